@@ -74,10 +74,10 @@ class NameIndex:
         for number, start, end in _places(stored.full_hashes, hashes):
             part = slice(start, min(end, start + MOST_NAMESAKES))
             entities, kinds = stored.full_entities[part].tolist(), stored.full_kinds[part].tolist()
-            texts = (self._texts[place] for place in range(start, end))
+            texts = map(self._texts.__getitem__, range(part.start, part.stop))
             found.full[ranges[number]] = [
                 IndexedName(entity, _KINDS[kind], text)
-                for entity, kind, text in zip(entities, kinds, texts, strict=False)
+                for entity, kind, text in zip(entities, kinds, texts, strict=True)
             ]
         for number, start, end in _places(stored.surname_hashes, hashes):
             people = stored.surname_entities[start:end].tolist()

@@ -74,12 +74,6 @@ the experiment "bases that nobody tuned on" in docs/quality.md."""
 TextsWith = Callable[[str, str], int]
 """Returns how many documents hold a folded word, with another directly after it unless empty."""
 
-
-def no_texts(word: str, following: str) -> int:
-    """Know nothing of the documents."""
-    return 0
-
-
 Holder = tuple[int, SignalKind]
 """A person and which part of their name a word is."""
 
@@ -92,7 +86,7 @@ class NameMatcher:
         entities: EntityColumn,
         names: StoredNames,
         votes: Mapping[str, NameVotes] = MappingProxyType({}),
-        texts_with: TextsWith = no_texts,
+        texts_with: TextsWith = lambda *_: 0,
     ) -> None:
         """`votes` show how the documents use the words of these names, by folded word."""
         self.entities, self.texts_with = entities, texts_with
@@ -107,7 +101,7 @@ class NameMatcher:
         cls,
         entities: Iterable[Entity],
         votes: Mapping[str, NameVotes] = MappingProxyType({}),
-        texts_with: TextsWith = no_texts,
+        texts_with: TextsWith = lambda *_: 0,
     ) -> Self:
         """Return one of entities that are not those of an index, by their index."""
         column = EntityColumn.of(entities)
@@ -124,8 +118,9 @@ class NameMatcher:
         return list(self._begun.matches)
 
     def _begin(self, query: str) -> _QueryNames:
-        is_begun = self._begun is not None and self._begun.query.text == query
-        return self._begun if self._begun and is_begun else _QueryNames(self, query)
+        if self._begun is not None and self._begun.query.text == query:
+            return self._begun
+        return _QueryNames(self, query)
 
 
 class _QueryNames:
@@ -141,6 +136,7 @@ class _QueryNames:
         self._find_full_names()
 
     def find_all(self) -> list[NameMatch]:
+        """Return these and all others."""
         self._find_misspelled(sizes=(2, 3))
         self._find_surnames()
         self._find_first_names()
@@ -173,13 +169,12 @@ class _QueryNames:
             if not names:
                 continue
             text, word = query.text_of(index, size), folded[0]
-            is_acronym = len(text) > 1 and text.isupper()
-            is_word = size == 1 and word in FUNCTION_WORDS
-            if is_word and not (is_acronym or query.asks_who(index)):
+            may_be_name = size > 1 or word not in FUNCTION_WORDS or query.asks_who(index)
+            if not may_be_name and not (len(text) > 1 and text.isupper()):
                 continue
             meant = [name for name in names if size > 1 or self._is_meant(index, name)]
             start, end = query.use(index, size)
-            shared = size == 1 and len(meant) > 1 and all(n.kind == "alias" for n in meant)
+            shared = len(meant) > 1 and all(n.kind == "alias" for n in meant)
             for name in names:
                 is_project = self._types[name.entity] == "project"
                 decides = size == 1 and (not is_project or self._priors.is_name(word))
@@ -311,7 +306,7 @@ class _QueryNames:
                 people = [each for each in people if found.initials[each].startswith(initials)]
             elif size == 1 and folded[0] in found.first_names and query.before(index) not in TITLES:
                 continue  # `_find_first_names` looks for all who have that name
-            certain = True if initials else self._is_surname(index, size) if people else None
+            certain = bool(initials) or (self._is_surname(index, size) if people else None)
             if not people or certain is None:
                 continue
             certain = certain and not (size == 1 and self._is_in_term(index, people))

@@ -170,14 +170,11 @@ class MisspelledParts:
 
     @cached_property
     def _holders(self) -> dict[str, list[int]]:
-        """People, by index, by each part that is long enough to be compared."""
+        """People, by index, by first name and by surname."""
         holders: dict[str, list[int]] = defaultdict(list)
         people = enumerate(self._entities.types)
         for number, kind in people if len(self._entities) <= MOST_ENTITIES else ():
             names = self._entities[number].name.split() if kind == "person" else []
-            if len(names) < 2:
-                continue
-            for part in {"".join(folded_words(name)) for name in (names[0], names[-1])}:
-                if len(part) >= SHORTEST_TO_COMPARE - 1:
-                    holders[part].append(number)
+            for part in {"".join(folded_words(name)) for name in (*names[:1], *names[-1:])}:
+                holders[part].append(number)
         return dict(holders)

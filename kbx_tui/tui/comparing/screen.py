@@ -33,7 +33,7 @@ from kbx_tui.tui.explore.inputs import Knobs
 from kbx_tui.tui.explore.search_state import MODES, PRESETS
 from kbx_tui.tui.judging.grades import grade_sign
 from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
-from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.lines_view import EmptyState, LineWidget, TextPane, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
@@ -221,8 +221,8 @@ class Compare(JudgingScreen):
         NumberSlider: ("slider",),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.judge = CompareJudge(self, session)
         self.model = CompareModel(session.client, session.explore, session.judging)
 
@@ -261,7 +261,7 @@ class Compare(JudgingScreen):
             rows.border_title = Content(f"“{safe_line(view.query)}”")
             rows.show(view.rows)
             self._show_pair()
-            self.judge.show(self.navigator.keymap)
+            self.judge.show(self.app.keymap)
 
     def on_measure_changed(self) -> None:
         self.model.update()  # perhaps A is another
@@ -282,7 +282,7 @@ class Compare(JudgingScreen):
 
     @on(SideBySide.Opened)
     def read_result(self, event: SideBySide.Opened) -> None:
-        self.app.call_later(self.navigator.read, event.result.path)
+        self.app.post_message(GoTo(path=event.result.path))
 
     @on(SideBySide.Highlighted)
     def _show_pair(self) -> None:
@@ -329,7 +329,7 @@ class Compare(JudgingScreen):
             rows.mark("")
             self._show_pair()
         elif rows.has_focus:
-            self.app.call_later(self.navigator.go_to, "explore")
+            self.app.post_message(GoTo())
         else:
             super().action_back()
 

@@ -42,6 +42,8 @@ class DraftLine(PathInput):
     """A one-line field for a draft, or for the name of a file of drafts."""
 
     BINDINGS = bindings("draft_line")
+    KEEPS_LINES = True
+    """Whether a paste of several lines arrives as such."""
 
     @dataclass
     class Pasted(Message):

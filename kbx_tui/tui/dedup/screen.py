@@ -47,7 +47,6 @@ from kbx_tui.tui.dedup.words import (
     known_words,
     threshold_words,
 )
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.messages import Notice
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -73,8 +72,8 @@ class Dedup(ModeScreen):
         DiffPane: ("text",),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.review
         self.line_editor = LineEditor(self, self.model)
 
@@ -94,7 +93,7 @@ class Dedup(ModeScreen):
     def on_mount(self) -> None:
         self.model.post = self.post_message
         self.query_one(DraftLine).border_title = LINE_TITLES["new"]
-        self.query_one(DraftList).empty_state = no_drafts(self.navigator.keymap)
+        self.query_one(DraftList).empty_state = no_drafts(self.app.keymap)
         self.query_one(DraftList).rebuild_lines()
         self.model.open()
 
@@ -162,7 +161,7 @@ class Dedup(ModeScreen):
 
     def on_scan_ended(self, message: ScanEnded) -> None:
         self.query_one(DraftList).show(message.view.rows)
-        self.show_notice(describe_scan(message, self.navigator.keymap.key_of))
+        self.show_notice(describe_scan(message, self.app.keymap.key_of))
         if message.added:
             self.action_leave_field()
             self.query_one(DraftList).go_to(message.added[0])
@@ -216,7 +215,7 @@ class Dedup(ModeScreen):
         if self.line_editor.use != "new":
             self.query_one(DraftLine).insert_text_at_cursor(" ".join(event.text.splitlines()))
             return
-        if reason := self.navigator.keymap.refusal("draft_line.take"):
+        if reason := self.app.keymap.refusal("draft_line.take"):
             self.show_notice(reason)
             return
         try:
@@ -257,7 +256,7 @@ class Dedup(ModeScreen):
             self._refuse_found()
         elif (draft := self.draft) is not None:
             draft_id = draft.id
-            self.navigator.pick_entity(lambda entity_id: self.model.assign(draft_id, entity_id))
+            self.pick_entity(lambda entity_id: self.model.assign(draft_id, entity_id))
 
     def action_turn_kind(self) -> None:
         if self.draft is not None and self.draft.is_found:
@@ -291,7 +290,7 @@ class Dedup(ModeScreen):
         elif draft.is_found and action == "create":
             self._refuse_found()
         elif not draft.has_page:
-            key = self.navigator.keymap.key_of
+            key = self.app.keymap.key_of
             words = f"{key('draft.assign')} says whose it is, {key('draft.page')} creates the page"
             self.show_notice(f"its entity has no page: {words}")
         elif action == "create":
@@ -309,7 +308,7 @@ class Dedup(ModeScreen):
     def _refuse_found(self) -> None:
         """Say what can be done with a fact that a scan found, in place of changing it."""
         skip, supersede, merge = (
-            self.navigator.keymap.key_of(f"draft.{name}") for name in ("skip", "supersede", "merge")
+            self.app.keymap.key_of(f"draft.{name}") for name in ("skip", "supersede", "merge")
         )
         what = f"{skip} keeps both, {supersede} strikes out the other, {merge} merges them"
         self.show_notice(f"it is on its page already: {what}")
@@ -326,7 +325,7 @@ class Dedup(ModeScreen):
             self.model.label(self.draft.id, self.known, same=same)
         else:
             keys = " and ".join(
-                self.navigator.keymap.key_of(f"pair.{name}") for name in ("same", "different")
+                self.app.keymap.key_of(f"pair.{name}") for name in ("same", "different")
             )
             self.show_notice(f"no pair to label: {keys} are for a draft and a known text")
 

@@ -29,7 +29,6 @@ from kbx_tui.tui.experts.model import (
     half_life_at,
     slider_value,
 )
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
@@ -240,8 +239,8 @@ class Experts(ModeScreen):
         ExpertList: ("expert_list", "list"),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.experts
 
     def compose_panes(self) -> ComposeResult:
@@ -272,7 +271,7 @@ class Experts(ModeScreen):
             case NumberSlider() as slider:
                 return half_life_words(f"{half_life_at(slider.value):.0f}d", weight)
             case ExpertList() as experts if experts.current is not None:
-                keymap = self.navigator.keymap
+                keymap = self.app.keymap
                 edit = keymap.key_of("claim.edit") if keymap.offers("claim.edit") else ""
                 return row_words(experts.current, weight, edit)
         return ()
@@ -334,7 +333,7 @@ class Experts(ModeScreen):
         experts.empty_state = no_experts(
             view.topic,
             view.weight,
-            self.navigator.keymap.key_of("weight.next"),
+            self.app.keymap.key_of("weight.next"),
             has_claims=view.ranking.in_scope > 0,
         )
         experts.show(view)
@@ -342,7 +341,7 @@ class Experts(ModeScreen):
 
     def _show_weight(self) -> None:
         weight = self.model.question.weight
-        key = self.navigator.keymap.key_of("weight.next")
+        key = self.app.keymap.key_of("weight.next")
         note = "" if weight == "recency" else f"unused by {weight}; {key} changes that"
         self.query_one(NumberSlider).annotate(note)
 

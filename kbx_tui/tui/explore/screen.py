@@ -64,9 +64,8 @@ from kbx_tui.tui.explore.view import (
 )
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.judging.judging_screen import JudgingScreen, MeasureLine
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.shell.messages import Failure
+from kbx_tui.tui.shell.messages import Failure, GoTo
 from kbx_tui.tui.shell.tour import TourBubble
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -93,19 +92,19 @@ class ExploreFrame(JudgingScreen):
         NumberSlider: ("slider",),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.explore
         self.pane_switch = PaneSwitch(self, app_state)
-        facets = FacetSidebar(self, self.model, session.client, lambda: navigator.keymap)
-        self.answer = AnswerDisplay(self, self.model, app_state, lambda: navigator.keymap, facets)
+        facets = FacetSidebar(self, self.model, session.client, lambda: self.app.keymap)
+        self.answer = AnswerDisplay(self, self.model, app_state, lambda: self.app.keymap, facets)
         self.reader = Reader(self, session.reading, session.live_preview, self.pane_switch)
         self.filters = QueryFilters(self, self.model)
         self.judge = ResultJudge(self, session, self.answer, self.reader)
         self.documents = DocumentActions(self, session)
         self.sharer = ResultSharer(self, session)
         self.switches = SearchSwitches(self.model, lambda: self.view, self.show_notice)
-        self.tour = TourGuide(self, self.model, self.answer, app_state, lambda: navigator.keymap)
+        self.tour = TourGuide(self, self.model, self.answer, app_state, lambda: self.app.keymap)
         self.model.post = session.reading.post = session.live_preview.post = self.post_message
 
     def compose_panes(self) -> ComposeResult:
@@ -232,7 +231,7 @@ class ExploreAnswers(ExploreFrame):
 
     def on_link_broken(self, message: LinkBroken) -> None:
         self.reader.abandon()
-        self.navigator.leave_base(message.target)
+        self.show_notice(self.app.leave_base(message.target))
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)
@@ -455,13 +454,13 @@ class Explore(ExplorePanes):
         self.switches.dates(use)
 
     def action_compare(self) -> None:
-        self.app.call_later(self.navigator.go_to, "compare")
+        self.app.post_message(GoTo("compare"))
 
     def action_why_not(self) -> None:
         self.navigator.ask_why_not()
 
     def action_add_entity(self) -> None:
-        self.navigator.pick_entity(self._add_entity)
+        self.pick_entity(self._add_entity)
 
     def _add_entity(self, entity_id: str) -> None:
         if self.model.state.query:

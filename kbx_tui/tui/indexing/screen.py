@@ -18,8 +18,8 @@ from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.indexing.folder_list import FolderList
 from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, RunChanged
 from kbx_tui.tui.indexing.panes import FileList, RunPane, file_groups
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
 
@@ -49,8 +49,8 @@ class Index(ModeScreen):
         FolderList: ("folders", "list"),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.index
         self._is_settled = False
         """Whether the files have been listed once, so that the focus is where the user put it."""
@@ -80,7 +80,7 @@ class Index(ModeScreen):
 
     def _name_hidden_pane(self) -> None:
         """Say in the borders which key shows the other pane, where there is room for one."""
-        key = self.navigator.keymap.key_of("screen.next")
+        key = self.app.keymap.key_of("screen.next")
         for pane, other in ((FileList, "folders"), (FolderList, "files")):
             hint = "" if self.has_class("-wide") else f"{key}: {other}"
             self.query_one(pane).border_subtitle = hint
@@ -136,7 +136,7 @@ class Index(ModeScreen):
 
     @on(FolderList.Taken)
     def leave_for_results(self) -> None:
-        self.app.call_later(self.navigator.go_to, "explore")
+        self.app.post_message(GoTo())
 
     @on(FileList.Opened)
     async def mend_file(self, event: FileList.Opened) -> None:
@@ -153,7 +153,7 @@ class Index(ModeScreen):
             self.show_notice("nothing is being indexed")
 
     def action_stop(self) -> None:
-        sync, key = self.session.index_sync, self.navigator.keymap.key_of("index.run")
+        sync, key = self.session.index_sync, self.app.keymap.key_of("index.run")
         if not sync.run.is_active:
             self.show_notice("nothing is being indexed")
             return

@@ -66,10 +66,10 @@ class JudgingScreen(ModeScreen):
 
     def on_grades_changed(self) -> None:
         self.query_one(StatusLine).clear_error()
-        self.judge.show(self.navigator.keymap)
+        self.judge.show(self.app.keymap)
 
     def on_measure_changed(self) -> None:
-        self.judge.show(self.navigator.keymap)
+        self.judge.show(self.app.keymap)
 
     def on_grade_taken_back(self, message: GradeTakenBack) -> None:
         self.judge.return_to(message.query, message.path)
@@ -104,10 +104,15 @@ class JudgingScreen(ModeScreen):
         elif pinned.is_fast or current.is_fast:
             self.show_notice("a fast search has no settings to compare: choose another mode first")
         elif pinned == current:
-            key = self.navigator.keymap.key_of("settings.pin")
+            key = self.app.keymap.key_of("settings.pin")
             self.show_notice(f"the current settings are A: change one, or pin others with {key}")
         else:
-            self.navigator.ask_blind(pinned.tuning, current.tuning)
+            from kbx_tui.tui.judging.blind import BlindModel, BlindScreen  # seldom needed
+
+            settings = (pinned.tuning, current.tuning)
+            session, query = self.session, self.session.explore.state.query
+            model = BlindModel(session.client, session.judging, query, settings)
+            self.app.push_screen(BlindScreen(model, self.app.keymap))
 
     def action_save_settings(self) -> None:
         """Show what saving the current settings changes, then save them if the user agrees."""
@@ -117,7 +122,7 @@ class JudgingScreen(ModeScreen):
         if settings.is_fast:
             self.show_notice("a fast search is no setting of kbx.toml: choose another mode first")
             return
-        tuning, saver, keymap = settings.tuning, self.session.settings_saver, self.navigator.keymap
+        tuning, saver, keymap = settings.tuning, self.session.settings_saver, self.app.keymap
         keys = f"{keymap.key_of('save.write')} saves · {keymap.key_of('save.cancel')} cancels"
 
         def ask(diff: str) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import ClassVar, TypeVar
+from pathlib import Path
+from typing import ClassVar, TypeVar, cast
 
-from textual import events, on
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
@@ -22,6 +23,7 @@ from kbx_tui.tui.commands.keymap import Keymap, commands_in
 from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import LinesView
@@ -43,7 +45,7 @@ class FrameScreen(Screen[None]):
 
     ALLOW_IN_MAXIMIZED_VIEW = "ModeTabs, StatusLine, KeyBar"
     MODE: ClassVar[str]
-    """Its name in the table of tabs and for `Navigator.go_to`."""
+    """Its name in the table of tabs and for `GoTo`."""
     SCOPE: ClassVar[Scope]
     """The scope of the keys that work in all its panes."""
     SHARED_SCOPES: ClassVar[tuple[Scope, ...]] = ()
@@ -53,9 +55,10 @@ class FrameScreen(Screen[None]):
     MAIN_LIST: ClassVar[type[Widget]]
     """The pane that gets the focus when the user leaves a field or another pane."""
 
-    def __init__(self, navigator: Navigator) -> None:
+    app = getters.app(TerminalApp)
+
+    def __init__(self) -> None:
         super().__init__()
-        self.navigator = navigator
         self._laid_out: Size | None = None
         """The size that the screen was laid out for."""
 
@@ -67,12 +70,16 @@ class FrameScreen(Screen[None]):
         yield StatusLine()
         yield KeyBar()
 
+    @property
+    def navigator(self) -> Navigator:
+        return cast("Navigator", self.app)
+
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
         """Yield what is between the tabs and the status line."""
 
     def on_mount(self) -> None:
-        self.use_keymap(self.navigator.keymap)
+        self.use_keymap(self.app.keymap)
         self.show_tabs()
 
     # The tabs.
@@ -89,7 +96,7 @@ class FrameScreen(Screen[None]):
 
     def show_tabs(self) -> None:
         """Show in the tabs what is open and what is waiting."""
-        counts = {**self.navigator.tabs_of_several, **self.tab_counts}
+        counts = {**self.app.tabs_of_several, **self.tab_counts}
         self.query_one(ModeTabs).show(counts, self.base_words)
 
     def on_tabs_changed(self) -> None:
@@ -97,10 +104,6 @@ class FrameScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         self.show_tabs()  # another mode may have changed what they count
-
-    @on(ModeTabs.Chosen)
-    def choose_mode(self, event: ModeTabs.Chosen) -> None:
-        self.app.call_later(self.navigator.go_to, event.mode)
 
     # The size.
 
@@ -216,7 +219,7 @@ class FrameScreen(Screen[None]):
         elif not isinstance(self.focused, self.MAIN_LIST):
             self.set_focus(self.query_one(self.MAIN_LIST))
         elif self.MODE != "explore":
-            self.show_notice(f"{self.navigator.keymap.key_of('mode.explore')} goes to explore")
+            self.show_notice(f"{self.app.keymap.key_of('mode.explore')} goes to explore")
 
     def action_zoom(self) -> None:
         """Let the pane that has the focus fill the screen, or show all panes again."""
@@ -230,11 +233,11 @@ class FrameScreen(Screen[None]):
     def action_show_message(self) -> None:
         self.query_one(StatusLine).show_again()
 
-    def action_switch_base(self) -> None:
-        self.navigator.choose_base()
+    async def action_switch_base(self) -> None:
+        await self.app.run_action("switch_base")
 
-    def action_help(self) -> None:
-        self.navigator.show_help()
+    async def action_help(self) -> None:
+        await self.app.run_action("help")
 
     def action_leave(self) -> None:
         self.app.exit()
@@ -243,8 +246,8 @@ class FrameScreen(Screen[None]):
 class ModeScreen(FrameScreen):
     """A mode of the open base."""
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__()
         self.session, self.app_state = session, app_state
 
     @property
@@ -255,6 +258,12 @@ class ModeScreen(FrameScreen):
     def base_words(self) -> tuple[str, str]:
         return self.session.base_words
 
+    def pick_entity(self, pick: Callable[[str], None]) -> None:
+        """Let the user choose an entity by name; `pick` receives its id."""
+        from kbx_tui.tui.commands.entity_picker import entity_palette
+
+        self.app.push_screen(entity_palette(self.session.explore.completions.entities, pick))
+
     async def edit_file(self, path: str, line: int) -> bool:
         """Open a file of the base in the user's editor, then index it; False without a file.
 
@@ -264,9 +273,10 @@ class ModeScreen(FrameScreen):
         if not path or summary is None:
             return False
         if address := await self.session.client.run(lambda engine: engine.obsidian_address(path)):
-            self.navigator.open_beside(address)
+            self.show_notice(self.app.open_beside(address))
             return True
-        await self.navigator.edit(summary.root, path, line)
+        if reason := await self.app.edit(Path(summary.root) / path, line):
+            self.show_notice(reason)
         self.session.index_sync.index(maybe_changed=[path])
         return True
 

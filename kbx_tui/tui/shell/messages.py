@@ -1,8 +1,9 @@
-"""Messages to the screens of the modes, for their frames: tabs and status line."""
+"""Messages to the screens of the modes, for their frames; and from screens to the app."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual.message import Message
 
@@ -37,3 +38,24 @@ class TabsChanged(Message):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, TabsChanged)
+
+
+@dataclass
+class GoTo(Message):
+    """Show a mode of the open base, such as `explore`, `dedup`, `index` or `compare`."""
+
+    mode: str = "explore"
+    query: str = ""
+    """For explore; empty for the current one."""
+    path: str = ""
+    """The document to open in explore, if any."""
+
+
+@dataclass
+class OpenBase(Message):
+    """Close the open base, if any, and open another."""
+
+    root: Path
+    query: str = ""
+    path: str = ""
+    """The document to open, if any."""

@@ -18,8 +18,8 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, highlight, looks
 from kbx_tui.tui.drawing.ranked_rows import shared_lengths, title_spans
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.frame_screen import FrameScreen
+from kbx_tui.tui.shell.messages import OpenBase
 from kbx_tui.tui.together.model import (
     NAME_WIDTH,
     AnswersMerged,
@@ -170,8 +170,8 @@ class Together(FrameScreen):
         BaseList: ("together_bases", "list"),
     }
 
-    def __init__(self, model: TogetherModel, navigator: Navigator) -> None:
-        super().__init__(navigator)
+    def __init__(self, model: TogetherModel) -> None:
+        super().__init__()
         self.model = model
         self.view: TogetherView | None = None
         """The newest answer; None before the first and without a query."""
@@ -240,7 +240,7 @@ class Together(FrameScreen):
 
     @property
     def _before_a_query(self) -> EmptyState:
-        key = self.navigator.keymap.key_of("mode.together")
+        key = self.app.keymap.key_of("mode.together")
         return titled_text(
             "Type a query: all these bases are searched.",
             "Each result names its base. Enter reads it there, with the same query, and with the"
@@ -290,7 +290,7 @@ class Together(FrameScreen):
 
     def _open(self, name: str, path: str = "") -> None:
         root = self.model.root_of(name)
-        self.app.call_later(self.navigator.open_alone, root, self.model.query, path)
+        self.app.post_message(OpenBase(root, self.model.query, path))
 
     def _show_bases(self) -> None:
         self.query_one(BaseList).show(self.model.rows)

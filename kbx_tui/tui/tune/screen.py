@@ -18,7 +18,7 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
-from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.tune.curve import MEASURES
 from kbx_tui.tui.tune.panes import (
     CurvePane,
@@ -122,8 +122,8 @@ class Tune(JudgingScreen):
         DecisionPane: ("decision", "text"),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.tune
         self.judge = QueryJudge(self._show_queries, self._open_current)
         self._accept: Callable[[], Awaitable[object]] | None = None
@@ -144,7 +144,7 @@ class Tune(JudgingScreen):
     def on_mount(self) -> None:
         self.add_class("-pane-queries")
         self.query_one(ThresholdPane).border_title = "Entity threshold"
-        self.query_one(SnapshotList).empty_state = no_snapshot(self.navigator.keymap)
+        self.query_one(SnapshotList).empty_state = no_snapshot(self.app.keymap)
         self.model.post = self.post_message
         self._show_queries()
         self._show_curve()
@@ -204,7 +204,7 @@ class Tune(JudgingScreen):
 
     def _show_hidden_panes(self) -> None:
         """Say in the border which panes have no room, and which key shows them in turn."""
-        key = self.navigator.keymap.key_of("screen.next")
+        key = self.app.keymap.key_of("screen.next")
         hidden = "" if self.has_class("-wide") else f"{key}: thresholds · snapshots"
         self.query_one(CurvePane).border_subtitle = hidden
 
@@ -214,7 +214,7 @@ class Tune(JudgingScreen):
 
     def _show_queries(self) -> None:
         judging, table = self.session.judging, self.query_one(QueryTable)
-        table.empty_state = no_judged_query(self.navigator.keymap)
+        table.empty_state = no_judged_query(self.app.keymap)
         measured = judging.measured if judging.grades.queries else None
         table.show(query_rows(judging.grades.queries, measured))
         self._show_title()
@@ -227,7 +227,7 @@ class Tune(JudgingScreen):
         room = table.size.width - 4
         wordings = title_words(len(judging.grades.queries), measured, interval)
         table.border_title = longest_fitting(wordings, room)
-        keymap = self.navigator.keymap
+        keymap = self.app.keymap
         save_key = keymap.key_of("settings.save") if keymap.offers("settings.save") else ""
         comparison = comparison_words(measured, self.model.votes, save_key)
         table.border_subtitle = longest_fitting(comparison, room)
@@ -263,7 +263,7 @@ class Tune(JudgingScreen):
         if optimiser.progress is not None:
             pane.show("Optimising", partial(progress_lines, *optimiser.progress))
         elif (advice := optimiser.advice) is not None:
-            key = self.navigator.keymap.key_of("decision.accept")
+            key = self.app.keymap.key_of("decision.accept")
             pane.show("Optimised", lambda width: advice_lines(advice, key, width))
             if advice.wins:
                 self._accept = partial(self._take, advice.best)
@@ -309,11 +309,11 @@ class Tune(JudgingScreen):
 
     @on(QueryTable.Opened)
     def open_query(self, event: QueryTable.Opened) -> None:
-        self.app.call_later(self.navigator.ask, event.query)
+        self.app.post_message(GoTo(query=event.query))
 
     def _open_current(self) -> bool:
         if (row := self.query_one(QueryTable).current) is not None:
-            self.app.call_later(self.navigator.ask, row.query)
+            self.app.post_message(GoTo(query=row.query))
         return row is not None
 
     @on(CurvePane.Moved)
@@ -337,7 +337,7 @@ class Tune(JudgingScreen):
     def action_drop(self) -> None:
         if (row := self.query_one(SnapshotList).current) is not None:
             self.model.drop_snapshot(row.snapshot)
-            undo = self.navigator.keymap.key_of("tune.undo")
+            undo = self.app.keymap.key_of("tune.undo")
             self.show_notice(f"the snapshot of {row.when} is dropped; {undo} takes that back")
 
     def action_take_snapshot(self) -> None:
@@ -373,7 +373,7 @@ class Tune(JudgingScreen):
 
     async def _take(self, tuning: Tuning) -> None:
         self.model.use(tuning)
-        self.show_notice(f"{self.navigator.keymap.key_of('tune.undo')} takes these settings back")
+        self.show_notice(f"{self.app.keymap.key_of('tune.undo')} takes these settings back")
 
     def _move_by(self, field: str, steps: int) -> None:
         """Move alpha or the threshold, whichever knob the curve shows."""

@@ -133,7 +133,9 @@ class VisitorApp(KbxApp):
         if self.together is not None and self.explore is None:
             self.together.show_query(query)
         else:
-            await self.ask(query)
+            await self.go_to("explore")
+            if self.explore is not None:
+                self.explore.show_query(query)
 
     def redraw(self) -> None:
         """Draw all of the screen, and report the page again: it is a new one."""
@@ -142,7 +144,7 @@ class VisitorApp(KbxApp):
 
     # What a person at this machine could do.
 
-    def choose_base(self) -> None:
+    def action_switch_base(self) -> None:
         self.show_notice(NO_OTHER_BASE)
 
     def ask_for_trust(self) -> None:
@@ -175,18 +177,17 @@ class VisitorApp(KbxApp):
         self.deliver_text(io.StringIO(page), save_filename=name, mime_type="text/html")
         return f"{name}, among the downloads of the browser"
 
-    async def edit(self, root: str, path: str, line: int) -> None:
-        self.show_notice(NO_EDITOR)
+    async def edit(self, file: Path, line: int) -> str:
+        return NO_EDITOR
 
-    def open_beside(self, address: str) -> None:
-        self.show_notice(NO_EDITOR)
+    def open_beside(self, address: str) -> str:
+        return NO_EDITOR
 
-    def leave_base(self, target: str) -> None:
-        if target.lower().startswith(WEB_ADDRESSES):
-            self.open_url(target)
-            self.show_notice(f"{target} opens in another tab")
-        else:
-            super().leave_base(target)
+    def leave_base(self, target: str) -> str:
+        if not target.lower().startswith(WEB_ADDRESSES):
+            return super().leave_base(target)
+        self.open_url(target)
+        return f"{target} opens in another tab"
 
 
 class VisitorBases(Bases):

@@ -105,7 +105,7 @@ class CompareModel:
     def _view(
         self, engine: KnowledgeBase, state: SearchState, evidence: Evidence, current: Evidence
     ) -> CompareView:
-        from kbx_tui.tui.judging.search_settings import SearchSettings
+        from kbx_tui.tui.judging.live_measure import SearchSettings
 
         rankings, words = [], []
         for side, found in ((state, evidence), (self.explore.state, current)):

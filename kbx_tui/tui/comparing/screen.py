@@ -32,7 +32,8 @@ from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, paragraph,
 from kbx_tui.tui.explore.inputs import Knobs
 from kbx_tui.tui.explore.search_state import MODES, PRESETS
 from kbx_tui.tui.judging.grades import grade_sign
-from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
+from kbx_tui.tui.judging.judging_screen import JudgingScreen
+from kbx_tui.tui.judging.model import JudgedDocument
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.lines_view import EmptyState, LineWidget, TextPane, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -349,7 +350,7 @@ class CompareJudge:
 
     def show(self, keymap: Keymap) -> None:
         """Show the grades of the query."""
-        self._list.show_grades(self._judging.grades.of(self._explore.state.query))
+        self._list.show_grades(self._judging.grades_of(self._explore.state.query))
 
     def current(self) -> JudgedDocument | str:
         """Return the result under the cursor, or why there is none."""

@@ -21,6 +21,7 @@ from kbx_tui.tui.drawing.lines import (
     Line,
     Look,
     Span,
+    diff_look,
     fit_line,
     looks,
     paragraph,
@@ -360,13 +361,6 @@ class DiffPane(TextPane):
                 self._first_change = len(rows)
             rows += [(Span(f" {row}", look),) for row in diff_rows(line, room)]
         return rows
-
-
-def diff_look(line: str) -> Look:
-    """Return the style of a line of a diff."""
-    if line.startswith(("+++", "---", "@@")):
-        return "rule"
-    return "entity" if line.startswith("+") else "bad" if line.startswith(("-", "✗")) else "dim"
 
 
 def diff_rows(line: str, width: int) -> list[str]:

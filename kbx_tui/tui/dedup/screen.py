@@ -35,7 +35,6 @@ from kbx_tui.tui.dedup.rows import (
     DraftRow,
     DraftsLoaded,
     KnownRow,
-    ReviewChanged,
     ReviewProgress,
     ScanEnded,
     TypedTextChecked,
@@ -91,7 +90,7 @@ class Dedup(ModeScreen):
         yield NumberSlider("threshold", 0.9)
 
     def on_mount(self) -> None:
-        self.model.post = self.post_message
+        self.model.post, self.model.on_change = self.post_message, self.show_review
         self.query_one(DraftLine).border_title = LINE_TITLES["new"]
         self.query_one(DraftList).empty_state = no_drafts(self.app.keymap)
         self.query_one(DraftList).rebuild_lines()
@@ -135,10 +134,13 @@ class Dedup(ModeScreen):
                 return DIFF_WORDS
         return ()
 
-    # Messages of the model.
+    # What the model found.
 
-    def on_review_changed(self, message: ReviewChanged) -> None:
-        view = message.view
+    def show_review(self) -> None:
+        """Show the drafts as they are now."""
+        if self not in self.app.screen_stack:
+            return  # it has been closed
+        view = self.model.view
         self.show_tabs()
         drafts = self.query_one(DraftList)
         drafts.border_title = f"Drafts ({len(view.rows)})" if view.rows else "Drafts"
@@ -160,7 +162,6 @@ class Dedup(ModeScreen):
             self._show_draft(self.draft)
 
     def on_scan_ended(self, message: ScanEnded) -> None:
-        self.query_one(DraftList).show(message.view.rows)
         self.show_notice(describe_scan(message, self.app.keymap.key_of))
         if message.added:
             self.action_leave_field()
@@ -265,7 +266,7 @@ class Dedup(ModeScreen):
             self.model.toggle_kind(self.draft.id)
 
     def action_make_page(self) -> None:
-        if self.draft is not None and not self.model.writer.create_page(self.draft.id):
+        if self.draft is not None and not self.model.create_page(self.draft.id):
             self.line_editor.start_person(self.draft.id)
 
     def action_drop(self) -> None:
@@ -333,7 +334,7 @@ class Dedup(ModeScreen):
         self.model.apply()
 
     def action_undo(self) -> None:
-        self.model.writer.undo()
+        self.model.undo()
 
     def action_threshold(self, steps: int) -> None:
         self.query_one(NumberSlider).action_move(steps)
@@ -443,7 +444,7 @@ class LineEditor:
         if self.use == "text":
             self._model.rewrite(self._draft_id, text)
         elif self.use == "person":
-            self._model.writer.create_page_of(self._draft_id, text)
+            self._model.create_page_of(self._draft_id, text)
         else:
             self._model.choose(self._draft_id, Choice("merge", (self._fact_id,), text))
         return True

@@ -43,7 +43,7 @@ from kbx_tui.tui.explore.view import (
     StateReplaced,
     Why,
 )
-from kbx_tui.tui.judging.search_settings import SearchSettings
+from kbx_tui.tui.judging.live_measure import SearchSettings
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

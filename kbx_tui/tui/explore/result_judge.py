@@ -16,7 +16,8 @@ from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.judging.grades import DEPTH, NO_GRADE, grade_sign, judging_order
-from kbx_tui.tui.judging.judging_screen import JudgedDocument, MeasureLine
+from kbx_tui.tui.judging.judging_screen import MeasureLine
+from kbx_tui.tui.judging.model import JudgedDocument
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 
 NO_QUERY = "type a query first: a grade says how well a document answers it"
@@ -39,7 +40,7 @@ class ResultJudge:
         """Show the newest measure, and the grades of the query on the screen."""
         view = self._answer.view
         self._screen.query_one(MeasureLine).show(self._judging, keymap)
-        grades = self._judging.grades.of(view.query) if view is not None else {}
+        grades = self._judging.grades_of(view.query) if view is not None else {}
         results = self._screen.query_one(ResultList)
         results.show_grades(grades)
         first = [result.path for result in results.rows if result.rank <= DEPTH]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
@@ -12,27 +11,12 @@ from kbx_tui.safe_text import safe_lines
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.drawing.cell_text import wrap
-from kbx_tui.tui.drawing.lines import Line, Look, Span, looks
-from kbx_tui.tui.judging.grades import GradeStep
+from kbx_tui.tui.drawing.lines import Line, Span, diff_look, looks
 from kbx_tui.tui.judging.live_measure import measure_candidates
-from kbx_tui.tui.judging.model import GradeTakenBack, JudgingModel
+from kbx_tui.tui.judging.model import GradeTakenBack, JudgedDocument, JudgingModel
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
 from kbx_tui.tui.widgets.status_line import StatusLine
-
-if TYPE_CHECKING:
-    from kbx_tui.search.evidence.tuning import Tuning
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedDocument:
-    """The document that a grade key is about, and the query it is an answer to."""
-
-    query: str
-    path: str
-    title: str
-    tuning: Tuning
-    """What ranked it."""
 
 
 class Judge(Protocol):
@@ -80,8 +64,8 @@ class JudgingScreen(ModeScreen):
         if isinstance(document, str):
             self.show_notice(document)
             return
-        step = GradeStep(document.query, document.path, document.title, grade, document.tuning)
-        self.session.judging.judge(step)
+        document.grade = grade
+        self.session.judging.judge(document)
         self.app_state.remember_query(self.session.explore.asked())
         self._show_reason(self.judge.move_on(document))
 
@@ -122,18 +106,18 @@ class JudgingScreen(ModeScreen):
         if settings.is_fast:
             self.show_notice("a fast search is no setting of kbx.toml: choose another mode first")
             return
-        tuning, saver, keymap = settings.tuning, self.session.settings_saver, self.app.keymap
+        tuning, judging, keymap = settings.tuning, self.session.judging, self.app.keymap
         keys = f"{keymap.key_of('save.write')} saves · {keymap.key_of('save.cancel')} cancels"
 
         def ask(diff: str) -> None:
             def answered(agreed: bool | None) -> None:
                 if agreed:
-                    saver.save(tuning, diff)
+                    judging.save(tuning, diff)
 
             if self.is_current:  # another screen may have been opened meanwhile
                 self.app.push_screen(SaveSettings(diff, keys), answered)
 
-        saver.propose(tuning, ask)
+        judging.propose_saving(tuning, ask)
 
     def _show_reason(self, reason: str) -> None:
         if reason:
@@ -162,9 +146,9 @@ class MeasureLine(LineWidget):
 def _candidates(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
     lowest, highest = (keymap.display_keys(command_by_id(f"grade.{grade}")) for grade in (0, 3))
     keys = f"{lowest}-{highest}"
-    if not judging.grades.queries and not keymap.offers("grade.0"):
+    if not judging.queries and not keymap.offers("grade.0"):
         return ()
-    if not judging.grades.queries:
+    if not judging.queries:
         return (
             f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next;"
             " then search quality shows here",
@@ -175,7 +159,7 @@ def _candidates(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
         return ("a fast search is not measured",)
     if judging.measured is not None:
         return measure_candidates(judging.measured)
-    if not any(query.is_measurable for query in judging.grades.queries):
+    if not any(query.is_measurable for query in judging.queries):
         return (f"no result is graded 1-{highest}, so there is nothing to measure",)
     return ("reading the judged queries …",)
 
@@ -215,13 +199,7 @@ class SettingsDiff(TextPane):
 
     def build(self, width: int) -> list[Line]:
         return [
-            (Span(f" {row}", _look(line)),)
+            (Span(f" {row}", diff_look(line)),)
             for line in self.lines
             for row in wrap(line, max(width - 1, 8))
         ]
-
-
-def _look(line: str) -> Look:
-    if line.startswith(("+++", "---", "@@")):
-        return "rule"
-    return "entity" if line.startswith("+") else "bad" if line.startswith("-") else "dim"

@@ -8,6 +8,13 @@ from pathlib import Path
 from textual.message import Message
 
 
+class Newest(Message):
+    """A message in whose place a newer one of its kind may come."""
+
+    def can_replace(self, message: Message) -> bool:
+        return type(message) is type(self)
+
+
 @dataclass
 class Notice(Message):
     """A short message for the user, shown for a moment."""
@@ -24,20 +31,14 @@ class Failure(Message):
 
 
 @dataclass
-class IndexProgress(Message):
+class IndexProgress(Newest):
     """The progress of indexing; empty text when it has ended."""
 
     text: str
 
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, IndexProgress)
 
-
-class TabsChanged(Message):
+class TabsChanged(Newest):
     """What the tabs show of the open base has changed."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, TabsChanged)
 
 
 @dataclass

@@ -17,7 +17,8 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting
-from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
+from kbx_tui.tui.judging.judging_screen import JudgingScreen
+from kbx_tui.tui.judging.model import JudgedDocument
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.tune.curve import MEASURES
 from kbx_tui.tui.tune.panes import (
@@ -215,17 +216,17 @@ class Tune(JudgingScreen):
     def _show_queries(self) -> None:
         judging, table = self.session.judging, self.query_one(QueryTable)
         table.empty_state = no_judged_query(self.app.keymap)
-        measured = judging.measured if judging.grades.queries else None
-        table.show(query_rows(judging.grades.queries, measured))
+        measured = judging.measured if judging.queries else None
+        table.show(query_rows(judging.queries, measured))
         self._show_title()
 
     def _show_title(self) -> None:
         judging, table, curve = self.session.judging, self.query_one(QueryTable), self.model.curve
-        measured = judging.measured if judging.grades.queries else None
+        measured = judging.measured if judging.queries else None
         is_ndcg = curve is not None and curve.measure == "ndcg"
         interval = (curve.now_low, curve.now_high) if curve is not None and is_ndcg else ()
         room = table.size.width - 4
-        wordings = title_words(len(judging.grades.queries), measured, interval)
+        wordings = title_words(len(judging.queries), measured, interval)
         table.border_title = longest_fitting(wordings, room)
         keymap = self.app.keymap
         save_key = keymap.key_of("settings.save") if keymap.offers("settings.save") else ""
@@ -234,7 +235,7 @@ class Tune(JudgingScreen):
 
     def _show_curve(self) -> None:
         model, pane = self.model, self.query_one(CurvePane)
-        queries = self.session.judging.grades.queries
+        queries = self.session.judging.queries
         pane.border_title = f"{MEASURES[model.measure]} over {model.knob.name}"
         self._show_hidden_panes()
         pane.empty_state = no_curve(
@@ -359,7 +360,7 @@ class Tune(JudgingScreen):
         self.model.explore.undo()
 
     def action_optimise(self) -> None:
-        queries = self.session.judging.grades.queries
+        queries = self.session.judging.queries
         if self.model.tuning is None or not any(query.is_measurable for query in queries):
             self.show_notice("there is nothing to optimise by: grade some results first")
         else:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from kbx_tui.formatting import format_change, format_p
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient
-from kbx_tui.tui.judging.live_measure import EvidenceKeeper
-from kbx_tui.tui.judging.search_settings import SearchSettings
+from kbx_tui.tui.judging.live_measure import EvidenceKeeper, SearchSettings
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence

@@ -49,7 +49,7 @@ def model(driver: Driver) -> TuneModel:
 
 
 def driver_queries(driver: Driver) -> list[str]:
-    queries = driver.explore.session.judging.grades.queries
+    queries = driver.explore.session.judging.queries
     return [query.text for query in queries if query.is_measurable]
 
 

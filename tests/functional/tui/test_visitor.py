@@ -137,7 +137,7 @@ async def test_writer_changes_the_base_but_reads_no_file_and_leaves_no_state(
     async with visiting(demo_copy, allow_writes=True) as visit:
         await visit.ask(QUESTION)
         await visit.press("escape", "3")
-        await visit.until(lambda: visit.explore.session.judging.grades.of(QUESTION))
+        await visit.until(lambda: visit.explore.session.judging.grades_of(QUESTION))
         assert await visit.notice_for("o") == NO_EDITOR
         visit.app.theme = "nord"
         await visit.press("6")

@@ -32,7 +32,7 @@ from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, paragraph,
 from kbx_tui.tui.explore.inputs import Knobs
 from kbx_tui.tui.explore.search_state import MODES, PRESETS
 from kbx_tui.tui.judging.grades import grade_sign
-from kbx_tui.tui.judging.judging_screen import JudgingScreen
+from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
 from kbx_tui.tui.judging.model import JudgedDocument
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.lines_view import EmptyState, LineWidget, TextPane, titled_text
@@ -334,11 +334,8 @@ class Compare(JudgingScreen):
         else:
             super().action_back()
 
-    def action_next_pane(self, step: int) -> None:
-        self.focus_next() if step > 0 else self.focus_previous()
 
-
-class CompareJudge:
+class CompareJudge(Judge):
     """Grades the results of both lists: those of B first, then those that only A has."""
 
     def __init__(self, screen: Screen[None], session: BaseSession) -> None:
@@ -349,19 +346,13 @@ class CompareJudge:
         return self._screen.query_one(SideBySide)
 
     def show(self, keymap: Keymap) -> None:
-        """Show the grades of the query."""
         self._list.show_grades(self._judging.grades_of(self._explore.state.query))
 
     def current(self) -> JudgedDocument | str:
-        """Return the result under the cursor, or why there is none."""
         result, ranking = self._list.result, self._explore.displayed.ranking
         if result is None or ranking is None:
             return "no document is chosen: go to one first"
         return JudgedDocument(ranking.evidence.query, result.path, result.title, ranking.tuning)
-
-    def move_on(self, graded: JudgedDocument) -> str:
-        """Go to the first result of either list that has no grade, if any."""
-        return self.next()
 
     def next(self) -> str:
         """Go to the first result of either list that has no grade."""

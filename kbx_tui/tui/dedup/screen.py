@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.screen import Screen
-from textual.widget import Widget
 
 from kbx_tui.drafting.drafts import Action, Choice
 from kbx_tui.errors import ConfigError
@@ -51,9 +50,6 @@ from kbx_tui.tui.shell.messages import Notice
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 
-PANES: dict[str, type[Widget]] = {"drafts": DraftList, "known": KnownList, "diff": DiffPane}
-"""In the order of Tab."""
-
 
 class Dedup(ModeScreen):
     """The dedup mode."""
@@ -62,6 +58,7 @@ class Dedup(ModeScreen):
     AUTO_FOCUS = "DraftLine"
     MODE = "dedup"
     SCOPE = "review"
+    PANES: ClassVar = {"drafts": DraftList, "known": KnownList, "diff": DiffPane}
     MAIN_LIST = DraftList
     FOCUS_SCOPES: ClassVar = {
         DraftLine: ("draft_line",),
@@ -82,7 +79,7 @@ class Dedup(ModeScreen):
         diff.border_title = "What would be written"
         known.empty_state = no_draft_selected
         yield DraftLine()
-        with Horizontal(id="review", classes="-pane-drafts"):
+        with Horizontal(id="review"):
             with Vertical(id="drafts"):
                 yield drafts
                 yield diff
@@ -114,9 +111,6 @@ class Dedup(ModeScreen):
         self.set_class(size.height < 20, "-short")
 
     def on_descendant_focus(self) -> None:
-        for name, kind in PANES.items():
-            if isinstance(self.focused, kind):
-                self._show_pane(name)
         if isinstance(self.focused, DraftLine):
             self.check_typed()
         elif isinstance(self.focused, DraftList):
@@ -231,13 +225,6 @@ class Dedup(ModeScreen):
 
     # Actions: moving around.
 
-    def action_next_pane(self, step: int) -> None:
-        names = list(PANES)
-        focused = (name for name in names if isinstance(self.focused, PANES[name]))
-        name = names[(names.index(next(focused, names[-1])) + step) % len(names)]
-        self.query_one("#review").add_class(f"-pane-{name}")  # hidden, it could not take the focus
-        self.set_focus(self.query_one(PANES[name]))
-
     def action_focus_line(self) -> None:
         self.set_focus(self.query_one(DraftLine))
 
@@ -345,11 +332,6 @@ class Dedup(ModeScreen):
             self.show_notice("no file is chosen: go to a fact on the right first")
 
     # Showing.
-
-    def _show_pane(self, name: str) -> None:
-        """Show this pane on a small terminal; a large one shows all."""
-        for other in PANES:
-            self.query_one("#review").set_class(other == name, f"-pane-{other}")
 
     def _compare_draft(self) -> None:
         """Show what resembles the draft under the cursor instead of what resembles a typed text."""

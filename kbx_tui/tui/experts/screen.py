@@ -302,9 +302,6 @@ class Experts(ModeScreen):
     def action_focus_topic(self) -> None:
         self.set_focus(self.query_one(TopicLine))
 
-    def action_next_pane(self, step: int) -> None:
-        self.focus_next() if step > 0 else self.focus_previous()
-
     def action_next_weight(self) -> None:
         weight = WEIGHTS[(WEIGHTS.index(self.model.question.weight) + 1) % len(WEIGHTS)]
         self.model.ask(weight=weight)

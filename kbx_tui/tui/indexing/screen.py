@@ -43,6 +43,7 @@ class Index(ModeScreen):
     AUTO_FOCUS = "FileList"
     MODE = "index"
     SCOPE = "indexing"
+    PANES: ClassVar = {"files": FileList, "folders": FolderList}
     MAIN_LIST = FileList
     FOCUS_SCOPES: ClassVar = {
         FileList: ("files", "list"),
@@ -75,22 +76,11 @@ class Index(ModeScreen):
 
     def fit(self, size: Size) -> None:
         self.set_class(size.height < 24, "-low")
-        self._show_pane_of_focus()
-        self._name_hidden_pane()
-
-    def _name_hidden_pane(self) -> None:
-        """Say in the borders which key shows the other pane, where there is room for one."""
+        # The borders say which key shows the other pane, where there is room for one.
         key = self.app.keymap.key_of("screen.next")
         for pane, other in ((FileList, "folders"), (FolderList, "files")):
             hint = "" if self.has_class("-wide") else f"{key}: {other}"
             self.query_one(pane).border_subtitle = hint
-
-    def on_descendant_focus(self) -> None:
-        self._show_pane_of_focus()
-
-    def _show_pane_of_focus(self) -> None:
-        """Show the pane that has the focus; a wide terminal shows them all."""
-        self.set_class(isinstance(self.focused, FolderList), "-in-folders")
 
     def scopes(self) -> tuple[Scope, ...]:
         """Return the scopes whose keys work; those of a file only where files are listed."""
@@ -193,7 +183,3 @@ class Index(ModeScreen):
 
     def action_undo(self) -> None:
         self.model.undo()
-
-    def action_next_pane(self, step: int) -> None:
-        is_there = isinstance(self.focused, FolderList)
-        self.set_focus(self.query_one(FileList if is_there else FolderList))

@@ -24,7 +24,6 @@ class Judge(Protocol):
 
     def show(self, keymap: Keymap) -> None:
         """Show grades and the newest measure."""
-        ...
 
     def current(self) -> JudgedDocument | str:
         """Return the document that a grade key is about, or a sentence why there is none."""
@@ -32,7 +31,7 @@ class Judge(Protocol):
 
     def move_on(self, graded: JudgedDocument) -> str:
         """Leave a document that was graded for another; returns a sentence if there is no other."""
-        ...
+        return self.next()
 
     def next(self) -> str:
         """Go to the next document to judge; returns a sentence if there is none."""
@@ -40,7 +39,7 @@ class Judge(Protocol):
 
     def return_to(self, query: str, path: str) -> None:
         """Go back to a document whose grade was taken back, if it is still on the screen."""
-        ...
+        return
 
 
 class JudgingScreen(ModeScreen):

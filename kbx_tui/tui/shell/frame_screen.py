@@ -52,6 +52,12 @@ class FrameScreen(Screen[None]):
     """Scopes that it shares with some other modes."""
     FOCUS_SCOPES: ClassVar[Mapping[type[Widget], tuple[Scope, ...]]]
     """Scopes of the keys that work only in one kind of pane or field, the nearest first."""
+    PANES: ClassVar[Mapping[str, type[Widget]]] = {}
+    """Its panes in the order of Tab, if not all focusable widgets in their order.
+
+    For the styles of a small terminal, the screen has the class `-pane-<name>` of the one that has,
+    or had last, the focus.
+    """
     MAIN_LIST: ClassVar[type[Widget]]
     """The pane that gets the focus when the user leaves a field or another pane."""
 
@@ -79,6 +85,8 @@ class FrameScreen(Screen[None]):
         """Yield what is between the tabs and the status line."""
 
     def on_mount(self) -> None:
+        for name in list(self.PANES)[:1]:
+            self.show_pane(name)
         self.use_keymap(self.app.keymap)
         self.show_tabs()
 
@@ -126,6 +134,7 @@ class FrameScreen(Screen[None]):
                 if size != self.app.size:
                     continue
             self._laid_out = size
+            self._show_focused_pane()
             self.fit(size)
             with self.app.batch_update():  # lay out now, draw later
                 await super().on_event(events.Resize(size, size))
@@ -167,7 +176,44 @@ class FrameScreen(Screen[None]):
         """Whether the focus is in a field, where letters are text."""
         return isinstance(self.focused, Input)
 
+    # Panes.
+
+    @property
+    def focused_pane(self) -> str:
+        """The name of the pane that has the focus; empty if none has it."""
+        names = (name for name, kind in self.PANES.items() if isinstance(self.focused, kind))
+        return next(names, "")
+
+    def pane_names(self) -> list[str]:
+        """Return the panes that Tab visits."""
+        return list(self.PANES)
+
+    def show_pane(self, name: str) -> None:
+        """Show this pane where there is room for one only."""
+        if not self.has_class(f"-pane-{name}"):
+            self.remove_class(*(f"-pane-{other}" for other in self.PANES), update=False)
+            self.add_class(f"-pane-{name}")
+
+    def _show_focused_pane(self) -> None:
+        if name := self.focused_pane:
+            self.show_pane(name)
+
+    def go_to_pane(self, name: str) -> None:
+        """Show a pane, and let it have the focus, which it could not take while hidden."""
+        self.show_pane(name)
+        self.set_focus(self.query_one(self.PANES[name]))
+
+    def action_next_pane(self, step: int) -> None:
+        if names := self.pane_names():
+            here = names.index(self.focused_pane) if self.focused_pane in names else -1
+            self.go_to_pane(names[(here + step) % len(names)])
+        elif step > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
+
     def on_descendant_focus(self) -> None:
+        self._show_focused_pane()
         self.query_one(KeyBar).show(*self.scopes())
         if self.maximized is not None and self.focused is not self.maximized:
             self.maximized = None  # else the pane that has the focus would be hidden

@@ -300,9 +300,6 @@ class Together(FrameScreen):
     def action_focus_query(self) -> None:
         self.set_focus(self.query_one(TogetherLine))
 
-    def action_next_pane(self, step: int) -> None:
-        self.focus_next() if step > 0 else self.focus_previous()
-
     def action_refresh(self) -> None:
         """Index what has changed in any base."""
         self.model.start()

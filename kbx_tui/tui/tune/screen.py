@@ -10,17 +10,16 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
-from textual.widget import Widget
 
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting
-from kbx_tui.tui.judging.judging_screen import JudgingScreen
-from kbx_tui.tui.judging.model import JudgedDocument
+from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.tune.curve import MEASURES
+from kbx_tui.tui.tune.model import TuneChanged
 from kbx_tui.tui.tune.panes import (
     CurvePane,
     DecisionPane,
@@ -88,14 +87,6 @@ DECISION: Meanings = (
 )
 
 
-PANES: dict[str, type[Widget]] = {
-    "queries": QueryTable,
-    "curve": CurvePane,
-    "thresholds": ThresholdPane,
-    "snapshots": SnapshotList,
-    "decision": DecisionPane,
-}
-"""In the order of Tab; a small terminal shows one of them, the decision only while there is one."""
 MEANINGS: dict[str, Meanings] = {
     "queries": QUERIES,
     "curve": CURVE,
@@ -114,6 +105,13 @@ class Tune(JudgingScreen):
     MODE = "tune"
     SCOPE = "tune"
     SHARED_SCOPES = ("judging",)
+    PANES: ClassVar = {
+        "queries": QueryTable,
+        "curve": CurvePane,
+        "thresholds": ThresholdPane,
+        "snapshots": SnapshotList,
+        "decision": DecisionPane,
+    }
     MAIN_LIST = QueryTable
     FOCUS_SCOPES: ClassVar = {
         QueryTable: ("judged_queries", "list"),
@@ -126,7 +124,7 @@ class Tune(JudgingScreen):
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
         self.model = session.tune
-        self.judge = QueryJudge(self._show_queries, self._open_current)
+        self.judge = QueryJudge(self)
         self._accept: Callable[[], Awaitable[object]] | None = None
         """What accepting the decision does; None if there is nothing to accept."""
         self._shows_advice = False
@@ -143,36 +141,24 @@ class Tune(JudgingScreen):
                 yield DecisionPane()
 
     def on_mount(self) -> None:
-        self.add_class("-pane-queries")
         self.query_one(ThresholdPane).border_title = "Entity threshold"
         self.query_one(SnapshotList).empty_state = no_snapshot(self.app.keymap)
         self.model.post = self.post_message
-        self._show_queries()
+        self.show_queries()
         self._show_curve()
         self._show_past()
         self._show_snapshots()
         self.model.open()
 
     def on_unmount(self) -> None:
-        self.model.optimiser.stop()
+        self.model.stop_optimising()
         self.model.close()
 
     def fit(self, size: Size) -> None:
         self._show_hidden_panes()
-        self._show_pane_of(self.focused)
-
-    def on_descendant_focus(self) -> None:
-        self._show_pane_of(self.focused)
-
-    def _show_pane_of(self, focused: Widget | None) -> None:
-        """Show the pane that has the focus; a wide terminal shows them all."""
-        name = next((name for name, kind in PANES.items() if isinstance(focused, kind)), "")
-        if name:
-            self._show_pane(name)
 
     def meanings(self) -> Iterable[tuple[str, str]]:
-        name = next((name for name, kind in PANES.items() if isinstance(self.focused, kind)), "")
-        return MEANINGS.get(name, ())
+        return MEANINGS.get(self.focused_pane, ())
 
     # Messages.
 
@@ -181,25 +167,27 @@ class Tune(JudgingScreen):
 
     def on_measure_changed(self) -> None:
         self.query_one(StatusLine).clear_error()
-        self._show_queries()
+        self.show_queries()
         self._show_snapshots()
         self.model.refresh()
 
-    def on_curve_changed(self) -> None:
-        self._show_curve()
-        self._show_title()
+    def on_tune_changed(self, message: TuneChanged) -> None:
+        match message.part:
+            case "past":
+                self._show_past()
+            case "snapshots":
+                self._show_snapshots()
+            case "advice":
+                self._show_advice()
+            case "curve":
+                self._show_curve()
+                self._show_title()
+                self._optimise_if_awaited()
+
+    def _optimise_if_awaited(self) -> None:
         if self._awaits_queries and self.model.curve is not None and self.model.tuning is not None:
             self._awaits_queries = False
-            self.model.optimiser.start(self.model.tuning)
-
-    def on_past_queries_changed(self) -> None:
-        self._show_past()
-
-    def on_snapshots_changed(self) -> None:
-        self._show_snapshots()
-
-    def on_advice_changed(self) -> None:
-        self._show_advice()
+            self.model.optimise(self.model.tuning)
 
     # What the panes show.
 
@@ -213,7 +201,8 @@ class Tune(JudgingScreen):
     def _is_searchable(self) -> bool:
         return self.session.explore.is_searchable
 
-    def _show_queries(self) -> None:
+    def show_queries(self) -> None:
+        """Show the judged queries and the newest measure."""
         judging, table = self.session.judging, self.query_one(QueryTable)
         table.empty_state = no_judged_query(self.app.keymap)
         measured = judging.measured if judging.queries else None
@@ -252,18 +241,18 @@ class Tune(JudgingScreen):
         pane.show(model.past)
 
     def _show_snapshots(self) -> None:
-        rows = self.model.snapshots.rows(self.session.judging.pinned)
+        rows = self.model.snapshots
         pane = self.query_one(SnapshotList)
         pane.border_title = "Snapshots" + (f" ({len(rows)})" if rows else "")
         pane.show(rows)
 
     def _show_advice(self) -> None:
-        optimiser, pane = self.model.optimiser, self.query_one(DecisionPane)
+        pane = self.query_one(DecisionPane)
         if not self._shows_advice:
             return
-        if optimiser.progress is not None:
-            pane.show("Optimising", partial(progress_lines, *optimiser.progress))
-        elif (advice := optimiser.advice) is not None:
+        if self.model.progress is not None:
+            pane.show("Optimising", partial(progress_lines, *self.model.progress))
+        elif (advice := self.model.advice) is not None:
             key = self.app.keymap.key_of("decision.accept")
             pane.show("Optimised", lambda width: advice_lines(advice, key, width))
             if advice.wins:
@@ -276,8 +265,7 @@ class Tune(JudgingScreen):
     def _open_decision(self) -> None:
         self._accept, self._shows_advice = None, False
         self.add_class("-deciding")
-        self._show_pane("decision")
-        self.set_focus(self.query_one(DecisionPane))
+        self.go_to_pane("decision")
 
     def _close_decision(self) -> None:
         self._accept, self._shows_advice, self._awaits_queries = None, False, False
@@ -286,21 +274,20 @@ class Tune(JudgingScreen):
             self.remove_class("-deciding")
             self.query_one(DecisionPane).show("", blank)
             if had_focus:
-                self._show_pane("curve")
-                self.set_focus(self.query_one(CurvePane))
+                self.go_to_pane("curve")
 
     @on(DecisionPane.Accepted)
     async def accept(self) -> None:
         if (accept := self._accept) is not None:
             self._close_decision()
             await accept()
-        elif self.model.optimiser.progress is None:
+        elif self.model.progress is None:
             self._close_decision()
 
     @on(DecisionPane.Closed)
     def close_decision(self) -> None:
         self._close_decision()
-        self.model.optimiser.stop()
+        self.model.stop_optimising()
 
     # What the user does.
 
@@ -312,7 +299,8 @@ class Tune(JudgingScreen):
     def open_query(self, event: QueryTable.Opened) -> None:
         self.app.post_message(GoTo(query=event.query))
 
-    def _open_current(self) -> bool:
+    def open_current(self) -> bool:
+        """Open the query under the cursor in explore; False if there is none."""
         if (row := self.query_one(QueryTable).current) is not None:
             self.app.post_message(GoTo(query=row.query))
         return row is not None
@@ -370,7 +358,7 @@ class Tune(JudgingScreen):
             if self._awaits_queries:
                 self.query_one(DecisionPane).show("Optimising", awaiting_lines)
             else:
-                self.model.optimiser.start(self.model.tuning)
+                self.model.optimise(self.model.tuning)
 
     async def _take(self, tuning: Tuning) -> None:
         self.model.use(tuning)
@@ -389,42 +377,25 @@ class Tune(JudgingScreen):
         else:
             super().action_back()
 
-    def action_next_pane(self, step: int) -> None:
-        names = [name for name in PANES if name != "decision" or self.has_class("-deciding")]
-        if self.has_class("-deciding") and self.has_class("-wide"):
-            names = [name for name in names if name not in ("thresholds", "snapshots")]
-        here = next((n for n in names if isinstance(self.focused, PANES[n])), names[0])
-        name = names[(names.index(here) + step) % len(names)]
-        self._show_pane(name)
-        self.set_focus(self.query_one(PANES[name]))
-
-    def _show_pane(self, name: str) -> None:
-        if not self.has_class(f"-pane-{name}"):
-            self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
-            self.add_class(f"-pane-{name}")
+    def pane_names(self) -> list[str]:
+        if not self.has_class("-deciding"):
+            hidden = ["decision"]
+        else:
+            hidden = ["thresholds", "snapshots"] if self.has_class("-wide") else []
+        return [name for name in self.PANES if name not in hidden]
 
 
-GRADE_HINT = "open the query first: its results are what is graded"
+class QueryJudge(Judge):
+    """Leads from the query under the cursor to its results, which are graded in explore."""
 
-
-class QueryJudge:
-    """Leads from the query under the cursor to its results."""
-
-    def __init__(self, show: Callable[[], object], open_query: Callable[[], bool]) -> None:
-        """`open_query` opens the query under the cursor, and returns whether there is one."""
-        self._show, self._open_query = show, open_query
+    def __init__(self, screen: Tune) -> None:
+        self._screen = screen
 
     def show(self, keymap: Keymap) -> None:
-        self._show()
+        self._screen.show_queries()
 
-    def current(self) -> JudgedDocument | str:
-        return GRADE_HINT
-
-    def move_on(self, graded: JudgedDocument) -> str:
-        return ""
+    def current(self) -> str:
+        return "open the query first: its results are what is graded"
 
     def next(self) -> str:
-        return "" if self._open_query() else "no query is judged yet"
-
-    def return_to(self, query: str, path: str) -> None:
-        """Stay in the list of queries."""
+        return "" if self._screen.open_current() else "no query is judged yet"

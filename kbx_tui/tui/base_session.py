@@ -11,7 +11,7 @@ from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, Host, OpenEngine
-from kbx_tui.tui.engine.index_sync import index_upkeep
+from kbx_tui.tui.engine.index_sync import IndexFollower, IndexSync
 from kbx_tui.tui.experts.model import ExpertSearch
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.reading_model import PAUSE_SECONDS, LivePreview, ReadingModel
@@ -65,11 +65,10 @@ class BaseSession:
         self._run_words = ""
         """The last words on the run in the tabs."""
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
-        self.index_sync = index_upkeep(
+        self.index_sync = (IndexSync if writes else IndexFollower)(
             self.client,
             open_engine,
             host,
-            writes=writes,
             on_growth=self.refresh,
             on_question=self._ask_to_index,
         )

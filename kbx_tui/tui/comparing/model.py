@@ -18,6 +18,7 @@ from kbx_tui.tui.explore.displayed_search import tuning_of
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import SearchState, knobs_of
 from kbx_tui.tui.judging.model import JudgingModel
+from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -214,11 +215,8 @@ def _reason(change: RankChange) -> Reason:
 
 
 @dataclass
-class Compared(Message):
+class Compared(Newest):
     """The query has been ranked under both settings."""
 
     view: CompareView | None
     """None without a query."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Compared)

@@ -103,9 +103,9 @@ class Index(ModeScreen):
         if self.model.overview is not None:
             if self.model.overview.published:
                 files.empty_state = index_of_another_machine
-            often = self.model.over_retrieved
-            files.show(file_groups(self.model.overview, often.found, often.muted))
-            if often.queries is not None and not self._is_settled:
+            model = self.model
+            files.show(file_groups(self.model.overview, model.over_retrieved, model.muted))
+            if model.has_read_queries and not self._is_settled:
                 self._is_settled = True
                 self._leave_empty_list(files)
         self.query_one(KeyBar).show(*self.scopes())

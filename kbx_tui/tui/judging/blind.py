@@ -31,6 +31,7 @@ from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks, slice
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
 from kbx_tui.tui.judging.model import JudgingModel, PreferenceStep, vote_sentences, vote_words
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, dim_text, titled_text
 
 if TYPE_CHECKING:
@@ -447,14 +448,11 @@ class Asked(Message):
 
 
 @dataclass
-class Looked(Message):
+class Looked(Newest):
     """How many queries have been looked at for one on which the settings differ."""
 
     done: int
     total: int
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Looked)
 
 
 @dataclass

@@ -17,7 +17,8 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import CLOSE_SECONDS
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine
-from kbx_tui.tui.engine.index_sync import index_upkeep
+from kbx_tui.tui.engine.index_sync import IndexFollower, IndexSync
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
@@ -192,11 +193,10 @@ class TogetherBase:
         self.name, self.root = name, root
         self._on_change, self._on_content = on_change, on_content
         self.client = EngineClient(open_engine, on_error=self._take_error)
-        self.index_sync = index_upkeep(
+        self.index_sync = (IndexSync if writes else IndexFollower)(
             self.client,
             open_engine,
             self,
-            writes=writes,
             on_growth=lambda changed: self._start_count(),
             on_question=self._take_question,
         )
@@ -370,21 +370,15 @@ def count_words(view: TogetherView) -> str:
     return format_count(len(view.rows), "result").capitalize()
 
 
-class BasesChanged(Message):
+class BasesChanged(Newest):
     """What a base holds, or what is done to it, has changed."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, BasesChanged)
 
 
 @dataclass
-class AnswersMerged(Message):
+class AnswersMerged(Newest):
     """Some or all bases have answered the query."""
 
     view: TogetherView
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, AnswersMerged)
 
 
 @dataclass

@@ -20,7 +20,6 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.comparing.model import (
-    Compared,
     ComparedResult,
     CompareModel,
     CompareView,
@@ -225,7 +224,9 @@ class Compare(JudgingScreen):
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
         self.judge = CompareJudge(self, session)
-        self.model = CompareModel(session.client, session.explore, session.judging)
+        self.model = CompareModel(
+            session.client, session.explore, session.judging, self.show_comparison
+        )
 
     def compose_panes(self) -> ComposeResult:
         changes = LostAndGained()
@@ -236,16 +237,19 @@ class Compare(JudgingScreen):
         yield Knobs()
 
     def on_mount(self) -> None:
-        self.model.post = self.post_message
         self.session.explore.on_ranking = self.model.update
         self.query_one(Knobs).show(self.session.explore.state)
         self.model.update()
 
     def on_unmount(self) -> None:
         self.session.explore.on_ranking = lambda: None
+        self.model.stop()
 
-    def on_compared(self, message: Compared) -> None:
-        view, rows = message.view, self.query_one(SideBySide)
+    def show_comparison(self, view: CompareView | None) -> None:
+        """Show a comparison; None without a query."""
+        if self not in self.app.screen_stack:
+            return  # it is being closed
+        rows = self.query_one(SideBySide)
         self.query_one(StatusLine).clear_error()
         self.query_one(SettingsLine).show(view)
         self.query_one(LostAndGained).show(view)

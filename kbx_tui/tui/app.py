@@ -196,7 +196,6 @@ class KbxApp(TerminalApp):
         return Together(model)
 
     async def action_search_together(self) -> None:
-        """Show the search of the bases that were opened together."""
         if self.together is None:
             self.show_notice("one base is open: `kbx --kb FOLDER --kb FOLDER` searches several")
         elif isinstance(self.screen, FrameScreen) and self.screen is not self.together:
@@ -327,7 +326,6 @@ class KbxApp(TerminalApp):
     # The status line of the current mode.
 
     def show_notice(self, text: str) -> None:
-        """Show a notice for a moment."""
         self._post_to_front(Notice(text))
 
     def _notice_of_engine(self, text: str) -> None:
@@ -336,19 +334,15 @@ class KbxApp(TerminalApp):
             self.explore.session.client.call_on_loop(self.show_notice, safe_line(text))
 
     def show_error(self, text: str) -> None:
-        """Show an error until something works again."""
         self._post_to_front(Failure(text))
 
     def key_of(self, command_id: str) -> str:
-        """Return the first key of a command, for a sentence."""
         return self.keymap.key_of(command_id)
 
     def show_progress(self, text: str) -> None:
-        """Show the progress of indexing in all modes."""
         self.broadcast(IndexProgress(text))
 
     def broadcast(self, message: Message) -> None:
-        """Post a message to all screens of the open base."""
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
                 screen.post_message(message)
@@ -361,7 +355,6 @@ class KbxApp(TerminalApp):
     # Help, and boxes over explore.
 
     def action_help(self) -> None:
-        """Show the keys that work where the focus is."""
         from kbx_tui.tui.shell.help_screen import Help
 
         self.push_screen(Help(self.screen, self.keymap))

@@ -146,7 +146,6 @@ class BaseSession:
         self.client.start(self._search_again())
 
     async def _open(self) -> None:
-        """Open the base, unless it is open already."""
         if self._is_open:
             return
         try:

@@ -164,7 +164,6 @@ PACKAGE = Path(__file__).parent.parent
 
 
 def styles_folder(package: Path = PACKAGE) -> Path:
-    """Return the folder that holds the stylesheets."""
     packaged = package / "styles"
     return packaged if packaged.is_dir() else package.parent / "styles"
 

@@ -70,7 +70,6 @@ class SideBySide(RowsView[RankRow]):
 
     @property
     def result(self) -> ComparedResult | None:
-        """The result under the cursor."""
         row = self.current
         if row is None:
             return None
@@ -89,7 +88,6 @@ class SideBySide(RowsView[RankRow]):
         return [result.path if result is not None else "" for result in results]
 
     def go_to(self, row: int, *, left: bool) -> None:
-        """Move the cursor to a result of A or B."""
         self.on_left = left
         self.choose(row)
 
@@ -111,7 +109,6 @@ class SideBySide(RowsView[RankRow]):
         self.show_cursor()
 
     def show_empty(self, empty_state: EmptyState) -> None:
-        """Show this text instead of rows."""
         self.rows, self.empty_state = (), empty_state
         self.rebuild_lines()
 

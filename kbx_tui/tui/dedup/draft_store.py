@@ -139,7 +139,6 @@ class DraftStore:
         return settled
 
     def rows(self) -> tuple[DraftRow, ...]:
-        """Return the drafts as rows."""
         return tuple(
             draft_row(draft, self.check(draft.id), self.verdict(draft.id)) for draft in self.drafts
         )

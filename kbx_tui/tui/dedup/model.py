@@ -125,7 +125,6 @@ class ReviewModel:
         self._add((new_draft(text.strip()),) if is_plain else drafts_from_text(text))
 
     def load(self, file: str) -> None:
-        """Add the drafts of a file."""
         self._client.start(self._load_file(file))
 
     async def _load_file(self, file: str) -> None:
@@ -180,7 +179,6 @@ class ReviewModel:
         self._save_and_check()
 
     def assign(self, draft_id: str, entity_id: str) -> None:
-        """Set the entity of a draft."""
         self.store.replace(draft_id, entity_id=entity_id, is_guessed=False, choice=None)
         self._save_and_check()
 

@@ -152,12 +152,10 @@ def outcome_line(draft: DraftRow, width: int) -> Line:
 
 
 def state_look(draft: DraftRow) -> Look:
-    """Return the style for the state of a draft."""
     return STATE_LOOKS.get(draft.state, "dim")
 
 
 def no_drafts(keymap: Keymap) -> EmptyState:
-    """Return what the list shows without drafts."""
     about = titled_text(
         "No drafts.",
         "A draft is a fact you may want to keep. It is compared with the known facts as you"
@@ -336,7 +334,6 @@ class DiffPane(TextPane):
     """Row of the first changed line, or 0."""
 
     def explain(self, reason: str) -> None:
-        """Show the reason for the state of the draft."""
         self.reason = reason
         self.rebuild_lines()
 

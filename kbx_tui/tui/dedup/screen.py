@@ -52,8 +52,6 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 
 class Dedup(ModeScreen):
-    """The dedup mode."""
-
     BINDINGS = bindings("review", "mode")
     AUTO_FOCUS = "DraftLine"
     MODE = "dedup"

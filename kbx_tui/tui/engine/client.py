@@ -166,7 +166,6 @@ class LatestOnly:
         self._task = self._client.start(request)
 
     def cancel(self) -> None:
-        """Cancel the active request, if any."""
         if self._task is not None:
             self._task.cancel()
             self._task = None

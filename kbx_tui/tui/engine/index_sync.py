@@ -81,7 +81,6 @@ class IndexSync:
 
     @property
     def is_indexing(self) -> bool:
-        """Whether indexing is in progress."""
         return self._indexing is not None and not self._indexing.done()
 
     @property
@@ -113,7 +112,6 @@ class IndexSync:
             self._show_run(self.run.in_state("paused"))
 
     def resume(self) -> None:
-        """Let a paused run go on."""
         if not self._resumed.is_set():
             self._resumed.set()
             self._show_run(self.run.in_state("running"))
@@ -162,7 +160,6 @@ class IndexSync:
                 self.index(by_user=True)  # files may have changed meanwhile
 
     def stop_watching(self) -> None:
-        """Notice no further changes on disk."""
         if self._watching is not None:
             self._watching.set()
             self._watching = None
@@ -342,7 +339,6 @@ class IndexFollower(IndexSync):
 
     @property
     def is_watching(self) -> bool:
-        """Whether changes of the index are noticed."""
         return self._following is not None
 
     @property

@@ -115,8 +115,6 @@ LEAST_DAYS, MOST_DAYS = 1.0, 900.0
 
 @dataclass(frozen=True, slots=True)
 class ExpertRow:
-    """One expert."""
-
     id: str
     rank: int
     name: str

@@ -216,8 +216,6 @@ WEIGHT_HELP = {
 
 
 class TopicLine(OrderedInput):
-    """The field for the topic."""
-
     BINDINGS = bindings("topic")
 
     def __init__(self) -> None:
@@ -226,8 +224,6 @@ class TopicLine(OrderedInput):
 
 
 class Experts(ModeScreen):
-    """The experts mode."""
-
     BINDINGS = bindings("experts", "mode")
     AUTO_FOCUS = "TopicLine"
     MODE = "experts"

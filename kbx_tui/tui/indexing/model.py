@@ -76,7 +76,6 @@ class IndexModel:
 
     @property
     def run(self) -> IndexRun:
-        """The newest run of indexing."""
         return self.index_sync.run
 
     @property

@@ -37,8 +37,6 @@ reading_files = dim_text("comparing the files with the index …")
 
 
 class Index(ModeScreen):
-    """The Index mode."""
-
     BINDINGS = bindings("indexing", "mode")
     AUTO_FOCUS = "FileList"
     MODE = "index"

@@ -51,7 +51,6 @@ class BlindLine(LineWidget):
     text = ""
 
     def show(self, text: str) -> None:
-        """Show a text."""
         self.text = text
         self.refresh()
 
@@ -280,7 +279,6 @@ class BlindModel:
         return len(self.queries) - len(self._left)
 
     def start(self) -> None:
-        """Look for the first question."""
         self._finding.start(self._begin())
 
     def stop(self) -> None:

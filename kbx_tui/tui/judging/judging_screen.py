@@ -69,7 +69,6 @@ class JudgingScreen(ModeScreen):
         self._show_reason(self.judge.move_on(document))
 
     def action_next_to_judge(self) -> None:
-        """Go to the next document to judge."""
         self._show_reason(self.judge.next())
 
     def action_pin_settings(self) -> None:
@@ -132,7 +131,6 @@ class MeasureLine(LineWidget):
         """Wordings, the longest first."""
 
     def show(self, judging: JudgingModel, keymap: Keymap) -> None:
-        """Show the newest measure."""
         self.candidates = _candidates(judging, keymap)
         self.refresh()
 
@@ -188,8 +186,6 @@ class SaveSettings(ModalScreen[bool]):
 
 
 class SettingsDiff(TextPane):
-    """A unified diff."""
-
     COMPONENT_CLASSES = looks("entity", "bad", "rule")
 
     def __init__(self, diff: str) -> None:

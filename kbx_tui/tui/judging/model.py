@@ -119,7 +119,6 @@ class JudgingModel:
         self.start()
 
     def stop(self) -> None:
-        """Release the measuring thread."""
         self.evidence.close()
 
     # Grades.
@@ -235,7 +234,6 @@ class JudgingModel:
     # Settings and their measure.
 
     def pin(self, settings: SearchSettings) -> None:
-        """Make these settings A."""
         self.pinned = settings
         self._host.broadcast(MeasureChanged())
         self._measure_soon()

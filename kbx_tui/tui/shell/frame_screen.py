@@ -103,7 +103,6 @@ class FrameScreen(Screen[None]):
         """The name of what is open, and what it holds."""
 
     def show_tabs(self) -> None:
-        """Show in the tabs what is open and what is waiting."""
         counts = {**self.app.tabs_of_several, **self.tab_counts}
         self.query_one(ModeTabs).show(counts, self.base_words)
 
@@ -168,7 +167,6 @@ class FrameScreen(Screen[None]):
 
     @property
     def palette_scopes(self) -> tuple[Scope, ...]:
-        """The scopes whose commands the palette offers."""
         return (*self.SHARED_SCOPES, self.SCOPE, "mode")
 
     @property
@@ -241,7 +239,6 @@ class FrameScreen(Screen[None]):
     # The status line.
 
     def show_notice(self, text: str) -> None:
-        """Show a notice until it can have been read."""
         self.query_one(StatusLine).show_notice(text)
 
     def on_notice(self, message: Notice) -> None:

@@ -28,7 +28,6 @@ class ModeTabs(LineWidget):
         """The name of the base, and what it holds."""
 
     def use(self, keymap: Keymap) -> None:
-        """Show the keys of this keymap."""
         self.keymap = keymap
         self.refresh()
 
@@ -94,7 +93,6 @@ class TabText(NamedTuple):
 
     @property
     def spans(self) -> Line:
-        """What is drawn of it."""
         if self.is_current:
             text = " ".join(filter(None, (self.key, self.words)))
             return (Span(MARK, "accent"), Span(text, "tab"))
@@ -128,7 +126,6 @@ def _texts(
 
 
 def tab_line(texts: list[TabText]) -> Line:
-    """Return the tabs side by side."""
     return tuple(span for text in texts for span in text.spans)
 
 
@@ -152,7 +149,6 @@ def fit_tabs(
 
 
 def tab_at(texts: list[TabText], x: int) -> TabText | None:
-    """Return the tab drawn at cell `x`."""
     for text in texts:
         x -= width_of(text.spans)
         if x < 0:

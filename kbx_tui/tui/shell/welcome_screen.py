@@ -91,7 +91,6 @@ class Welcome(Screen[None]):
             self.dismiss()
 
     def action_forget(self) -> None:
-        """Remove the base under the cursor from the list."""
         choice = self.query_one(ChoiceList).current
         if choice is None or choice.id not in self.app_state.user.bases:
             self._say("only a recent knowledge base can be removed from this list")
@@ -102,7 +101,6 @@ class Welcome(Screen[None]):
         self._say(f"{choice.title} is no longer listed; its files stay; {key} lists it again")
 
     def action_recall(self) -> None:
-        """Put the base that was removed last back into the list."""
         if not self._forgotten:
             self._say("no knowledge base was removed from this list")
             return
@@ -175,7 +173,6 @@ class FolderLine(PathInput):
         self.action_cursor_right()
 
     async def key_escape(self) -> None:
-        """Return to the choices."""
         await self.run_action("screen.back")
 
 

@@ -72,7 +72,6 @@ class TogetherModel:
 
     @property
     def rows(self) -> tuple[BaseRow, ...]:
-        """The bases as rows."""
         return tuple(BaseRow(base.name, base.words, self._found(base.name)) for base in self.bases)
 
     def start(self) -> None:
@@ -94,7 +93,6 @@ class TogetherModel:
         await asyncio.wait(closing, timeout=CLOSE_SECONDS)
 
     def root_of(self, name: str) -> Path:
-        """Return the root of a base."""
         return next(base.root for base in self.bases if base.name == name)
 
     def ask(self, query: str) -> None:

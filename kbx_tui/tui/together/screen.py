@@ -121,7 +121,6 @@ class BaseList(RowsView[BaseRow]):
         name: str
 
     def show(self, rows: tuple[BaseRow, ...]) -> None:
-        """Show the bases."""
         self.rows = rows
         self.rebuild_lines()
 
@@ -145,8 +144,6 @@ class BaseList(RowsView[BaseRow]):
 
 
 class TogetherLine(OrderedInput):
-    """The field for the query."""
-
     BINDINGS = bindings("together_line")
 
     def __init__(self) -> None:

@@ -142,13 +142,11 @@ class TuneModel:
             self.refresh()
 
     def next_knob(self) -> None:
-        """Show the curve of the next knob."""
         knobs = tunables_for(self.tuning) if self.tuning is not None else TUNABLES
         self.knob = knobs[(list(knobs).index(self.knob) + 1) % len(knobs)]
         self.refresh()
 
     def next_measure(self) -> None:
-        """Show the curve of the next measure."""
         self.measure = "judged" if self.measure == "ndcg" else "ndcg"
         self.refresh()
 
@@ -224,7 +222,6 @@ class TuneModel:
         return snapshot_rows(self._snapshots, self._differences, self.judging.pinned)
 
     def take_snapshot(self) -> None:
-        """Store the current knobs."""
         if (tuning := self.tuning) is None:
             self._status.show_notice("a fast search has no knobs to keep")
         else:

@@ -340,7 +340,6 @@ class SnapshotList(RowsView[SnapshotRow]):
     BINDINGS = bindings("snapshots")
 
     def show(self, rows: tuple[SnapshotRow, ...]) -> None:
-        """Show these rows, with the cursor on the same snapshot."""
         before = self.current.snapshot if self.current is not None else None
         self.rows = rows
         self.rebuild_lines()
@@ -382,7 +381,6 @@ class DecisionPane(TextPane):
         self.content: Content = blank
 
     def show(self, title: str, content: Content) -> None:
-        """Show a text."""
         self.border_title, self.content = title, content
         self.rebuild_lines()
 

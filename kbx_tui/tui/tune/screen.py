@@ -98,8 +98,6 @@ MEANINGS: dict[str, Meanings] = {
 
 
 class Tune(JudgingScreen):
-    """The tune mode."""
-
     BINDINGS = bindings("tune", "judging", "mode")
     AUTO_FOCUS = "QueryTable"
     MODE = "tune"

@@ -458,8 +458,9 @@ COMMANDS: tuple[Command, ...] = (
                "remove the snapshot from the list", bar=True),
     _snapshots("snapshot.up", "up", "move(-1)", "up", "move up"),
 
-    _decision("decision.accept", "enter", "accept", "accept", "do what is offered", bar=True),
-    _decision("decision.close", "escape", "close", "back",
+    _decision("decision.accept", "enter", "screen.accept_decision", "accept",
+              "do what is offered", bar=True),
+    _decision("decision.close", "escape", "screen.close_decision", "back",
               "stop optimising, or leave things as they are", bar=True),
 
     _tune("tune.alpha_less", "left_square_bracket", "alpha(-5)", "alpha",

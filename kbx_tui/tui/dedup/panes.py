@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 from textual import events
@@ -28,7 +28,7 @@ from kbx_tui.tui.drawing.lines import (
     slice_line,
     width_of,
 )
-from kbx_tui.tui.widgets.input_fields import PathInput
+from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
 from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, dim_text, titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -37,10 +37,18 @@ if TYPE_CHECKING:
 
 
 PLACEHOLDER = "a fact to remember; or paste several lines"
+LineUse = Literal["new", "text", "merge", "person", "file"]
+LINE_TITLES: dict[LineUse, str] = {
+    "new": "new draft",
+    "text": "change this draft · enter keeps it, esc leaves it",
+    "merge": "merged text · enter accepts, esc cancels",
+    "person": "name of the person it is about · enter creates the page, esc leaves it",
+    "file": "file of drafts, a line each · tab completes, enter loads it",
+}
 
 
 class DraftLine(PathInput):
-    """A one-line field for a draft, or for the name of a file of drafts."""
+    """A one-line field for new drafts and, in between, for something else about drafts."""
 
     BINDINGS = bindings("draft_line")
     KEEPS_LINES = True
@@ -52,8 +60,43 @@ class DraftLine(PathInput):
 
         text: str
 
-    def __init__(self) -> None:
+    def __init__(self, add: Callable[[str], object]) -> None:
+        """`add` takes the text of a new draft."""
         super().__init__(PLACEHOLDER, select_on_focus=False)
+        self._add = self._take = add
+        self.use: LineUse = "new"
+        self.border_title = LINE_TITLES["new"]
+
+    @property
+    def typed(self) -> str:
+        """The text typed so far, unless it is the name of a person or a file."""
+        return "" if self.use in ("person", "file") else self.value.strip()
+
+    def ask_for(
+        self,
+        use: LineUse,
+        take: Callable[[str], object] | None = None,
+        text: str = "",
+        complete: CompletePath | None = None,
+    ) -> None:
+        """Use the line for something that `take` receives, or for new drafts again."""
+        self.use, self._take = use, take or self._add
+        self.border_title = LINE_TITLES[use]
+        self.placeholder = PLACEHOLDER if use == "new" else ""
+        self.show_text(text)
+        self.complete_with(complete)
+        if use != "new":
+            self.screen.set_focus(self)
+
+    def submit(self) -> bool:
+        """Take the text; return whether the line has been used for what it was asked for."""
+        text = self.value.strip()
+        if text and self.use == "new":
+            self.value = ""
+        if text:
+            self._take(text)
+        # it stays until the file is loaded, whose name may be wrong
+        return not text or self.use not in ("new", "file")
 
     def show_text(self, text: str) -> None:
         """Put a text into the field, with the cursor at its end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+ItemT = TypeVar("ItemT")
 OpenEngine = Callable[[], "KnowledgeBase"]
+
+GROUP = 5
+"""Items of `in_groups` that are read in one call: for so long a search of the user waits."""
+GROUP_PAUSE = 0.005
+"""Seconds between two such calls."""
 
 
 class EngineClient:
@@ -73,6 +79,19 @@ class EngineClient:
         """Make a call as `run` does, which saves work of the user: closing does not skip it."""
         self._writes.append(call)
         await self.run(lambda engine: self._writes.popleft()(engine))
+
+    async def in_groups(
+        self, items: Sequence[ItemT], read: Callable[[KnowledgeBase, Sequence[ItemT]], T]
+    ) -> AsyncIterator[tuple[Sequence[ItemT], T]]:
+        """Yield what `read` returns for a few items at a time; searches are answered in between."""
+        for start in range(0, len(items), GROUP):
+            group = items[start : start + GROUP]
+
+            def call(engine: KnowledgeBase, group: Sequence[ItemT] = group) -> T:
+                return read(engine, group)
+
+            yield group, await self.run(call)
+            await asyncio.sleep(GROUP_PAUSE)
 
     def start(self, request: Coroutine[Any, Any, object]) -> asyncio.Task[object] | None:
         """Run a request in the background and report what it raises; None after closing."""

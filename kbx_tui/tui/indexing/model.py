@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -24,11 +23,8 @@ if TYPE_CHECKING:
     from kbx_tui.index.index_status import IndexOverview
 
 
-GROUP = 5
-"""Queries read in one call of the engine: for so long a search of the user waits."""
 MOST_QUERIES = 200
 """Past queries that are read, the newest: more take long and say little more."""
-PAUSE_SECONDS = 0.005
 
 
 class RunChanged(Newest):
@@ -140,20 +136,15 @@ class IndexModel:
         asked, self.muted = await self._client.run(ask)
         self._firsts = {query: self._firsts[query] for query in asked if query in self._firsts}
         missing = [query for query in asked if query not in self._firsts]
-        for start in range(0, len(missing), GROUP):
-            group = missing[start : start + GROUP]
-
-            def read(engine: KnowledgeBase, group: list[str] = group) -> list[tuple[str, ...]]:
-                return engine.first_results(group)
-
-            self._firsts |= zip(group, await self._client.run(read), strict=True)
-            await asyncio.sleep(PAUSE_SECONDS)
-        firsts = dict(self._firsts)
+        read = self._client.in_groups(missing, lambda engine, group: engine.first_results(group))
+        async for group, firsts in read:
+            self._firsts |= zip(group, firsts, strict=True)
+        known = dict(self._firsts)
 
         def judge(engine: KnowledgeBase) -> tuple[OverRetrieved, ...]:
             from kbx_tui.evaluation.past_queries import find_over_retrieved
 
-            return find_over_retrieved(firsts, engine.titles(), len(engine.document_paths()))
+            return find_over_retrieved(known, engine.titles(), len(engine.document_paths()))
 
         self.over_retrieved = await self._client.run(judge)
         self.has_read_queries = True

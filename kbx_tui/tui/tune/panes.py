@@ -370,12 +370,6 @@ class DecisionPane(TextPane):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "bad")
     BINDINGS = bindings("decision", "text")
 
-    class Accepted(Message):
-        """The user accepts what the pane shows."""
-
-    class Closed(Message):
-        """The user leaves things as they are."""
-
     def __init__(self) -> None:
         super().__init__()
         self.content: Content = blank
@@ -386,12 +380,6 @@ class DecisionPane(TextPane):
 
     def build(self, width: int) -> list[Line]:
         return self.content(width)
-
-    def action_accept(self) -> None:
-        self.post_message(self.Accepted())
-
-    def action_close(self) -> None:
-        self.post_message(self.Closed())
 
 
 BAR = 30

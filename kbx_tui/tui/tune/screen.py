@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -123,9 +123,6 @@ class Tune(JudgingScreen):
         super().__init__(session, app_state)
         self.model = session.tune
         self.judge = QueryJudge(self)
-        self._accept: Callable[[], Awaitable[object]] | None = None
-        """What accepting the decision does; None if there is nothing to accept."""
-        self._shows_advice = False
         self._awaits_queries = False
         """Whether optimising starts as soon as the judged queries are read."""
 
@@ -246,27 +243,18 @@ class Tune(JudgingScreen):
 
     def _show_advice(self) -> None:
         pane = self.query_one(DecisionPane)
-        if not self._shows_advice:
+        if not self.has_class("-deciding"):
             return
         if self.model.progress is not None:
             pane.show("Optimising", partial(progress_lines, *self.model.progress))
         elif (advice := self.model.advice) is not None:
             key = self.app.keymap.key_of("decision.accept")
             pane.show("Optimised", lambda width: advice_lines(advice, key, width))
-            if advice.wins:
-                self._accept = partial(self._take, advice.best)
         else:
             self._close_decision()
 
-    # The decision: advice, or the change of kbx.toml.
-
-    def _open_decision(self) -> None:
-        self._accept, self._shows_advice = None, False
-        self.add_class("-deciding")
-        self.go_to_pane("decision")
-
     def _close_decision(self) -> None:
-        self._accept, self._shows_advice, self._awaits_queries = None, False, False
+        self._awaits_queries = False
         if self.has_class("-deciding"):
             had_focus = isinstance(self.focused, DecisionPane)
             self.remove_class("-deciding")
@@ -274,18 +262,17 @@ class Tune(JudgingScreen):
             if had_focus:
                 self.go_to_pane("curve")
 
-    @on(DecisionPane.Accepted)
-    async def accept(self) -> None:
-        if (accept := self._accept) is not None:
-            self._close_decision()
-            await accept()
-        elif self.model.progress is None:
-            self._close_decision()
-
-    @on(DecisionPane.Closed)
-    def close_decision(self) -> None:
+    def action_close_decision(self) -> None:
         self._close_decision()
         self.model.stop_optimising()
+
+    def action_accept_decision(self) -> None:
+        """Take the settings that are offered, if any; wait while they are being looked for."""
+        if self.model.progress is None:
+            advice = self.model.advice
+            self.action_close_decision()
+            if advice is not None and advice.wins:
+                self._take(advice.best)
 
     # What the user does.
 
@@ -316,10 +303,10 @@ class Tune(JudgingScreen):
         else:
             super().action_pin_settings()
 
-    async def action_take_row(self) -> None:
+    def action_take_row(self) -> None:
         """Make the settings of the snapshot under the cursor the current ones."""
         if (row := self.query_one(SnapshotList).current) is not None:
-            await self._take(row.settings.tuning)
+            self._take(row.settings.tuning)
 
     def action_drop(self) -> None:
         if (row := self.query_one(SnapshotList).current) is not None:
@@ -350,15 +337,15 @@ class Tune(JudgingScreen):
         if self.model.tuning is None or not any(query.is_measurable for query in queries):
             self.show_notice("there is nothing to optimise by: grade some results first")
         else:
-            self._open_decision()
-            self._shows_advice = True
+            self.add_class("-deciding")
+            self.go_to_pane("decision")
             self._awaits_queries = self.model.curve is None
             if self._awaits_queries:
                 self.query_one(DecisionPane).show("Optimising", awaiting_lines)
             else:
                 self.model.optimise(self.model.tuning)
 
-    async def _take(self, tuning: Tuning) -> None:
+    def _take(self, tuning: Tuning) -> None:
         self.model.use(tuning)
         self.show_notice(f"{self.app.keymap.key_of('tune.undo')} takes these settings back")
 
@@ -371,7 +358,7 @@ class Tune(JudgingScreen):
     def action_back(self) -> None:
         """Close the decision, else go back to the queries, then to explore."""
         if self.has_class("-deciding"):
-            self.close_decision()
+            self.action_close_decision()
         else:
             super().action_back()
 

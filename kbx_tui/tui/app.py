@@ -29,8 +29,8 @@ from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
 from kbx_tui.tui.desktop import open_address, open_editor, save_page
+from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeScreen
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.questions import BaseQuestions
@@ -71,19 +71,13 @@ class OverlayApp(TerminalApp):
         from kbx_tui.tui.commands.entity_picker import entity_palette
 
         if self.explore is not None:
-            self.push_screen(entity_palette(self.explore.model.completions.entities, pick))
+            self.push_screen(entity_palette(self.explore.model.find_entities, pick))
 
     def pick_folders(self) -> None:
         from kbx_tui.tui.indexing.folder_list import FolderPicker
 
         if self.explore is not None:
             self.push_screen(FolderPicker(self.explore.session.index, self.keymap))
-
-    def ask_why_not(self) -> None:
-        from kbx_tui.tui.boxes.why_not_box import open_box
-
-        if self.explore is not None:
-            open_box(self.explore, self.keymap)
 
     def ask_blind(self, before: Tuning, after: Tuning) -> None:
         from kbx_tui.tui.judging.blind import BlindModel, BlindScreen
@@ -92,24 +86,6 @@ class OverlayApp(TerminalApp):
             session, query = self.explore.session, self.explore.model.state.query
             model = BlindModel(session.client, session.judging, query, (before, after))
             self.push_screen(BlindScreen(model, self.keymap))
-
-    def recall(self, *, naming: bool = False) -> None:
-        from kbx_tui.tui.boxes.recall_box import open_recall
-
-        if self.explore is not None:
-            open_recall(self.explore, naming=naming)
-
-    def show_facets(self) -> None:
-        from kbx_tui.tui.boxes.facet_box import open_facets
-
-        if self.explore is not None:
-            open_facets(self.explore)
-
-    def show_links(self, path: str) -> None:
-        from kbx_tui.tui.boxes.links_box import open_links
-
-        if self.explore is not None:
-            open_links(self.explore, path)
 
     # The palette.
 
@@ -355,7 +331,7 @@ class KbxApp(OverlayApp):
         self.app_state.keeps_knobs = settings.app.remember_knobs
         if (knobs := self.app_state.knobs) is not None:
             self.explore.model.restore_knobs(*knobs)
-        self.explore.pane_switch.restore_hidden()
+        self.explore.panes.restore_hidden()
         try:
             self.keymap = Keymap(dict(settings.keys), self.offer)
         except ConfigError as error:

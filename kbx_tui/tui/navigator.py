@@ -65,22 +65,6 @@ class Navigator(Protocol):
         """Let the user choose the folders to search in."""
         ...
 
-    def recall(self, *, naming: bool = False) -> None:
-        """Let the user run a query asked before or, with `naming`, save the current one."""
-        ...
-
-    def show_facets(self) -> None:
-        """Show how many results have each type, tag, date and person, and narrow to one."""
-        ...
-
-    def show_links(self, path: str) -> None:
-        """Show what links to a document and from it, and mentions of it."""
-        ...
-
-    def ask_why_not(self) -> None:
-        """Let the user find a document, and learn why it is not among the results."""
-        ...
-
     async def copy(self, name: str, text: str) -> str:
         """Copy a text called `name`; return a sentence that says where it is, or why nowhere."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
@@ -13,18 +12,14 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kbx_tui.formatting import FLAT_REASONS, format_percent, join_limited, mode_name
+from kbx_tui.formatting import FLAT_REASONS, format_percent
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit_line, looks
 from kbx_tui.tui.explore.view import DatesView, Mode
 from kbx_tui.tui.widgets.lines_view import LineWidget
-
-if TYPE_CHECKING:
-    from kbx_tui.search.evidence.evidence import EntityCandidate, Signal
-    from kbx_tui.search.ranking.rank import Ranking
 
 
 class ModeBadge(LineWidget):
@@ -44,20 +39,14 @@ class ModeBadge(LineWidget):
     @property
     def text(self) -> str:
         """The text on screen."""
-        return longest_that_fits(self.candidates, self.size.width)
+        return shorten(longest_fitting(self.candidates, self.size.width), self.size.width)
 
     def line(self, width: int) -> Line:
-        text = longest_that_fits(self.candidates, width)
+        text = shorten(longest_fitting(self.candidates, width), width)
         if self.busy:
             return (Span(text, "dim"),)
         name, dot, rest = text.partition(" · ")
         return (Span(name, "entity" if name == "two-pass" else "document"), Span(dot + rest, "dim"))
-
-
-def longest_that_fits(candidates: tuple[str, ...], width: int) -> str:
-    """Return the first candidate of at most `width` cells, else the last one, shortened."""
-    shortest = shorten(candidates[-1], width) if candidates else ""
-    return next((text for text in candidates if cell_len(text) <= width), shortest)
 
 
 SHORT_REASONS: Mapping[str, str] = {
@@ -66,61 +55,6 @@ SHORT_REASONS: Mapping[str, str] = {
     FLAT_REASONS["nothing_linked"]: "nothing linked",
 }
 """Where there is little room."""
-
-LEFT_OUT: Mapping[str, str] = {
-    "disabled": "not used by a flat search",
-    "too_broad": "as similar as many others",
-    "nothing_linked": "no document is linked to it",
-}
-"""Why entities above the threshold do not count in a flat search."""
-
-SIGNAL_WORDS: Mapping[str, str] = {
-    "name": "name",
-    "alias": "alias",
-    "first_name": "first name",
-    "surname": "surname",
-    "fuzzy": "like",
-    "role": "role",
-    "team": "team",
-    "fact": "fact",
-    "meaning": "meaning",
-}
-
-
-def mode_words(ranking: Ranking) -> Mode:
-    """Return the search mode, its reason, and how long the search took."""
-    from kbx_tui.search.evidence.reranking import RERANK_MS  # numpy: not for the first screen
-
-    evidence = ranking.evidence
-    timings = {name: took for name, took in evidence.timings.items() if name != RERANK_MS}
-    return Mode(
-        name=mode_name(ranking.search_mode, ranking.search_mode_reason),
-        reason=mode_reason(ranking),
-        preset=ranking.tuning.preset,
-        milliseconds=timings.get("total", sum(timings.values())),
-        vector_share=evidence.vector_share,
-        is_cut=len(evidence.query) > MAX_QUERY,
-        reranker_ms=evidence.timings.get(RERANK_MS) if ranking.is_reranked else None,
-        candidates=evidence.scope.candidates,
-    )
-
-
-def mode_reason(ranking: Ranking) -> str:
-    """Return the entities for which the second pass ran, or why it did not."""
-    if ranking.search_mode == "two_pass":
-        names = [safe_line(entity.name) for entity in ranking.kept_entities]
-        return join_limited(names, " + ", limit=2)
-    return FLAT_REASONS.get(ranking.search_mode_reason, ranking.search_mode_reason)
-
-
-def left_out_words(ranking: Ranking, entity: EntityCandidate) -> str:
-    """Return why an entity that reaches the threshold does not count; empty if it does not."""
-    tuning = ranking.tuning
-    if entity.score < tuning.entity_threshold or not entity.found or entity.id in tuning.muted:
-        return ""
-    if ranking.search_mode == "two_pass":
-        return f"only the best {tuning.max_entities} count"
-    return LEFT_OUT.get(ranking.search_mode_reason, "")
 
 
 def mode_candidates(mode: Mode) -> tuple[str, ...]:
@@ -148,24 +82,6 @@ def mode_candidates(mode: Mode) -> tuple[str, ...]:
         (mode.name,),
     )
     return tuple(" · ".join(word for word in words if word) for words in wordings)
-
-
-def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
-    """Return why an entity matched: `name “alice”, 2 facts`; empty when only its meaning did."""
-    if all(signal.kind == "meaning" for signal in signals):
-        return ""
-    words: list[str] = []
-    facts = [signal for signal in signals if signal.kind == "fact"]
-    for signal in signals:
-        if signal.kind == "fact" and len(facts) > 1:
-            if signal is facts[0]:
-                words.append(f"{len(facts)} facts")
-            continue
-        word = SIGNAL_WORDS.get(signal.kind, signal.kind)
-        detail = safe_line(signal.detail)
-        word = f"{word} “{detail}”" if detail and signal.kind != "meaning" else word
-        words.append(f"{word} ({signal.taught})" if signal.taught else word)
-    return join_limited(words, ", ", limit=most)
 
 
 class ChipLine(LineWidget):

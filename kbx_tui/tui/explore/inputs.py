@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.suggester import SuggestionReady
 
 from kbx_tui.safe_text import safe_line
@@ -19,8 +18,8 @@ from kbx_tui.search.query.filters import (
     without_filter,
 )
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten
 from kbx_tui.tui.drawing.lines import Line, Span
-from kbx_tui.tui.explore.chips import longest_that_fits
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.score_words import threshold_note
 from kbx_tui.tui.explore.search_state import SearchState
@@ -31,31 +30,116 @@ from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.user_files import logger
 
+SHOWN = 8
+"""Values of a filter listed in the status line."""
+
 
 class QueryLine(PathInput):
-    """A one-line field with a non-blinking cursor; its border, if any, shows the mode badge."""
+    """The line in which the query is typed: searches as it is typed, and completes filters.
+
+    It has a non-blinking cursor; its border, if any, shows the mode badge.
+    """
 
     BINDINGS = bindings("query")
 
-    @dataclass
-    class Left(Message):
-        """The user left the line."""
-
-    def __init__(self) -> None:
+    def __init__(self, model: ExploreModel) -> None:
         super().__init__("search: a person, a project, any words")
+        self._model = model
         self._badge: tuple[str, ...] = ()
         self._taken = 0
         """Cells of the border that chips lie over."""
+        self._has_hint = False
+        self._typed = self._completed = ""
+        """The text when its last word was last looked up, and with that word whole."""
 
     def show_query(self, query: str) -> None:
         """Put a query into the field, with the cursor at its end."""
         self.value = query
         self.cursor_position = len(query)
 
-    def suggest(self, query: str) -> None:
+    def search(self, text: str) -> None:
+        """Search for a text as it is typed, without a filter that may not be complete yet."""
+        unfinished = unfinished_filter(text) if self.has_focus else None
+        if unfinished is not None:
+            self.run_worker(self._complete(text, unfinished), exclusive=True, group="filter")
+            return
+        self._show_hint("")
+        is_open = self.has_focus and self.cursor_at_end and text[-1:].isalpha()
+        if is_open and text.startswith(self._typed) and self._completed.startswith(text):
+            self._suggest(self._completed)  # sooner than the search can tell
+        self._model.type_query(text.strip(), is_open=is_open)
+
+    def show_completion(self, typed: str, query: str) -> None:
+        """Show that a query was searched for with its last word continued, or was not."""
+        text, rest = self.value, query[len(typed) :]
+        if text.strip() != typed:
+            return
+        if rest and not self.has_focus:
+            self.show_query(query)
+            return
+        self._typed, self._completed = text, text + rest
+        self._suggest(self._completed)
+        word = query.split()[-1]
+        part = word.removesuffix(rest)
+        self._show_hint(
+            f"searching for {word}; tab completes it, a space keeps {part}" if rest else ""
+        )
+
+    def on_blur(self) -> None:
+        """Search for the whole text, with its last word completed."""
+        self._show_hint("")
+        # The window of the terminal may only have lost the focus.
+        if self.completion and self.completion == self._completed and self.app.app_focus:
+            self.show_query(self._completed)
+        self._model.update(query=self.value.strip())
+        self.scroll_to(x=0, animate=False)  # a query that is longer than the field is read, too
+
+    def remove_filter(self, number: int) -> bool:
+        """Remove a filter, counted from 0, or -1 for the last; return whether there was one."""
+        if not read_filters(self.value).filters:
+            return False
+        self.replace_query(without_filter(self.value, number))
+        return True
+
+    def replace_query(self, after: str) -> None:
+        """Put another query into the line; `undo` takes that back."""
+        before = self.value
+        self.show_query(after)
+
+        def undo() -> None:
+            if self.value == after:
+                self.show_query(before)
+            else:
+                self.screen.query_one(StatusLine).show_notice("the query has changed since")
+
+        self._model.remember(undo)
+
+    async def _complete(self, text: str, unfinished: UnfinishedFilter) -> None:
+        try:
+            found = await self._model.complete_filter(unfinished)
+        except Exception as error:  # would end the app if raised here; searching reports it anyway
+            logger().warning("no completions for %r: %s", text, error)
+            found = None
+        if text != self.value:
+            return
+        values = [] if found is None else [v for v in found.values if safe_line(v) == v]
+        if values:
+            self._suggest(unfinished.completed(values[0]))
+        self._show_hint("   ".join(values[:SHOWN]))
+        is_whole = found is None or found.is_whole
+        self._model.update(query=text.strip() if is_whole else unfinished.rest)
+
+    def _suggest(self, query: str) -> None:
         """Show inline how the text may go on; nothing if it does not begin like that."""
         if query.startswith(self.value):
             self.post_message(SuggestionReady(self.value, query))
+
+    def _show_hint(self, text: str) -> None:
+        if text or self._has_hint:
+            self.screen.query_one(StatusLine).show_hint(text)
+        self._has_hint = bool(text)
+
+    # The badge in the border.
 
     def show_badge(self, candidates: tuple[str, ...]) -> None:
         """Show the longest of these badge texts that fits in the border."""
@@ -70,119 +154,11 @@ class QueryLine(PathInput):
     def on_resize(self) -> None:
         self._fit_badge()
 
-    def on_blur(self) -> None:
-        self.post_message(self.Left())
-        self.scroll_to(x=0, animate=False)  # a query that is longer than the field is read, too
-
     def _fit_badge(self) -> None:
-        text = longest_that_fits(self._badge, max(self.size.width - 2 - self._taken, 0))
+        room = max(self.size.width - 2 - self._taken, 0)
+        text = shorten(longest_fitting(self._badge, room), room)
         name, dot, rest = text.partition(" · ")
         self.border_subtitle = Content.assemble((name, "bold"), dot + rest)
-
-
-SHOWN = 8
-"""Values listed in the status line."""
-
-
-class QueryFilters:
-    """Reads and changes the query line of a screen."""
-
-    def __init__(self, screen: Screen[None], model: ExploreModel) -> None:
-        self._screen, self._model = screen, model
-        self._has_hint = False
-        self._typed = self._completed = ""
-        """The text of the line when its last word was last looked up, and with that word whole."""
-
-    @property
-    def _line(self) -> QueryLine:
-        return self._screen.query_one(QueryLine)
-
-    @property
-    def query(self) -> str:
-        """The text of the query line."""
-        return self._line.value
-
-    def typed(self, text: str) -> None:
-        """Search for a text as it is typed, without a filter that may not be complete yet."""
-        unfinished = unfinished_filter(text) if self._line.has_focus else None
-        if unfinished is not None:
-            self._screen.run_worker(
-                self._complete(text, unfinished), exclusive=True, group="filter"
-            )
-            return
-        self._show_hint("")
-        line = self._line
-        is_open = line.has_focus and line.cursor_at_end and text[-1:].isalpha()
-        if is_open and text.startswith(self._typed) and self._completed.startswith(text):
-            line.suggest(self._completed)  # sooner than the search can tell
-        self._model.type_query(text.strip(), is_open=is_open)
-
-    def show_completion(self, typed: str, query: str) -> None:
-        """Show that a query was searched for with its last word continued, or was not."""
-        line, text = self._line, self._line.value
-        if text.strip() != typed:
-            return
-        rest = query[len(typed) :]
-        if rest and not line.has_focus:
-            line.show_query(query)
-            return
-        self._typed, self._completed = text, text + rest
-        line.suggest(self._completed)
-        word = query.split()[-1]
-        part = word.removesuffix(rest)
-        self._show_hint(
-            f"searching for {word}; tab completes it, a space keeps {part}" if rest else ""
-        )
-
-    def left(self) -> None:
-        """Search for the whole text, with its last word completed: the user has left the line."""
-        self._show_hint("")
-        line = self._line
-        # The window of the terminal may only have lost the focus.
-        if line.completion and line.completion == self._completed and self._screen.app.app_focus:
-            line.show_query(self._completed)
-        self._model.update(query=line.value.strip())
-
-    def remove(self, number: int) -> bool:
-        """Remove a filter, counted from 0, or -1 for the last; return whether there was one."""
-        query = self._line.value
-        if not read_filters(query).filters:
-            return False
-        self.replace(without_filter(query, number))
-        return True
-
-    def replace(self, after: str) -> None:
-        """Put another query into the line; `undo` takes that back."""
-        before = self._line.value
-        self._line.show_query(after)
-
-        def undo() -> None:
-            if self._line.value == after:
-                self._line.show_query(before)
-            else:
-                self._screen.query_one(StatusLine).show_notice("the query has changed since")
-
-        self._model.remember(undo)
-
-    async def _complete(self, text: str, unfinished: UnfinishedFilter) -> None:
-        try:
-            found = await self._model.completions.filter(unfinished)
-        except Exception as error:  # would end the app if raised here; searching reports it anyway
-            logger().warning("no completions for %r: %s", text, error)
-            found = None
-        if text != self._line.value:
-            return
-        values = [] if found is None else [v for v in found.values if safe_line(v) == v]
-        if values:
-            self._line.suggest(unfinished.completed(values[0]))
-        self._show_hint("   ".join(values[:SHOWN]))
-        is_whole = found is None or found.is_whole
-        self._model.update(query=text.strip() if is_whole else unfinished.rest)
-
-    def _show_hint(self, text: str) -> None:
-        if text or self._has_hint:
-            self._screen.query_one(StatusLine).show_hint(text)
-        self._has_hint = bool(text)
 
 
 class PathLine(PathInput):

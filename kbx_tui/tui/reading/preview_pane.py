@@ -6,7 +6,7 @@ rows of a layout computed off the event loop and mounts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from textual import events
@@ -17,6 +17,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, fit_line, fit_to_height, looks, paragraph
+from kbx_tui.tui.judging.grades import NO_GRADE, grade_sign
 from kbx_tui.tui.reading.markdown_lines import Place, Preview
 from kbx_tui.tui.reading.reading_layout import (
     NO_PLACE,
@@ -81,7 +82,7 @@ class PreviewPane(TextPane):
         self._match = self._link = NO_PLACE
         self._error = ""
         """Why the document cannot be read."""
-        self._grade = ""
+        self._grades: Mapping[str, int | None] = {}
         self._folds_front = True
         """Whether the frontmatter of the next document is folded."""
         self._notice: list[Line] = []
@@ -135,11 +136,10 @@ class PreviewPane(TextPane):
         self.scroll_to_line(0)
         self._update_subtitle()
 
-    def show_grade(self, sign: str) -> None:
-        """Show the grade of the document before its title; empty for none."""
-        if sign != self._grade:
-            self._grade = sign
-            self._update_title()
+    def show_grades(self, grades: Mapping[str, int | None]) -> None:
+        """Show the grade of the document before its title, if these have one for its path."""
+        self._grades = grades
+        self._update_title()
 
     @property
     def preview(self) -> Preview | None:
@@ -264,7 +264,8 @@ class PreviewPane(TextPane):
     def _update_title(self) -> None:
         title = "Gone" if self._error else self.laid_out.preview.title or safe_line(self.path)
         title = title or "Preview"
-        grade = Content.styled(self._grade, "bold reverse") + " " if self._grade else Content()
+        sign = grade_sign(self._grades, self.path)
+        grade = Content() if sign == NO_GRADE else Content.styled(sign, "bold reverse") + " "
         self.border_title = grade + Content(title)
 
     def _update_subtitle(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kbx_tui.formatting import FLAT_REASONS
-from kbx_tui.tui.explore.chips import SIGNAL_WORDS
+from kbx_tui.tui.explore.presenting import SIGNAL_WORDS
 from kbx_tui.tui.explore.score_words import (
     MEANINGS,
     REASONS,

@@ -194,7 +194,7 @@ class KbxApp(OverlayApp):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
             explore = self.explore if self.screen is self.explore else None
-            if explore is not None and explore.tour.take_key(event.key):
+            if explore is not None and explore.tour.is_shown and explore.tour.take_key(event.key):
                 return
             if reason := self._refusal(event.key):
                 self.show_notice(reason)

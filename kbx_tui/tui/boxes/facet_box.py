@@ -28,7 +28,6 @@ class FacetBox(BoxScreen[None]):
     AUTO_FOCUS = "FacetList"
 
     def __init__(self, below: ModeScreen, narrow: Callable[[FacetRow], object]) -> None:
-        """`narrow` narrows the query of the screen below."""
         super().__init__()
         self._below, self._model, self._narrow = below, below.session.explore, narrow
         self._counting = LatestOnly(below.session.client)

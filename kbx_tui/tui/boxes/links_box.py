@@ -91,7 +91,6 @@ def group_title(rows: tuple[LinkRow, ...], kind: Kind) -> str:
 
 
 def counts(rows: tuple[LinkRow, ...]) -> str:
-    """Return the number of each kind that there is: `13 backlinks, 6 outgoing links`."""
     numbers = {kind: sum(row.kind == kind for row in rows) for kind in NOUNS}
     parts = [format_count(number, NOUNS[kind]) for kind, number in numbers.items() if number]
     return ", ".join(parts) or "no links"
@@ -113,8 +112,6 @@ INDENT = 5
 
 
 class LinksList(RowsView[LinkRow]):
-    """One or two lines per row below the title of its group."""
-
     BINDINGS = [*bindings("links"), *bindings("list")]  # noqa: RUF012  # as in Textual
     COMPONENT_CLASSES = looks("strong", "accent", "cursor", "bad")
 
@@ -123,7 +120,6 @@ class LinksList(RowsView[LinkRow]):
         """The cursor is on another row."""
 
     def show(self, rows: tuple[LinkRow, ...]) -> None:
-        """Show these rows, with the cursor where it was."""
         cursor, self.rows = self.cursor, rows
         self.set_reactive(RowsView.cursor, max(min(cursor, len(rows) - 1), 0))
         self.rebuild_lines()

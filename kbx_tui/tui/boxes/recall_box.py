@@ -100,7 +100,6 @@ def recall_rows(
 
 
 def document_rows(news: News) -> list[RecallRow]:
-    """Return the rows of the documents that are new or changed."""
     return [
         RecallRow(
             "document",
@@ -155,8 +154,6 @@ WHEN_FROM = 60
 
 
 class RecallList(BoxList[RecallRow]):
-    """One line per row, and below them the details of the row under the cursor."""
-
     def lines_below(self, width: int) -> list[Line]:
         detail = self.current.detail if self.current is not None else ""
         return [BLANK, *paragraph(detail, width, "dim")] if detail else []
@@ -188,13 +185,7 @@ class Recalled:
 
 
 class RecallLine(OrderedInput):
-    """The field for words of a query, or for a name."""
-
     BINDINGS = bindings("recall")
-
-    def __init__(self, placeholder: str) -> None:
-        super().__init__(placeholder=placeholder, compact=True)
-        self.cursor_blink = False
 
 
 class RecallBox(ModalScreen[Recalled | None]):

@@ -51,13 +51,7 @@ DOCUMENTS = 20
 
 
 class DocumentLine(OrderedInput):
-    """The field for a title or path."""
-
     BINDINGS = bindings("why_not")
-
-    def __init__(self) -> None:
-        super().__init__(placeholder="part of a title or path", compact=True)
-        self.cursor_blink = False
 
 
 class WhyNotBox(ModalScreen[Chosen | None]):
@@ -83,7 +77,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="why_not"):
-            yield DocumentLine()
+            yield DocumentLine("part of a title or path")
             yield DocumentList()
             yield AnswerList()
 
@@ -145,7 +139,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
             self.action_take()
 
     async def _ask(self, document: DocumentName) -> None:
-        """Ask why this document is not among the first results."""
         state, defaults, cancelled = self._model.state, self._model.defaults, self._cancelled
         result_rank = self._ranks.get(document.path)
 
@@ -167,7 +160,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
     @property
     def _ranks(self) -> dict[str, int]:
-        """The rank of each result on the screen, by path."""
         view = self._model.displayed.view
         return {} if view is None else {result.path: result.rank for result in view.results}
 
@@ -296,7 +288,6 @@ def read_only(path: str, title: str) -> AnswerView:
 
 
 def state_changes(change: Change, state: SearchState) -> Mapping[str, Any]:
-    """Return the fields of the search state that a change sets."""
     value = change.value
     match change.dimension:
         case "hierarchy":
@@ -359,12 +350,9 @@ MOST_TEXT = 40
 
 
 class AnswerList(BoxList[ActionRow]):
-    """The actions, with sentences above and below them."""
-
     answer: AnswerView | None = None
 
     def show_answer(self, answer: AnswerView) -> None:
-        """Show an answer, with the cursor on the first action."""
         self.answer = answer
         self.show(answer.actions)
 
@@ -435,5 +423,4 @@ class DocumentList(BoxList["DocumentName"]):
 
 
 def title_of(document: DocumentName) -> str:
-    """Return the title of a document, or else its path."""
     return safe_line(document.title) or safe_line(document.path)

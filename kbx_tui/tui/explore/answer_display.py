@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import tokens
@@ -10,7 +11,7 @@ from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.drawing.lines import BLANK, Span, paragraph, width_of
 from kbx_tui.tui.explore.chips import DateChip, FilterChip, ModeBadge, mode_candidates
-from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
+from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip, entity_strip_line
 from kbx_tui.tui.explore.facet_sidebar import FacetSidebar
 from kbx_tui.tui.explore.inputs import Knobs, PathField, QueryLine
 from kbx_tui.tui.explore.pane_layout import Panes
@@ -34,8 +35,6 @@ RECENT_QUERIES = 3
 
 
 class AnswerDisplay:
-    """The display of the answer to the current query."""
-
     def __init__(self, screen: ModeScreen) -> None:
         self._screen, self._model = screen, screen.session.explore
         self._find = screen.query_one
@@ -55,7 +54,7 @@ class AnswerDisplay:
         self._show_badge(mode_candidates(view.mode))
         self.show_scope(view.scope)
         if view.dates is None:
-            chip.hide()
+            chip.display = False
         else:
             chip.show(view.dates, keymap)
         words = self._model.state.extra_words(self._model.defaults)
@@ -80,7 +79,7 @@ class AnswerDisplay:
         """Clear the answer, and show what the user could type."""
         self.view = None
         self._find(StatusLine).show_note("")
-        self._find(DateChip).hide()
+        self._find(DateChip).display = False
         self._find(FilterChip).hide()
         self._leave_room_for_chips()
         self._find(Knobs).annotate(None)
@@ -100,7 +99,6 @@ class AnswerDisplay:
             self._find(ResultList).show_empty(no_query(self._model.summary, recent, key))
 
     def show_slow(self) -> None:
-        """Show that a search is in progress."""
         self._show_badge(("searching …",), busy=True)
 
     def show_failure(self, text: str) -> None:
@@ -112,7 +110,6 @@ class AnswerDisplay:
             self._find(ResultList).show_empty(failed)
 
     def show_scope(self, scope: ScopeView | None) -> None:
-        """Show how many documents match the path."""
         self._find(PathField).show(scope)
 
     def show_scope_without_query(self, scope: ScopeView) -> None:
@@ -123,7 +120,6 @@ class AnswerDisplay:
             self.show_scope(scope)
 
     def explain(self, result: ResultRow) -> None:
-        """Show why this result has its rank."""
         displayed, marked = self._model.displayed, self._find(ResultList).marked
         difference = displayed.explain_pair(marked, result) if marked else ""
         why, snippet = displayed.explain(result), displayed.snippets.get(result.path)
@@ -157,7 +153,7 @@ class AnswerDisplay:
         *,
         is_new: bool = False,
     ) -> None:
-        self._find(EntityStrip).show(entities, threshold)
+        self._find(EntityStrip).show_line(partial(entity_strip_line, entities, threshold))
         self._find(EntityList).empty_state = without
         self._find(EntityList).show(entities, threshold, fresh=is_new)
 
@@ -278,7 +274,6 @@ def has_only_common_words(query: str) -> bool:
 
 
 def search_failed(reason: str, *, is_open: bool) -> EmptyState:
-    """Return what the results pane shows when a search fails."""
     title = "That did not work." if is_open else "There is no knowledge base to search yet."
     return titled_text(title, reason)
 

@@ -17,7 +17,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit_line, looks
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
 from kbx_tui.tui.explore.view import DatesView, Mode
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
@@ -27,26 +27,18 @@ class ModeBadge(LineWidget):
 
     COMPONENT_CLASSES = looks("document", "entity")
 
-    candidates: tuple[str, ...] = ()
-    """The possible texts, longest first."""
-    busy = False
-
     def show(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
         """Show the longest of these texts that fits; all of it dimmed when `busy`."""
-        self.candidates, self.busy = candidates, busy
-        self.refresh()
 
-    @property
-    def text(self) -> str:
-        """The text on screen."""
-        return shorten(longest_fitting(self.candidates, self.size.width), self.size.width)
+        def line(width: int) -> Line:
+            text = shorten(longest_fitting(candidates, width), width)
+            if busy:
+                return (Span(text, "dim"),)
+            name, dot, rest = text.partition(" · ")
+            look: Look = "entity" if name == "two-pass" else "document"
+            return (Span(name, look), Span(dot + rest, "dim"))
 
-    def line(self, width: int) -> Line:
-        text = shorten(longest_fitting(self.candidates, width), width)
-        if self.busy:
-            return (Span(text, "dim"),)
-        name, dot, rest = text.partition(" · ")
-        return (Span(name, "entity" if name == "two-pass" else "document"), Span(dot + rest, "dim"))
+        self.show_line(line)
 
 
 SHORT_REASONS: Mapping[str, str] = {
@@ -85,10 +77,17 @@ def mode_candidates(mode: Mode) -> tuple[str, ...]:
 
 
 class ChipLine(LineWidget):
-    """Names keys only where there is room for all of the line."""
+    """Names keys only where there is room for all of the line; hidden while there is nothing."""
 
+    DEFAULT_CSS = "ChipLine { display: none; }"
     chips: Line = BLANK
     without_keys: Line = BLANK
+
+    def show_chips(self, chips: Line, without_keys: Line) -> None:
+        self.display, self.without_keys = True, without_keys
+        if chips != self.chips:  # laying out the screen for each step of a slider would be slow
+            self.chips = chips
+            self.refresh(layout=True)
 
     def line(self, width: int) -> Line:
         return self.chips
@@ -104,24 +103,13 @@ class DateChip(ChipLine):
     """Lies over the border below the query; hidden where the query has no date words."""
 
     COMPONENT_CLASSES = looks("accent", "strong")
-    DEFAULT_CSS = "DateChip { display: none; }"
 
     def show(self, dates: DatesView, keymap: Keymap) -> None:
-        """Show these dates, and the keys of this keymap."""
-        shown = self.chips
-        self.without_keys, keys = chip_words(dates), chip_keys(dates, keymap)
-        self.chips = (*self.without_keys, *keys)
-        self.display = True
-        if self.chips != shown:
-            self.refresh(layout=True)
-
-    def hide(self) -> None:
-        """Show nothing: there is no query, or it has no date words."""
-        self.display = False
+        words = chip_words(dates)
+        self.show_chips((*words, *chip_keys(dates, keymap)), words)
 
 
 def chip_words(dates: DatesView) -> Line:
-    """Return the time, and what it does."""
     if dates.use == "off":
         return (Span(" date words are not read", "dim"),)
     if not dates.words:
@@ -130,7 +118,6 @@ def chip_words(dates: DatesView) -> Line:
 
 
 def chip_keys(dates: DatesView, keymap: Keymap) -> Line:
-    """Return the keys that change what the time does."""
     off, only = keymap.key_of("dates.off"), keymap.key_of("dates.only")
     if dates.use == "off":
         return _key(off, "read them")
@@ -150,10 +137,9 @@ CLOSE = " x "
 
 
 class FilterChip(ChipLine):
-    """Lies over the border below the query; hidden where there is nothing to show."""
+    """Lies over the border below the query, with a chip for each filter."""
 
     COMPONENT_CLASSES = looks("accent", "strong", "cursor")
-    DEFAULT_CSS = "FilterChip { display: none; }"
 
     filters: tuple[str, ...] = ()
 
@@ -167,20 +153,18 @@ class FilterChip(ChipLine):
     def show(self, filters: Sequence[str], words: str, keymap: Keymap) -> None:
         """Show filters, and settings in words; hide the line if there are neither."""
         self.filters = tuple(filters)
-        self.display = bool(filters or words)
+        if not (filters or words):
+            self.hide()
+            return
         remove = (*_key(keymap.key_of("filter.remove"), "remove last"),) if filters else BLANK
         settings, undo = BLANK, BLANK
         if words:
             settings = (Span("  · " if filters else " "), Span(safe_line(words), "strong"))
             undo = _key(keymap.key_of("undo"), "undo")
         chips = [span for text in filters for span in _chip(text)]
-        self.without_keys = (*chips, *settings)
-        shown, self.chips = self.chips, (*chips, *remove, *settings, *undo)
-        if self.chips != shown:  # laying out the screen for each step of a slider would be slow
-            self.refresh(layout=True)
+        self.show_chips((*chips, *remove, *settings, *undo), (*chips, *settings))
 
     def hide(self) -> None:
-        """Show nothing: there is no query."""
         self.display, self.filters = False, ()
 
     def on_click(self, event: events.Click) -> None:

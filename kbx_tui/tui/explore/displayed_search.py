@@ -43,7 +43,6 @@ class DisplayedSearch:
         """Paths whose snippets have been requested, arrived or not."""
 
     def clear(self) -> None:
-        """Clear the displayed answer, when there is no query."""
         self.evidence = self.ranking = self.view = self.retrieved_for = None
 
     def show(self, state: SearchState, evidence: Evidence) -> None:
@@ -58,7 +57,6 @@ class DisplayedSearch:
         return self.evidence is not None and self.evidence.as_typed is evidence.as_typed
 
     def forget_snippets(self, paths: Iterable[str]) -> None:
-        """Drop the snippets of files that changed."""
         for path in paths:
             self.snippets.pop(path, None)
             self.outdated.pop(path, None)

@@ -29,14 +29,11 @@ SHARED_RESULTS = 20
 
 
 class DocumentActions:
-    """Acts on the current document of the screen, and on its results."""
-
     def __init__(self, screen: ModeScreen, reader: Reader) -> None:
         self._screen, self._session, self._reader = screen, screen.session, reader
         self._model = screen.session.explore
 
     async def edit(self) -> None:
-        """Open the document in the user's editor, at the current line."""
         path, line = self._current()
         if path:
             self._reader.count_opening(path)
@@ -51,7 +48,6 @@ class DocumentActions:
         return self._current()[0]
 
     def copy(self, content: Content) -> None:
-        """Copy path, citation, passage or command line."""
         path, line = self._current()
         if text := self._text(content, path, line):
             self._session.client.start(self._copy(content, path, text))
@@ -68,7 +64,6 @@ class DocumentActions:
         self._screen.show_notice(await self._screen.navigator.copy(name, text))
 
     def share(self) -> None:
-        """Write the first results to a page, and save it for the user."""
         if self._model.state.query:
             self._session.client.start(self._share())
         else:

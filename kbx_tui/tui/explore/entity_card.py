@@ -72,7 +72,6 @@ class EntityCard(RowsView[str]):
 
     @property
     def current_path(self) -> str:
-        """The path of the document under the cursor, or empty."""
         return self.current or ""
 
     def slots(self) -> Sequence[Slot | Line]:
@@ -154,7 +153,6 @@ class EntityCard(RowsView[str]):
 
     @property
     def _page_count(self) -> int:
-        """The number of rows for the entity's own page: 0 or 1."""
         return 1 if self.card is not None and self.card.path else 0
 
     def _lay_out(self, cursor_offset: int | None) -> None:
@@ -172,7 +170,6 @@ class EntityCard(RowsView[str]):
         return self._tops[self.cursor] - self.scroll_offset.y if visible else None
 
     def _bottom(self, row: int) -> int:
-        """Return the last line of a row."""
         return self._tops[row] + (0 if row < self._page_count else self._document_height - 1)
 
     def _distance(self, row: int) -> int:
@@ -213,7 +210,6 @@ DAY = 5
 
 
 def head_lines(card: Card, width: int, *, is_redacted: bool = False) -> list[Line]:
-    """Return name, type, role, aliases and counts of the entity."""
     kind = shorten(card.type, max(width // 3, 1))
     room = width - EDGE - cell_len(kind) - 1
     name, *rest = _wrapped(card.name or card.id, room - 1)
@@ -228,7 +224,6 @@ def head_lines(card: Card, width: int, *, is_redacted: bool = False) -> list[Lin
 
 
 def page_line(path: str, width: int, *, cursor: bool) -> Line:
-    """Return the row of the entity's page."""
     shown = shorten_start(safe_line(path), max(width - EDGE - 6, 1))
     return (Span("› " if cursor else "  ", "dim"), Span("page "), Span(shown, "document"))
 
@@ -272,7 +267,6 @@ def fact_lines(facts: Sequence[Fact], width: int) -> list[Line]:
 
 
 def title_line(words: str, count: int, width: int) -> Line:
-    """Return the title of a section, with the number of its entries."""
     return (Span(f"  {shorten(words, max(width - 8, 1))}", "heading"), Span(f"  {count:,}", "dim"))
 
 
@@ -283,14 +277,12 @@ def document_groups(documents: Sequence[EntityDocument]) -> Iterator[tuple[str, 
 
 
 def group_line(year: str, count: int, width: int) -> Line:
-    """Return the heading of the documents of one year."""
     words, number = f"  {year} ", f" {count:,}"
     rule = "┄" * max(width - len(words) - len(number) - 1, 0)
     return (Span(words, "dim"), Span(rule, "rule"), Span(number, "dim"))
 
 
 def document_height(width: int) -> int:
-    """Return how many lines a document takes."""
     return 1 if width >= ONE_LINE else 2
 
 

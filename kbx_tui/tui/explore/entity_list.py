@@ -82,25 +82,13 @@ class EntityStrip(LineWidget):
     """The entities in one line, for terminals too small for a column."""
 
     COMPONENT_CLASSES = looks("strong", "entity", "rule")
-    entities: tuple[EntityRow, ...] = ()
-    threshold = 0.5
-
-    def show(self, entities: tuple[EntityRow, ...], threshold: float) -> None:
-        """Show these entities, best first."""
-        self.entities, self.threshold = entities, threshold
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        return entity_strip_line(self.entities, self.threshold, width)
 
 
 def count_passing(entities: tuple[EntityRow, ...], threshold: float) -> int:
-    """Return how many entities reach the threshold."""
     return sum(entity.score >= threshold for entity in entities)
 
 
 def sign(entity: EntityRow) -> str:
-    """Return the sign of an entity: kept, not kept, or muted by the user."""
     return MUTED if entity.muted else KEPT if entity.kept else NOT_KEPT
 
 
@@ -131,7 +119,6 @@ def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: flo
 
 
 def threshold_line(threshold: float, width: int) -> Line:
-    """Return the line between the entities that are kept and the rest."""
     label = f" threshold {format_score(threshold)} "
     left = max(width - len(label), 0) // 2
     return (Span(f"{'┄' * left}{label}".ljust(width, "┄"), "rule"),)

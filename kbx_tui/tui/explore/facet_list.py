@@ -65,7 +65,6 @@ def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
 
 
 def linked_rows(linked: Sequence[LinkedDocument]) -> tuple[FacetRow, ...]:
-    """Return the documents that others link to."""
     return tuple(
         FacetRow("linked", each.path, safe_line(each.title or each.path), each.count)
         for each in linked
@@ -143,7 +142,6 @@ class DateStrip:
 
     @property
     def span(self) -> tuple[str, str] | None:
-        """The first and last time that are selected."""
         if self.start is None or not self.times:
             return None
         return self.times[self.start][0], self.times[self.end][0]
@@ -201,7 +199,6 @@ def _fullest(counts: Mapping[int, int], width: int) -> dict[int, int]:
 
 
 def _without_gaps(counts: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield all numbers from the first to the last, and their counts."""
     if counts:
         yield from ((n, counts.get(n, 0)) for n in range(min(counts), max(counts) + 1))
 
@@ -319,7 +316,6 @@ class FacetList(RowsView[FacetRow]):
             self.rebuild_lines()
 
     def _time_at(self, event: events.MouseEvent) -> int | None:
-        """Return which time of the strip the mouse is at."""
         row, part = self.row_at(event)
         offset = event.get_content_offset(self)
         if offset is None or row < 0 or part or self.rows[row].kind != "dates":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -61,7 +62,8 @@ class FacetSidebar:
         pane.show((*values, *linked_rows(linked)), facets.months, facets.total)
         noun = "document" if self._model.displayed.ranking is None else "result"
         pane.border_title = f"Facets of {format_count(facets.total, noun)}"
-        strip.show(_top_of_each(pane.rows), self._screen.navigator.keymap.key_of("focus.entities"))
+        key = self._screen.navigator.keymap.key_of("focus.entities")
+        strip.show_line(partial(facet_strip_line, _top_of_each(pane.rows), key))
 
 
 def _top_of_each(rows: tuple[FacetRow, ...]) -> tuple[FacetRow, ...]:
@@ -78,8 +80,6 @@ no_facets = dim_text("These notes have no tags, folders, dates or links to narro
 
 
 class FacetPane(FacetList):
-    """The facets in a column."""
-
     LEAVE_ACTION = "screen.focus_query"
 
     def show(
@@ -100,16 +100,6 @@ class FacetStrip(LineWidget):
     """The most frequent values of each kind in one line, for terminals too small for a column."""
 
     COMPONENT_CLASSES = looks("strong", "accent")
-    rows: tuple[FacetRow, ...] = ()
-    key = ""
-
-    def show(self, rows: tuple[FacetRow, ...], key: str) -> None:
-        """Show these values; `key` goes to their list."""
-        self.rows, self.key = rows, key
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        return facet_strip_line(self.rows, self.key, width)
 
 
 def facet_strip_line(rows: Sequence[FacetRow], key: str, width: int) -> Line:

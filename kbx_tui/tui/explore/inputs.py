@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.suggester import SuggestionReady
 
+from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query.filters import (
     UnfinishedFilter,
@@ -21,9 +22,8 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten
 from kbx_tui.tui.drawing.lines import Line, Span
 from kbx_tui.tui.explore.model import ExploreModel
-from kbx_tui.tui.explore.score_words import threshold_note
 from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.explore.view import ExploreView, ScopeView
+from kbx_tui.tui.explore.view import EntityRow, ExploreView, ScopeView
 from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -142,12 +142,10 @@ class QueryLine(PathInput):
     # The badge in the border.
 
     def show_badge(self, candidates: tuple[str, ...]) -> None:
-        """Show the longest of these badge texts that fits in the border."""
         self._badge = candidates
         self._fit_badge()
 
     def leave_room(self, cells: int) -> None:
-        """Leave this much of the border to the chips that lie over it."""
         self._taken = cells
         self._fit_badge()
 
@@ -162,8 +160,6 @@ class QueryLine(PathInput):
 
 
 class PathLine(PathInput):
-    """The line in which the path is typed."""
-
     BINDINGS = bindings("path")
 
     @dataclass
@@ -185,7 +181,6 @@ class PathLine(PathInput):
         self._completions = event.completions
 
     async def action_clear_or_leave(self) -> None:
-        """Clear the field, or leave it if it is empty."""
         if self.value:
             self.value = ""
         else:
@@ -204,8 +199,6 @@ class PathLine(PathInput):
 
 
 class PathField(Horizontal):
-    """The path, with the number of documents in its scope."""
-
     def __init__(self, complete: CompletePath) -> None:
         super().__init__()
         self.line = PathLine(complete)
@@ -214,10 +207,9 @@ class PathField(Horizontal):
         yield from (PathLabel(), self.line, ScopeCount())
 
     def show(self, scope: ScopeView | None) -> None:
-        """Show how many documents are in scope."""
         text = "" if scope is None or not scope.path else f"{scope.in_scope:,} in scope"
         self.line.border_subtitle = Content(text)
-        self.query_one(ScopeCount).show(text)
+        self.query_one(ScopeCount).show_line(lambda width: (Span(f"{text:>{width}}", "dim"),))
 
 
 class PathLabel(LineWidget):
@@ -229,15 +221,6 @@ class PathLabel(LineWidget):
 
 class ScopeCount(LineWidget):
     """The number of documents in scope, for a path field without a border to show it in."""
-
-    text = ""
-
-    def show(self, text: str) -> None:
-        self.text = text
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        return (Span(f"{self.text:>{width}}", "dim"),)
 
 
 def effective_path(path: str, candidates: tuple[str, ...]) -> str:
@@ -252,8 +235,6 @@ def effective_path(path: str, candidates: tuple[str, ...]) -> str:
 
 
 class Knobs(Horizontal):
-    """The two sliders, with notes on their effect."""
-
     def __init__(self) -> None:
         super().__init__()
         self.alpha = NumberSlider("alpha", 0.5, ends=("entity", "document"))
@@ -263,7 +244,6 @@ class Knobs(Horizontal):
         yield from (self.alpha, self.threshold)
 
     def show(self, state: SearchState) -> None:
-        """Move the sliders to these settings."""
         self.alpha.show(state.alpha)
         self.threshold.show(state.threshold)
 
@@ -278,3 +258,17 @@ class Knobs(Horizontal):
             threshold_note(view.entities, view.threshold, view.mode.name),
             tuple(entity.score for entity in view.entities),
         )
+
+
+def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str) -> str:
+    """Return how many entities reach the threshold, or why it has no effect."""
+    if mode == "fast":
+        return "threshold has no effect on a fast search"
+    if not entities:
+        return "threshold has no effect: no entity is found"
+    free = [entity.score for entity in entities if not (entity.muted or entity.pinned)]
+    if not free:
+        return "threshold has no effect: all entities are pinned or muted"
+    count = sum(entity.score >= threshold for entity in entities)
+    verb = "reaches" if len(entities) == 1 else "reach"
+    return f"{count} of {format_count(len(entities), 'entity')} {verb} it"

@@ -136,7 +136,6 @@ class ExploreModel:
 
     @property
     def is_searchable(self) -> bool:
-        """Whether there is an index to search."""
         return self.summary is not None and self.summary.searchable
 
     @property
@@ -212,19 +211,16 @@ class ExploreModel:
     # Switches: each returns what the new setting means, to be shown as a notice.
 
     def next_mode(self) -> str:
-        """Switch between two-pass, flat and fast search."""
         mode = MODES[(MODES.index(self.state.mode) + 1) % len(MODES)]
         self.update(mode=mode)
         return f"{mode} search: {MODE_HELP[mode]}"
 
     def next_preset(self) -> str:
-        """Switch between the formulas."""
         preset = PRESETS[(PRESETS.index(self.state.preset) + 1) % len(PRESETS)]
         self.update(preset=preset)
         return f"{preset} ranking: {PRESET_HELP[preset]}"
 
     def next_sort(self) -> str:
-        """Sort by score or by date."""
         sort = "date" if self.state.sort == "score" else "score"
         self.update(sort=sort)
         return f"results are sorted by {sort} now" if self.displayed.view is None else ""
@@ -261,7 +257,6 @@ class ExploreModel:
         self.update(muted=state.muted ^ {entity_id}, pinned=state.pinned - {entity_id})
 
     def pin(self, entity_id: str) -> None:
-        """Use an entity whatever its score, or unpin it; it is muted no longer."""
         state = self.state
         self.update(pinned=state.pinned ^ {entity_id}, muted=state.muted - {entity_id})
 
@@ -307,17 +302,14 @@ class ExploreModel:
         return self._client.engine
 
     def show_base(self, summary: BaseSummary) -> None:
-        """Store the counts of the base, and show them."""
         self.summary = summary
         self.post(BaseCounted(summary))
 
     def set_searchable(self, searchable: bool) -> None:
-        """Note whether there is an index to search."""
         if self.summary is not None and self.summary.searchable != searchable:
             self.show_base(replace(self.summary, searchable=searchable))
 
     def forget_files(self, paths: frozenset[str]) -> None:
-        """Read the displayed content of these changed files again."""
         self.displayed.forget_snippets(paths)
         self.post(FilesChanged(paths))
 
@@ -343,7 +335,6 @@ class ExploreModel:
         return await self._client.run(lambda engine: engine.complete_filter(unfinished))
 
     async def find_entities(self, text: str) -> tuple[EntityName, ...]:
-        """Return the entities that match part of a name."""
         if not self.is_searchable:
             return ()
         return await self._client.run(lambda engine: engine.find_entities(text))
@@ -393,8 +384,8 @@ class ExploreModel:
     def _set(self, after: SearchState, *, show: bool = False) -> None:
         before, self.state = self.state, after
         self._announce_settings()
-        self._reranking.cancel()
         if not after.query:
+            self._reranking.cancel()
             self._search.cancel()
             self.displayed.clear()
             if after.path != before.path:
@@ -403,10 +394,12 @@ class ExploreModel:
             if self._retrieves != after.retrieval_key:  # typed back to what is shown
                 self._search.cancel()
             self._rank(is_new=False)
-        elif after.query != before.query:
-            self._start_search(is_typed=True)
-        elif not (self.is_searching and self._retrieves == after.retrieval_key):
-            self._start_search()
+        else:
+            self._reranking.cancel()
+            if after.query != before.query:
+                self._start_search(is_typed=True)
+            elif not (self.is_searching and self._retrieves == after.retrieval_key):
+                self._start_search()
         if show:
             self.on_state()
 

@@ -38,8 +38,6 @@ LIVE_WIDTH, LIVE_HEIGHT = 160, 30
 
 
 class Panes(Horizontal):
-    """The panes for entities, results and why, and the readers that replace the why pane."""
-
     def __init__(self, app_state: AppState) -> None:
         super().__init__(classes="-pane-results -idle")
         self._app_state = app_state
@@ -87,7 +85,6 @@ class Panes(Horizontal):
         return name == "why" or (name is not None and not self.screen.has_class("-wide"))
 
     def fit(self, size: Size) -> None:
-        """Adapt to the size of the terminal, and to what is hidden."""
         self.has_live_room = size.width >= LIVE_WIDTH and size.height >= LIVE_HEIGHT
         self.set_class(self.has_live_room and not self.has_class("-no-preview"), "-live")
 
@@ -98,12 +95,10 @@ class Panes(Horizontal):
 
     @property
     def shown_pane(self) -> Pane:
-        """The pane that a small terminal shows."""
         return next(name for name in PANES if self.has_class(f"-pane-{name}"))
 
     @property
     def read(self) -> Read | None:
-        """The reader that is shown, if any."""
         return next((name for name in READERS if self.has_class(f"-{name}")), None)
 
     # Moving between panes, and hiding them.
@@ -114,7 +109,6 @@ class Panes(Horizontal):
         self.screen.set_focus(self.pane(name))  # at once: the next key may be waiting
 
     def go_to_next(self, step: int) -> None:
-        """Move the focus to the next pane, or the previous one."""
         name, names = self.name_of(self.screen.focused), list(PANES)
         if self.screen.has_class("-small") and name is not None:
             self.go_to(names[(names.index(name) + step) % len(names)])
@@ -149,7 +143,6 @@ class Panes(Horizontal):
             self._go_or_return("entities")
 
     def toggle_live_preview(self) -> None:
-        """Show or hide the preview of the document under the cursor."""
         self.toggle_class("-no-preview")
         self._save_hidden()
         self.fit(self.app.size)
@@ -157,7 +150,6 @@ class Panes(Horizontal):
             self.go_to("results")
 
     def restore_hidden(self) -> None:
-        """Hide what was hidden when the base was last open."""
         for name in HIDEABLE:
             self.set_class(name in self._app_state.base.hidden, f"-no-{name}")
         self.fit(self.app.size)

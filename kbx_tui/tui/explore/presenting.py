@@ -75,7 +75,6 @@ SIGNAL_WORDS: Mapping[str, str] = {
 
 
 def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> ExploreView:
-    """Return what the screen shows of `ranking`."""
     evidence = ranking.evidence
     kept = set(ranking.kept)
     matched = int(np.count_nonzero(ranking.included))
@@ -124,7 +123,6 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
 
 
 def mode_words(ranking: Ranking) -> Mode:
-    """Return the search mode, its reason, and how long the search took."""
     evidence = ranking.evidence
     reason = FLAT_REASONS.get(ranking.search_mode_reason, ranking.search_mode_reason)
     if ranking.search_mode == "two_pass":
@@ -172,7 +170,6 @@ def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
 
 
 def _gated(ranking: Ranking) -> int:
-    """Return how many documents match and are left out for want of a link."""
     if not (ranking.kept and ranking.tuning.gate == "hard"):
         return 0
     return int(np.count_nonzero((ranking.blended > 0.0) & ~ranking.included))
@@ -260,25 +257,25 @@ def present_document(
     if document.left_out:
         text += f"\n*{format_size(document.left_out)} more appear when the page is read.*\n"
     inline = render_inline(safe_lines(text))
-    shown = with_passages(inline, _passages(inline, read_passage))
-    lines = shown.text.lines
-    start, end = (snippet.line_start, snippet.line_end) if snippet is not None else (0, 0)
-    places = _places(lines, find_matches("\n".join(lines)))
-    return Preview(
+    preview = Preview(
         path=document.path,
         title=safe_line(document.title),
         date=safe_line(document.date),
-        kind=safe_line(document.kind),
-        lines=lines,
-        line_start=shown.shown_line(start),
-        line_end=shown.shown_line(end),
-        matches=tuple(place for place in places if shown.is_own(place.line)),
-        links=shown.text.links,
-        redacted=shown.redacted | {shown.shown_line(line) for line in document.redacted_lines},
-        kinds=shown.text.kinds,
-        emphasis=shown.text.emphasis,
-        file_lines=shown.file_lines,
+        lines=inline.lines,
+        links=inline.links,
+        kinds=inline.kinds,
+        emphasis=inline.emphasis,
         front_summary=front_summary(document.text, inline.kinds),
+    )
+    preview = with_passages(preview, _passages(inline, read_passage))
+    places = _places(preview.lines, find_matches("\n".join(preview.lines)))
+    start, end = (snippet.line_start, snippet.line_end) if snippet is not None else (0, 0)
+    return replace(
+        preview,
+        line_start=preview.shown_line(start),
+        line_end=preview.shown_line(end),
+        matches=tuple(place for place in places if preview.is_own(place.line)),
+        redacted=preview.redacted | set(map(preview.shown_line, document.redacted_lines)),
     )
 
 

@@ -48,8 +48,6 @@ MAX_STEPS = 50
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A document or a card that was read."""
-
     kind: Literal["document", "card"]
     key: str
     """Path of the document or id of the entity."""
@@ -62,13 +60,11 @@ class History:
     steps: list[Step] = field(default_factory=list)
 
     def go(self, step: Step) -> None:
-        """Append a step, unless it is the current one."""
         if not self.steps or self.steps[-1] != step:
             self.steps.append(step)
             del self.steps[:-MAX_STEPS]
 
     def replace(self, step: Step) -> None:
-        """Replace the current step."""
         self.steps[-1:] = [step]
 
     def back(self) -> Step | None:
@@ -99,7 +95,6 @@ class Reader:
 
     @property
     def is_open(self) -> bool:
-        """Whether something is being read."""
         return self._panes.read is not None
 
     @property
@@ -168,7 +163,6 @@ class Reader:
         self._requests.start(self._read_document(path, line))
 
     def open_card(self, entity_id: str, *, replace: bool = False) -> None:
-        """Open an entity card."""
         self._takes_focus, self._replaces = True, replace
         self._requests.start(self._read_card(entity_id))
 
@@ -179,11 +173,9 @@ class Reader:
         self._requests.start(self._follow(target, source))
 
     def count_opening(self, path: str) -> None:
-        """Count that the user opened a document, for its frecency."""
         self._client.start(self._client.run(lambda engine: engine.opened(path)))
 
     def lay_out(self, width: int) -> None:
-        """Lay out what the pane shows for another width."""
         if not self.is_open:
             self.follow_cursor()
             return
@@ -208,8 +200,6 @@ class Reader:
                 self.follow_cursor()
 
     async def whole_passage(self, path: str, snippet: Snippet) -> str:
-        """Return the paragraphs of a document that a passage is in; empty if it is gone."""
-
         def read(engine: KnowledgeBase) -> str:
             lines = safe_lines(engine.document(path).text)
             return whole_passage(lines, snippet.line_start, snippet.line_end)
@@ -398,7 +388,6 @@ def whole_passage(lines: Sequence[str], start: int, end: int) -> str:
 
 
 def _continues(line: str, following: str) -> bool:
-    """Return whether a line and the one after it are in one paragraph or list item."""
     if not (line.strip() and following.strip()) or _BLOCK.match(following):
         return False
     return not line.lstrip().startswith(("#", "|", "```", "~~~"))

@@ -23,8 +23,6 @@ NO_DOCUMENT = "no document is chosen: go to one first"
 
 
 class ResultJudge:
-    """Shows grades, finds the document to grade, and moves on to the next."""
-
     def __init__(self, screen: ModeScreen, answer: AnswerDisplay, reader: Reader) -> None:
         self._screen, self._answer, self._reader = screen, answer, reader
         self._model, self._judging = screen.session.explore, screen.session.judging
@@ -89,7 +87,6 @@ class ResultJudge:
         return self._go_to_next(self._judging.judged_paths(view.query))
 
     def return_to(self, query: str, path: str) -> None:
-        """Go back to the result whose grade was taken back."""
         paths = [result.path for result in self._screen.query_one(ResultList).rows]
         if self._answer.view is not None and self._answer.view.query == query and path in paths:
             self._go(path)

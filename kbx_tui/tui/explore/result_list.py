@@ -24,7 +24,7 @@ from kbx_tui.tui.drawing.ranked_rows import (
 )
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
 from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow
-from kbx_tui.tui.judging.grades import DEPTH, grade_sign
+from kbx_tui.tui.judging.grades import DEPTH, NO_GRADE, grade_sign
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -42,8 +42,6 @@ TALL = 20
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The width of each column in cells."""
-
     rank: int
     bar: int
     title: int
@@ -139,7 +137,6 @@ class ResultList(RowsView[ResultRow]):
         self._count_judged()
 
     def show_count(self, count: str) -> None:
-        """Show in the title how many results there are; empty for none."""
         self._count = count
         self._update_titles()
 
@@ -163,7 +160,6 @@ class ResultList(RowsView[ResultRow]):
         self.border_subtitle = self._judged if has_bottom else ""
 
     def mark(self, path: str) -> None:
-        """Mark this result, or none if the path is empty."""
         self.marked = path
         self.refresh()
 
@@ -172,13 +168,11 @@ class ResultList(RowsView[ResultRow]):
         self._sought = path
 
     def go_to(self, path: str) -> None:
-        """Move the cursor to this document, if it is among the results."""
         for row, result in enumerate(self.rows):
             if result.path == path:
                 self.choose(row)
 
     def show_empty(self, empty_state: EmptyState) -> None:
-        """Show this text instead of results."""
         self.empty_state = empty_state
         self.rows, self._settled_ranks, self._moves = (), {}, {}
         self.rebuild_lines()
@@ -201,7 +195,6 @@ class ResultList(RowsView[ResultRow]):
 
     @property
     def has_snippet_lines(self) -> bool:
-        """Whether there is room for snippets."""
         return self.visible_height >= TALL
 
     def row_heights(self) -> list[int]:
@@ -217,7 +210,7 @@ class ResultList(RowsView[ResultRow]):
         if part == 0:
             move = self._moves.get(result.path, 0)
             sign = "◆" if result.path == self.marked else "›" if row == self.cursor else " "
-            grade = grade_sign(self._grades, result.path)
+            grade = grade_sign(self._grades, result.path) if self._grades else NO_GRADE
             return result_line(
                 result,
                 columns,
@@ -260,7 +253,6 @@ class ResultList(RowsView[ResultRow]):
 
 
 def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
-    """Return the rank of each document, by path."""
     return {result.path: result.rank for result in results}
 
 

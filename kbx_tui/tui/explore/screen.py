@@ -64,8 +64,6 @@ if TYPE_CHECKING:
 
 
 class Explore(JudgingScreen):
-    """The explore mode."""
-
     BINDINGS = bindings("screen", "judging", "mode")
     AUTO_FOCUS = "QueryLine"
     MODE = "explore"
@@ -120,17 +118,14 @@ class Explore(JudgingScreen):
 
     @property
     def view(self) -> ExploreView | None:
-        """The answer shown; None before the first and without a query."""
         return self.answer.view
 
     @property
     def panes(self) -> Panes:
-        """The container of the panes."""
         return self.query_one(Panes)
 
     @property
     def query_line(self) -> QueryLine:
-        """The line in which the query is typed."""
         return self.query_one(QueryLine)
 
     # Focus, keys and size.
@@ -319,7 +314,6 @@ class Explore(JudgingScreen):
             self.panes.go_to("results")
 
     def narrow(self, row: FacetRow) -> None:
-        """Narrow the query to a value of a facet."""
         self.query_line.replace_query(narrowed(self.query_line.value, row))
 
     @on(PreviewPane.Followed)

@@ -13,8 +13,6 @@ ALPHA_MOVE = 0.05
 
 
 class TourGuide:
-    """Shows the steps of the tour, one after the other."""
-
     def __init__(self, screen: ModeScreen) -> None:
         self._screen, self._model = screen, screen.session.explore
         self._tour = Tour()
@@ -31,7 +29,6 @@ class TourGuide:
             self.show()
 
     def end(self) -> None:
-        """Leave the tour."""
         self._tour.end()
         self.show()
 
@@ -40,8 +37,6 @@ class TourGuide:
 
         Return whether it does nothing else: esc in the query line, which keeps the focus.
         """
-        if self._tour.step is None:
-            return False
         if key == "escape":
             self.end()
             return isinstance(self._screen.focused, QueryLine)
@@ -50,7 +45,8 @@ class TourGuide:
         def keys_of(name: str) -> tuple[str, ...]:
             return keymap.keys(command_by_id(name))
 
-        if self._tour.step.command == ALPHA_STEP and self._is_to_move:
+        step = self._tour.step
+        if step is not None and step.command == ALPHA_STEP and self._is_to_move:
             self._tour.wait(key, keys_of)
             self._screen.call_after_refresh(self.show)
         elif self._tour.take(key, keys_of):

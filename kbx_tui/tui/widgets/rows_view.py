@@ -51,7 +51,6 @@ class RowsView(LinesView, Generic[RowT]):
 
     @property
     def current(self) -> RowT | None:
-        """The row under the cursor."""
         return self.rows[self.cursor] if self.cursor < len(self.rows) else None
 
     def show_rows(self, rows: Iterable[RowT], key: Callable[[RowT], object]) -> None:
@@ -71,7 +70,6 @@ class RowsView(LinesView, Generic[RowT]):
         return "›" if row == self.cursor and self.has_focus else " "
 
     def row_heights(self) -> list[int]:
-        """Return the number of lines of each row."""
         return [1] * len(self.rows)
 
     def row_slots(self) -> list[Slot]:
@@ -96,7 +94,6 @@ class RowsView(LinesView, Generic[RowT]):
         return shown
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        """Return line `part` of `row`."""
         raise NotImplementedError
 
     def cursor_moved(self) -> None:
@@ -204,7 +201,6 @@ class BoxList(RowsView[RowT], can_focus=False):
         self.scroll_to_line(0)
 
     def lines_above(self, width: int) -> list[Line]:
-        """Return the lines above the rows."""
         return []
 
     def lines_below(self, width: int) -> list[Line]:
@@ -225,8 +221,6 @@ LINES_PER_CHOICE = 3
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An entry of the list."""
-
     id: str
     title: str
     description: str
@@ -265,7 +259,6 @@ class ChoiceList(RowsView[Choice]):
         ]
 
     def _lines_of(self, texts: Sequence[str]) -> list[Line]:
-        """Return the lines of paragraphs, each with a blank line after it."""
         return [
             line
             for text in filter(None, texts)

@@ -27,8 +27,8 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
+from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeScreen
 from kbx_tui.tui.shell.messages import Failure, GoTo, IndexProgress, Notice, OpenBase
 from kbx_tui.tui.terminal_app import TerminalApp, stylesheets
@@ -124,7 +124,7 @@ class KbxApp(TerminalApp):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
             explore = self.explore if self.screen is self.explore else None
-            if explore is not None and explore.tour.take_key(event.key):
+            if explore is not None and explore.tour.is_shown and explore.tour.take_key(event.key):
                 return
             if reason := self._refusal(event.key):
                 self.show_notice(reason)
@@ -276,7 +276,7 @@ class KbxApp(TerminalApp):
         self.app_state.keeps_knobs = settings.app.remember_knobs
         if (knobs := self.app_state.knobs) is not None:
             self.explore.model.restore_knobs(*knobs)
-        self.explore.pane_switch.restore_hidden()
+        self.explore.panes.restore_hidden()
         try:
             self.keymap = Keymap(dict(settings.keys), self.offer)
         except ConfigError as error:
@@ -352,42 +352,12 @@ class KbxApp(TerminalApp):
         if (screen := modes[-1] if modes else self.explore) is not None:
             screen.post_message(message)
 
-    # Help, and boxes over explore.
+    # Help.
 
     def action_help(self) -> None:
         from kbx_tui.tui.shell.help_screen import Help
 
         self.push_screen(Help(self.screen, self.keymap))
-
-    def pick_folders(self) -> None:
-        from kbx_tui.tui.indexing.folder_list import FolderPicker
-
-        if self.explore is not None:
-            self.push_screen(FolderPicker(self.explore.session.index, self.keymap))
-
-    def ask_why_not(self) -> None:
-        from kbx_tui.tui.boxes.why_not_box import open_box
-
-        if self.explore is not None:
-            open_box(self.explore, self.keymap)
-
-    def recall(self, *, naming: bool = False) -> None:
-        from kbx_tui.tui.boxes.recall_box import open_recall
-
-        if self.explore is not None:
-            open_recall(self.explore, naming=naming)
-
-    def show_facets(self) -> None:
-        from kbx_tui.tui.boxes.facet_box import open_facets
-
-        if self.explore is not None:
-            open_facets(self.explore)
-
-    def show_links(self, path: str) -> None:
-        from kbx_tui.tui.boxes.links_box import open_links
-
-        if self.explore is not None:
-            open_links(self.explore, path)
 
     def action_help_quit(self) -> None:
         """Show how to quit: Ctrl+C does not, because in a field it copies."""

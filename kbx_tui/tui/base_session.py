@@ -13,9 +13,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, Host, OpenEngine
 from kbx_tui.tui.engine.index_sync import IndexFollower, IndexSync
 from kbx_tui.tui.experts.model import ExpertSearch
-from kbx_tui.tui.explore.model import ExploreModel
-from kbx_tui.tui.explore.reading_model import PAUSE_SECONDS, LivePreview, ReadingModel
-from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
+from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS, ExploreModel
 from kbx_tui.tui.explore.view import BaseSummary
 from kbx_tui.tui.gc_pauses import loading
 from kbx_tui.tui.indexing.model import IndexModel
@@ -77,17 +75,11 @@ class BaseSession:
             host,
             open_base=self._open_searchable,
             debounce=debounce,
-            on_settings=lambda settings: self.judging.use(settings),
         )
         self.judging = JudgingModel(
             self.client, host, self.explore, on_write=self.index_sync.expect
         )
-        self.reading = ReadingModel(self.client, lambda: self.explore.displayed.evidence)
-        self.live_preview = LivePreview(
-            self.client,
-            lambda: self.explore.displayed.evidence,
-            pause=PAUSE_SECONDS if debounce else 0.0,
-        )
+        self.explore.on_settings = self.judging.use
         self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)
         self.index_sync.on_run = self._note_run
         self.tune = TuneModel(self.client, host, self.judging, self.explore)

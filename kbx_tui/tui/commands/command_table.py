@@ -6,53 +6,25 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Literal
 
-ExploreScope = Literal["query", "path", "results", "entities", "preview", "card", "screen"]
-DedupScope = Literal["draft_line", "drafts", "known", "review"]
-ExpertsScope = Literal["topic", "expert_list", "experts"]
-WhyNotScope = Literal["why_not"]
-RecallScope = Literal["recall"]
-FacetScope = Literal["facets", "facet_box"]
-LinksScope = Literal["links"]
-CompareScope = Literal["side_by_side", "compare"]
-BlindScope = Literal["blind"]
-TogetherScope = Literal["together_line", "together_results", "together_bases", "together"]
-TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
-IndexScope = Literal["files", "folders", "picker", "indexing"]
-SharedScope = Literal[
-    "list",
-    "text",
-    "slider",
-    "judging",
-    "saving",
-    "mode",
-    "welcome",
-    "question",
-    "bases",
-    "app",
-    "overlay",
-]
+# fmt: off
 Scope = Literal[
-    ExploreScope,
-    DedupScope,
-    ExpertsScope,
-    WhyNotScope,
-    RecallScope,
-    FacetScope,
-    LinksScope,
-    CompareScope,
-    BlindScope,
-    TogetherScope,
-    TuneScope,
-    IndexScope,
-    SharedScope,
+    "query", "path", "results", "entities", "preview", "card", "screen",  # explore
+    "why_not", "recall", "facets", "facet_box", "links",  # boxes above it
+    "side_by_side", "compare", "blind",
+    "draft_line", "drafts", "known", "review",  # dedup
+    "topic", "expert_list", "experts",
+    "judged_queries", "snapshots", "decision", "tune",
+    "files", "folders", "picker", "indexing",
+    "together_line", "together_results", "together_bases", "together",
+    "list", "text", "slider", "judging", "saving", "mode",  # shared by modes
+    "welcome", "question", "bases", "app", "overlay",
 ]
+# fmt: on
 """The part of the app in which the keys of a command work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something the user can do with a key."""
-
     id: str
     keys: str
     """In Textual's spelling, separated by commas."""

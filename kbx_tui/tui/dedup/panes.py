@@ -267,7 +267,7 @@ class KnownList(RowsView[KnownRow]):
     def slots(self) -> list[Slot]:
         slots: list[Slot] = []
         others = next((row for row, known in enumerate(self.rows) if not known.decides), -1)
-        for row, part in super().slots():
+        for row, part in self.row_slots():
             if part == 0:
                 slots += [GAP] if slots else []
                 slots += [OTHERS] if row == others else []

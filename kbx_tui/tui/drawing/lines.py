@@ -39,8 +39,6 @@ def looks(*names: Look) -> set[str]:
 
 
 class Span(NamedTuple):
-    """A piece of a line in a single style."""
-
     text: str
     look: Look = "text"
 
@@ -50,7 +48,6 @@ BLANK: Line = ()
 
 
 def width_of(line: Line) -> int:
-    """Return the width of `line` in cells."""
     return sum(cell_len(span.text) for span in line)
 
 

@@ -219,8 +219,7 @@ class TopicLine(OrderedInput):
     BINDINGS = bindings("topic")
 
     def __init__(self) -> None:
-        super().__init__(placeholder="a topic, in a few words", compact=True)
-        self.cursor_blink = False
+        super().__init__("a topic, in a few words")
 
 
 class Experts(ModeScreen):

@@ -12,7 +12,6 @@ from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.indexing.folder_tree import FolderRow, FolderTree, Mark, folders_to
@@ -127,9 +126,9 @@ class FolderPicker(BoxScreen[None]):
     SCOPES = ("folders", "list", "picker", "app")
     AUTO_FOCUS = "FolderList"
 
-    def __init__(self, model: IndexModel, keymap: Keymap) -> None:
+    def __init__(self, model: IndexModel) -> None:
         super().__init__()
-        self.model, self._keymap = model, keymap
+        self.model = model
 
     def compose(self) -> ComposeResult:
         yield FolderList(self.model)
@@ -144,7 +143,7 @@ class FolderPicker(BoxScreen[None]):
 
     @on(FoldersChanged)
     def show_folders(self) -> None:
-        folders, path, key = self.query_one(FolderList), self.model.path, self._keymap.key_of
+        folders, path, key = self.query_one(FolderList), self.model.path, self.app.keymap.key_of
         folders.border_title = Content(f"Search in {safe_line(path) or 'everything'}")
         folders.border_subtitle = Content(
             f"{key('folders.toggle')} in or out · {key('folders.take')} only here"

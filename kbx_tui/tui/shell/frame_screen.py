@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import ClassVar, TypeVar, cast
+from typing import ClassVar, TypeVar
 
 from textual import events, getters
 from textual.app import ComposeResult
@@ -20,7 +20,6 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import Keymap, commands_in
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.terminal_app import TerminalApp
@@ -75,10 +74,6 @@ class FrameScreen(Screen[None]):
         yield from self.compose_panes()
         yield StatusLine()
         yield KeyBar()
-
-    @property
-    def navigator(self) -> Navigator:
-        return cast("Navigator", self.app)
 
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
@@ -305,7 +300,7 @@ class ModeScreen(FrameScreen):
         """Let the user choose an entity by name; `pick` receives its id."""
         from kbx_tui.tui.commands.entity_picker import entity_palette
 
-        self.app.push_screen(entity_palette(self.session.explore.completions.entities, pick))
+        self.app.push_screen(entity_palette(self.session.explore.find_entities, pick))
 
     async def edit_file(self, path: str, line: int) -> bool:
         """Open a file of the base in the user's editor, then index it; False without a file.
@@ -329,6 +324,8 @@ ResultT = TypeVar("ResultT")
 
 class BoxScreen(ModalScreen[ResultT]):
     """Has keys of its own, which the help shows first."""
+
+    app = getters.app(TerminalApp)
 
     SCOPES: ClassVar[tuple[Scope, ...]]
     """The scopes of its keys, innermost first."""

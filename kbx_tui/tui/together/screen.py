@@ -147,10 +147,7 @@ class TogetherLine(OrderedInput):
     BINDINGS = bindings("together_line")
 
     def __init__(self) -> None:
-        super().__init__(
-            placeholder="search all bases: a person, a project, any words", compact=True
-        )
-        self.cursor_blink = False
+        super().__init__("search all bases: a person, a project, any words")
 
 
 class Together(FrameScreen):

@@ -257,7 +257,7 @@ class QueryTable(RowsView[QueryRow]):
             self.cursor_moved()
 
     def slots(self) -> list[Slot]:
-        rows = super().slots()
+        rows = self.row_slots()
         return [(-1, 0), *rows] if rows else rows
 
     def row_line(self, row: int, part: int, width: int) -> Line:

@@ -26,7 +26,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.keymap import NO_EDITOR, NO_OTHER_BASE, offer_in_browser
 from kbx_tui.tui.explore.document_actions import COMMAND
-from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
+from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:

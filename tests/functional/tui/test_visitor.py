@@ -20,7 +20,6 @@ from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine
 from kbx_tui.tui.explore.inputs import PathLine
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.explore.view import LinkBroken
 from kbx_tui.tui.indexing.screen import Index
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -209,9 +208,9 @@ async def test_link_to_the_web_is_opened_by_the_browser_and_no_other_address(
     opened: list[str] = []
     async with visiting(demo) as visit:
         monkeypatch.setattr(visit.app, "open_url", opened.append)
-        visit.explore.on_link_broken(LinkBroken("https://x.example/a"))
+        visit.app.leave_base("https://x.example/a")
         for target in ("javascript:alert(1)", "file:///etc/passwd", "mailto:a@b.c", "nowhere"):
-            visit.explore.on_link_broken(LinkBroken(target))
+            visit.app.leave_base(target)
             await visit.until(lambda: "leads to no page of this knowledge" in visit.here.notice)
         assert opened == ["https://x.example/a"]
 

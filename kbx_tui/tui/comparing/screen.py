@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -34,7 +33,7 @@ from kbx_tui.tui.judging.grades import grade_sign
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
 from kbx_tui.tui.judging.model import JudgedDocument
 from kbx_tui.tui.shell.messages import GoTo
-from kbx_tui.tui.widgets.lines_view import EmptyState, LineWidget, TextPane, titled_text
+from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -58,12 +57,6 @@ class SideBySide(RowsView[RankRow]):
 
     on_left: reactive[bool] = reactive(False)
     """Whether the cursor is on the result of A."""
-
-    @dataclass
-    class Opened(Message):
-        """The user opened the result under the cursor."""
-
-        result: ComparedResult
 
     class Highlighted(Message):
         """The cursor is on another result."""
@@ -101,17 +94,6 @@ class SideBySide(RowsView[RankRow]):
         self.marked = path
         self.refresh()
 
-    def show(self, rows: tuple[RankRow, ...]) -> None:
-        """Show these rows; the cursor stays at its rank."""
-        self.rows = rows
-        self.set_reactive(RowsView.cursor, self.validate_cursor(self.cursor))
-        self.rebuild_lines()
-        self.show_cursor()
-
-    def show_empty(self, empty_state: EmptyState) -> None:
-        self.rows, self.empty_state = (), empty_state
-        self.rebuild_lines()
-
     def watch_on_left(self) -> None:
         self.refresh()
         self.cursor_moved()
@@ -127,10 +109,6 @@ class SideBySide(RowsView[RankRow]):
         left = self._side(pair.rank, pair.before, half, here=is_here and self.on_left)
         right = self._side(pair.rank, pair.after, half, here=is_here and not self.on_left)
         return (*left, Span(" │ ", "rule"), *right)
-
-    def row_opened(self) -> None:
-        if (result := self.result) is not None:
-            self.post_message(self.Opened(result))
 
     def action_side(self, left: bool) -> None:
         self.on_left = left
@@ -226,10 +204,15 @@ class Compare(JudgingScreen):
         )
 
     def compose_panes(self) -> ComposeResult:
-        changes = LostAndGained()
+        rows, changes = SideBySide(), LostAndGained()
+        rows.empty_state = titled_text(
+            "Nothing to compare yet.",
+            "Go back to explore and type a query. Here you see its first results under the"
+            " settings A and under the current ones.",
+        )
         changes.border_title = "Lost and gained"
         yield SettingsLine()
-        yield SideBySide()
+        yield rows
         yield changes
         yield Knobs()
 
@@ -251,17 +234,10 @@ class Compare(JudgingScreen):
         self.query_one(SettingsLine).show(view)
         self.query_one(LostAndGained).show(view)
         self._show_knobs()
-        if view is None:
-            rows.show_empty(
-                titled_text(
-                    "Nothing to compare yet.",
-                    "Go back to explore and type a query. Here you see its first results under the"
-                    " settings A and under the current ones.",
-                )
-            )
-        else:
+        ranks = () if view is None else view.rows
+        rows.show_rows(ranks, key=lambda row: row.rank, otherwise=rows.cursor)
+        if view is not None:
             rows.border_title = Content(f"“{safe_line(view.query)}”")
-            rows.show(view.rows)
             self._show_pair()
             self.judge.show(self.app.keymap)
 
@@ -283,8 +259,9 @@ class Compare(JudgingScreen):
         self.session.explore.update(threshold=event.value)
 
     @on(SideBySide.Opened)
-    def read_result(self, event: SideBySide.Opened) -> None:
-        self.app.post_message(GoTo(path=event.result.path))
+    def read_result(self) -> None:
+        if (result := self.query_one(SideBySide).result) is not None:
+            self.app.post_message(GoTo(path=result.path))
 
     @on(SideBySide.Highlighted)
     def _show_pair(self) -> None:

@@ -130,19 +130,9 @@ class DraftList(RowsView[DraftRow]):
 
         draft_id: str
 
-    @dataclass
-    class Opened(Message):
-        """The user opened a draft to change its text."""
-
-        draft_id: str
-
     def show(self, rows: tuple[DraftRow, ...]) -> None:
         """Show these drafts; the cursor stays on its draft, or on its row if that is gone."""
-        current_id = self.current.id if self.current is not None else ""
-        self.rows = rows
-        ids = [row.id for row in rows]
-        self.rebuild_lines()
-        self.cursor = ids.index(current_id) if current_id in ids else self.cursor
+        self.show_rows(rows, key=lambda draft: draft.id, otherwise=self.cursor)
         self.cursor_moved()
 
     def go_to(self, draft_id: str) -> None:
@@ -169,9 +159,6 @@ class DraftList(RowsView[DraftRow]):
     def cursor_moved(self) -> None:
         if self.current is not None:
             self.post_message(self.Highlighted(self.current.id))
-
-    def row_opened(self) -> None:
-        self.post_message(self.Opened(self.rows[self.cursor].id))
 
 
 def draft_line(draft: DraftRow, width: int, marker: str = " ") -> Line:
@@ -229,9 +216,8 @@ BAR, SMALL_BAR = 12, 4
 ROOMY = 60
 """The width from which there is room for the long bar and the date."""
 INDENT = 5
-GAP: Slot = (-1, 0)
-OTHERS: Slot = (-1, 1)
-"""The line above the facts of other entities, which may score higher than those above it."""
+OTHERS = " of others, closest first; they do not decide"
+"""Above the facts of other entities, which may score higher than those above it."""
 RELATION_LOOKS: dict[str, Look] = {"exact": "document", "duplicate": "document", "conflict": "bad"}
 MARK_LOOKS: dict[str, Look] = {"same": "text", "differs": "match", "conflict": "bad"}
 
@@ -241,9 +227,6 @@ class KnownList(RowsView[KnownRow]):
 
     COMPONENT_CLASSES = looks("strong", "document", "bad", "match", "rule", "cursor")
     BINDINGS = bindings("known")
-
-    class Opened(Message):
-        """The user opened the document that contains a fact."""
 
     subject = ""
     """The id of the draft they are compared with; empty for the text being typed."""
@@ -264,20 +247,18 @@ class KnownList(RowsView[KnownRow]):
             heights[self.cursor] += len(difference_lines(self.current, self.line_width))
         return heights
 
-    def slots(self) -> list[Slot]:
-        slots: list[Slot] = []
+    def slots(self) -> list[Slot | Line]:
+        slots: list[Slot | Line] = []
         others = next((row for row, known in enumerate(self.rows) if not known.decides), -1)
         for row, part in self.row_slots():
-            if part == 0:
-                slots += [GAP] if slots else []
-                slots += [OTHERS] if row == others else []
+            if part == 0 and slots:
+                slots.append(BLANK)
+            if part == 0 and row == others:
+                slots.append((Span(shorten(OTHERS, self.line_width), "dim"),))
             slots.append((row, part))
         return slots
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            title = "of others, closest first; they do not decide"
-            return (Span(shorten(f" {title}", width), "dim"),) if (row, part) == OTHERS else BLANK
         known = self.rows[row]
         if part == 0:
             return known_line(known, width, self.marker(row))
@@ -292,9 +273,6 @@ class KnownList(RowsView[KnownRow]):
     def cursor_moved(self) -> None:
         self.rebuild_lines()  # the difference is shown at another row
         self.show_cursor()
-
-    def row_opened(self) -> None:
-        self.post_message(self.Opened())
 
 
 def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:

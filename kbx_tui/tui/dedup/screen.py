@@ -46,6 +46,7 @@ from kbx_tui.tui.dedup.words import (
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.messages import Notice
 from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 
@@ -179,14 +180,14 @@ class Dedup(ModeScreen):
         if self.draft is not None and self.draft.id == event.draft_id:  # else the cursor moved on
             self._show_draft(self.draft)
 
-    @on(DraftList.Opened)
-    def change_draft(self, event: DraftList.Opened) -> None:
+    @on(RowsView.Opened, "DraftList")
+    def change_draft(self, event: RowsView.Opened) -> None:
         if self.draft is not None and self.draft.is_found:
             self._refuse_found()
-        elif (draft := self.model.store.draft(event.draft_id)) is not None:
+        elif (draft := self.model.store.draft(event.row.id)) is not None:
             self.line.ask_for("text", partial(self.model.rewrite, draft.id), draft.text)
 
-    @on(KnownList.Opened)
+    @on(RowsView.Opened, "KnownList")
     async def edit_known(self) -> None:
         await self.action_edit()
 

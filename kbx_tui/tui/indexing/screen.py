@@ -22,6 +22,7 @@ from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
+from kbx_tui.tui.widgets.rows_view import RowsView
 
 nothing_to_do = titled_text(
     "Nothing needs attention.",
@@ -122,12 +123,14 @@ class Index(ModeScreen):
         folders.border_title = Content(f"Folders · {where}")
         folders.refresh_folders()
 
-    @on(FolderList.Taken)
-    def leave_for_results(self) -> None:
+    @on(RowsView.Opened, "FolderList")
+    def search_in_folder(self, event: RowsView.Opened) -> None:
+        """Search in one folder only, and go to the results."""
+        self.model.take(event.row.path)
         self.app.post_message(GoTo())
 
-    @on(FileList.Opened)
-    async def mend_file(self, event: FileList.Opened) -> None:
+    @on(RowsView.Opened, "FileList")
+    async def mend_file(self) -> None:
         await self.action_edit()
 
     def action_pause(self) -> None:

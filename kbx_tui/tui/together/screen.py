@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +10,6 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.geometry import Size
-from textual.message import Message
 
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.tui.commands.bindings import bindings
@@ -55,27 +53,14 @@ class OwnedList(RowsView[OwnedRow]):
     BINDINGS = bindings("together_results")
     LEAVE_ACTION = "screen.focus_query"
 
-    @dataclass
-    class Opened(Message):
-        """The user opened a result."""
-
-        row: OwnedRow
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._shared: list[int] = []
-        self._name_width = 0
+    _shared: Sequence[int] = ()
+    _name_width = 0
 
     def show(self, rows: tuple[OwnedRow, ...], *, is_new: bool) -> None:
         """Show results; if they are not of a new query, the cursor stays on its document."""
-        current = self.current if self.chosen and not is_new else None
-        self.rows, self.chosen = rows, current is not None
+        self.chosen = is_kept = self.chosen and not is_new and self.current is not None
         self._shared = shared_lengths([row.title for row in rows])
-        self.rebuild_lines()
-        keys = [(row.base, row.path) for row in rows]
-        key = None if current is None else (current.base, current.path)
-        self.cursor = keys.index(key) if key in keys else 0
-        self.show_cursor()
+        self.show_rows(rows, key=lambda row: (row.base, row.path) if is_kept else None)
 
     def row_heights(self) -> list[int]:
         return [2 if self.visible_height >= TALL else 1] * len(self.rows)
@@ -103,9 +88,6 @@ class OwnedList(RowsView[OwnedRow]):
             Span(date, "dim"),
         )
 
-    def row_opened(self) -> None:
-        self.post_message(self.Opened(self.rows[self.cursor]))
-
 
 class BaseList(RowsView[BaseRow]):
     """The bases, what each holds, and what each has for the query."""
@@ -113,12 +95,6 @@ class BaseList(RowsView[BaseRow]):
     COMPONENT_CLASSES = looks("strong", "entity", "cursor")
     BINDINGS = bindings("together_bases")
     LEAVE_ACTION = "screen.focus_query"
-
-    @dataclass
-    class Opened(Message):
-        """The user opened a base."""
-
-        name: str
 
     def show(self, rows: tuple[BaseRow, ...]) -> None:
         self.rows = rows
@@ -138,9 +114,6 @@ class BaseList(RowsView[BaseRow]):
             Span(f"  {holds}"),
             Span(gap + found, "dim"),
         )
-
-    def row_opened(self) -> None:
-        self.post_message(self.Opened(self.rows[self.cursor].name))
 
 
 class TogetherLine(OrderedInput):
@@ -274,13 +247,13 @@ class Together(FrameScreen):
             results.show((), is_new=True)
             self.query_one(StatusLine).show_note("")
 
-    @on(OwnedList.Opened)
-    def open_result(self, event: OwnedList.Opened) -> None:
+    @on(RowsView.Opened, "OwnedList")
+    def open_result(self, event: RowsView.Opened) -> None:
         self._open(event.row.base, event.row.path)
 
-    @on(BaseList.Opened)
-    def open_one(self, event: BaseList.Opened) -> None:
-        self._open(event.name)
+    @on(RowsView.Opened, "BaseList")
+    def open_one(self, event: RowsView.Opened) -> None:
+        self._open(event.row.name)
 
     def _open(self, name: str, path: str = "") -> None:
         root = self.model.root_of(name)

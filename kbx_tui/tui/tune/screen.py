@@ -38,6 +38,7 @@ from kbx_tui.tui.tune.panes import (
     title_words,
 )
 from kbx_tui.tui.widgets.lines_view import blank
+from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class Tune(JudgingScreen):
         rows = self.model.snapshots
         pane = self.query_one(SnapshotList)
         pane.border_title = "Snapshots" + (f" ({len(rows)})" if rows else "")
-        pane.show(rows)
+        pane.show_rows(rows, key=lambda row: row.snapshot, otherwise=pane.cursor)
 
     def _show_advice(self) -> None:
         pane = self.query_one(DecisionPane)
@@ -280,9 +281,9 @@ class Tune(JudgingScreen):
     def highlight_query(self, event: QueryTable.Highlighted) -> None:
         self.model.look_at(event.query)
 
-    @on(QueryTable.Opened)
-    def open_query(self, event: QueryTable.Opened) -> None:
-        self.app.post_message(GoTo(query=event.query))
+    @on(RowsView.Opened, "QueryTable")
+    def open_query(self, event: RowsView.Opened) -> None:
+        self.app.post_message(GoTo(query=event.row.query))
 
     def open_current(self) -> bool:
         """Open the query under the cursor in explore; False if there is none."""

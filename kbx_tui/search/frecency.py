@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from kbx_tui.editing.atomic_write import write_atomically
 from kbx_tui.editing.state_files import append_lines, state_folder
 from kbx_tui.errors import WriteFault
-from kbx_tui.search.evidence.evidence import Scores
+from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.state_file import (
     Notice,
     ignore,

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.formatting import format_score
-from kbx_tui.search.evidence.evidence import ComponentScores, Evidence, Flags, frozen
+from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
+from kbx_tui.search.evidence.scores import Flags, frozen
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT, Tuning
 from kbx_tui.search.ranking.alpha import ScoreLines
 from kbx_tui.search.ranking.explain import Comparison, compare

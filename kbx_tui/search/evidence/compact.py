@@ -15,13 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.search.evidence.evidence import (
-    Array,
-    ComponentScores,
-    Evidence,
-    LinkedDocuments,
-    frozen,
-)
+from kbx_tui.search.evidence.evidence import ComponentScores, Evidence, LinkedDocuments
+from kbx_tui.search.evidence.scores import Array, frozen
 
 OBJECT_BYTES = 2_000
 """About what the objects of one Evidence take besides its arrays."""

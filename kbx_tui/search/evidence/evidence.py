@@ -11,36 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.search.evidence.reranking import RerankerScores
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
 from kbx_tui.search.evidence.topic import DatePreference, Topic
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query.filters import TypedFilter
-
-Scores = NDArray[np.float64]
-Rows = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-Array = TypeVar("Array", bound=NDArray[Any])
-
-
-def frozen(array: Array) -> Array:
-    """Make an array read-only and return it."""
-    array.flags.writeable = False
-    return array
-
-
-def highest(scores: Scores, rows: Rows, count: int) -> Rows:
-    """Return `count` of some ascending rows with the highest scores, best first, ties by row."""
-    if count < len(rows):
-        floor = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
-        rows = rows[scores[rows] >= floor]
-    return rows[np.argsort(-scores[rows], kind="stable")[:count]]
-
 
 SignalKind = Literal[
     "name", "alias", "surname", "first_name", "fuzzy", "role", "team", "fact", "meaning"

@@ -23,15 +23,17 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.search.evidence.evidence import (
-    ComponentScores,
+from kbx_tui.search.evidence.evidence import ComponentScores, LinkedDocuments
+from kbx_tui.search.evidence.scores import (
     Flags,
-    LinkedDocuments,
     Rows,
     Scores,
+    above_floor,
     frozen,
+    fuse,
+    scale_cosine,
+    scale_lexical,
 )
-from kbx_tui.search.evidence.scores import above_floor, fuse, scale_cosine, scale_lexical
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,11 +48,10 @@ from kbx_tui.search.evidence.scores import (
     DATE_COUNTS_FROM,
     SOON_AFTER_SHARE,
     THING_SHARPNESS,
+    Rows,
+    Scores,
     power,
 )
-
-if TYPE_CHECKING:
-    from kbx_tui.search.evidence.evidence import Rows, Scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.search.evidence.evidence import Evidence, Flags, Rows, Scores
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
 

@@ -29,8 +29,9 @@ from functools import cached_property
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument, Flags, Rows, Scores
+from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument
 from kbx_tui.search.evidence.reranking import RERANKED, reranked
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores
 from kbx_tui.search.evidence.topic import DatePreference
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.entities import EntityChoice, EntityCredit, choose_entities

@@ -35,11 +35,6 @@ from kbx_tui.search.evidence.evidence import (
     EntityCandidate,
     Evidence,
     FeedbackDocument,
-    Flags,
-    Rows,
-    Scores,
-    frozen,
-    highest,
 )
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_CANDIDATES,
@@ -47,7 +42,12 @@ from kbx_tui.search.evidence.scores import (
     FULL_BM25,
     FULL_COSINE,
     TITLE_BONUS,
+    Flags,
+    Rows,
+    Scores,
+    frozen,
     fuse,
+    highest,
     scale_cosine,
     scale_lexical,
 )

@@ -17,7 +17,8 @@ from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.records import Attendee
 from kbx_tui.knowledge.topics import TAG
 from kbx_tui.search.evidence import scores as normalization
-from kbx_tui.search.evidence.evidence import LinkedDocuments, frozen
+from kbx_tui.search.evidence.evidence import LinkedDocuments
+from kbx_tui.search.evidence.scores import frozen
 from kbx_tui.search.evidence.scoring import Continuations
 
 

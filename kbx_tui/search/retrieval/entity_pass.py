@@ -28,7 +28,8 @@ from kbx_tui.index.stored_names import StoredNames
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import EntityCandidate, Scores, Signal, SignalKind, highest
+from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
+from kbx_tui.search.evidence.scores import Scores, highest
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
 from kbx_tui.search.query.name_matching import NameMatcher

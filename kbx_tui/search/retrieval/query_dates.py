@@ -22,8 +22,7 @@ from kbx_tui.index.lexical.terms import term_of
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.calendar_names import MONTH_NAMES
 from kbx_tui.knowledge.folding import fold, folded_words
-from kbx_tui.search.evidence.evidence import frozen
-from kbx_tui.search.evidence.scores import DATE_WEIGHT, SOON_AFTER_DAYS, WRITTEN_DATE_WEIGHT
+from kbx_tui.search.evidence.scores import DATE_WEIGHT, SOON_AFTER_DAYS, WRITTEN_DATE_WEIGHT, frozen
 from kbx_tui.search.evidence.topic import DateMatch, DatePreference, PreferredDates
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.date_reading import DatedQuery, ReadDate, Span, read_dates

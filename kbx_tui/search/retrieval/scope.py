@@ -15,7 +15,8 @@ from kbx_tui.errors import ConfigError
 from kbx_tui.index.path_filter import PathFilter, literal_prefix
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.text_columns import CodedColumn, TextColumn
-from kbx_tui.search.evidence.evidence import Flags, Rows, Scope, frozen
+from kbx_tui.search.evidence.evidence import Scope
+from kbx_tui.search.evidence.scores import Flags, Rows, frozen
 from kbx_tui.search.query.filters import Filters, TypedFilter
 
 _NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})

@@ -22,16 +22,8 @@ from kbx_tui.embedding.embedder import Vector
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.search.evidence.evidence import (
-    EntityCandidate,
-    Evidence,
-    Flags,
-    LinkedDocuments,
-    Rows,
-    Scores,
-    frozen,
-    highest,
-)
+from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDocuments
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen, highest
 from kbx_tui.search.evidence.topic import DatePreference, Topic
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.request import SearchRequest

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import Evidence, Rows, Scores
-from kbx_tui.search.evidence.scores import PROPAGATION_SHARE
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import PROPAGATION_SHARE, Rows, Scores
 from kbx_tui.search.evidence.scoring import QueryVariant, ScoredDocuments, Scoring
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning

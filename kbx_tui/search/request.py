@@ -100,7 +100,7 @@ class SearchRequest:
     rerank: bool = True
     """False leaves the reranker out."""
     exact: bool = False
-    """True compares every chunk in scope in meaning, however many there are (`wide_scope`)."""
+    """True compares every chunk in scope in meaning, however many there are (`WideScope`)."""
     also: Sequence[str] = ()
     """Paths of documents that are scored even where a wide scope has candidates only."""
     explain: bool = False

@@ -154,7 +154,7 @@ class Scope:
     total: int
     candidates: int | None = None
     """How many of them were scored, in a scope too wide to compare every chunk in meaning
-    (`wide_scope`); None: all."""
+    (`WideScope`); None: all."""
     recall: float = 1.0
     """Where `candidates` is given: the share of the ten best chunks by meaning that such a search
     finds, measured on a sample when the index was built."""

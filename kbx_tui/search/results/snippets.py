@@ -259,7 +259,6 @@ def make_snippet(
     body: str,
     body_line: int,
     query: str,
-    *,
     wanted: WantedWords | None = None,
     cosines: LinesAndCosines = NO_CHUNKS,
     language: str = ENGLISH,
@@ -274,9 +273,9 @@ def make_snippet(
     """
     text, stems = body[:READ_AT_MOST], topic_stems(query, language)
     wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
-    text_words = _text_words(text, stems, wanted, language, offsets_of)
-    headings = find_headings(text)
-    start, matches = _find_passage(text, headings, body_line, stems, wanted, cosines, text_words)
+    headings, letters = find_headings(text), "".join((*stems, *wanted.words, *wanted.names))
+    words = TextWords(text, letters, language, offsets_of)
+    start, matches = _find_passage(text, headings, body_line, stems, wanted, cosines, words)
     found = [word_stem for _, _, word_stem in matches]
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
@@ -309,25 +308,13 @@ def passage_to_rerank(
     Parameters as of `make_snippet`, which begins at the same place; the text is longer, at most
     `RERANKED_LENGTH` characters.
     """
-    text = body[:READ_AT_MOST]
-    stems = topic_stems(query, language)
-    text_words = _text_words(text, stems, wanted, language, offsets_of)
-    headings = find_headings(text)
-    start, _ = _find_passage(text, headings, body_line, stems, wanted, cosines, text_words)
+    text, stems = body[:READ_AT_MOST], topic_stems(query, language)
+    headings, letters = find_headings(text), "".join((*stems, *wanted.words, *wanted.names))
+    words = TextWords(text, letters, language, offsets_of)
+    start, _ = _find_passage(text, headings, body_line, stems, wanted, cosines, words)
     begin = _sentence_start(text, start)
     passage = text[begin : begin + RERANKED_LENGTH]
     return "\n".join(filter(None, (title, _heading_above(text, headings, begin), passage.strip())))
-
-
-def _text_words(
-    text: str,
-    stems: Iterable[str],
-    wanted: WantedWords,
-    language: str,
-    offsets_of: OffsetsOf | None,
-) -> TextWords:
-    letters = "".join((*stems, *wanted.words, *wanted.names))
-    return TextWords(text, letters, language, offsets_of)
 
 
 def _find_passage(
@@ -337,7 +324,7 @@ def _find_passage(
     stems: Mapping[str, str],
     wanted: WantedWords,
     cosines: LinesAndCosines,
-    text_words: TextWords,
+    words: TextWords,
 ) -> tuple[int, list[Match]]:
     """Return where the best passage of a text begins, and the words with one of `stems`, in order.
 
@@ -345,8 +332,8 @@ def _find_passage(
     Names are looked for in headings only, as they count nowhere else.
     """
     chunks = ChunkCosines(text, cosines, body_line)
-    matches = sorted(text_words.find(stems.keys() | wanted.words.keys()))
-    names = text_words.find(wanted.names, [heading[:2] for heading in headings])
+    matches = sorted(words.find(stems.keys() | wanted.words.keys()))
+    names = words.find(wanted.names, [heading[:2] for heading in headings])
     all_matches = sorted(matches + names) if names else matches
     start = best_passage(text, headings, all_matches, wanted, chunks)
     if start is None:

@@ -98,7 +98,7 @@ class WhyNot:
     @property
     def _standing(self) -> str:
         match self.stage:
-            case "filtered" if self.path in self.ranking.evidence.scope.muted_documents:
+            case "filtered" if self.path in self.ranking.evidence.scope.filters.muted_documents:
                 return "it is muted, so no search shows it: [search] muted_documents in kbx.toml"
             case "filtered":
                 return "a filter leaves it out"

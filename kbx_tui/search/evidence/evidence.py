@@ -20,7 +20,7 @@ from kbx_tui.search.evidence.reranking import RerankerScores
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
 from kbx_tui.search.evidence.topic import DatePreference, Topic
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.query.filters import TypedFilter
+from kbx_tui.search.query.filters import Filters
 
 SignalKind = Literal[
     "name", "alias", "surname", "first_name", "fuzzy", "role", "team", "fact", "meaning"
@@ -148,7 +148,8 @@ class Scope:
 
     path: str
     """Path filter as given, empty for all."""
-    doc_types: tuple[str, ...]
+    filters: Filters
+    """The other filters."""
     in_scope: int
     """Documents that pass the filters."""
     total: int
@@ -160,15 +161,6 @@ class Scope:
     finds, measured on a sample when the index was built."""
     asked_about: frozenset[str] = frozenset()
     """Paths of documents beside the candidates, scored because `SearchRequest.also` has them."""
-    since: str = ""
-    until: str = ""
-    tags: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    hidden: frozenset[str] = frozenset()
-    hidden_names: frozenset[tuple[str, str]] = frozenset()
-    muted_documents: frozenset[str] = frozenset()
-    typed: tuple[TypedFilter, ...] = ()
-    """The other filters, as given: `filters`."""
     unknown_names: tuple[UnknownName, ...] = ()
     """Names in typed filters that no entity has."""
     left_out: int = 0

@@ -198,8 +198,9 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     if not scope.total:
         yield "there are no documents to search; `kbx status` shows what is indexed"
         return
-    kinds = [type_names(typed.values) for typed in scope.typed if typed.key == "type"]
-    kinds = [names for names in (scope.doc_types, *kinds) if names]
+    given, all_typed = scope.filters, scope.filters.typed
+    kinds = [type_names(typed.values) for typed in all_typed if typed.key == "type"]
+    kinds = [names for names in (given.doc_types, *kinds) if names]
     yield from unknown_types_note([name for names in kinds for name in names], types)
     yield from unknown_names_notes(scope)
     is_explained = scope.unknown_names or any(not set(names) & set(types) for names in kinds)
@@ -208,16 +209,16 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     path = safe_line(scope.path)
     filters = {
         "path": [path],
-        "type": scope.doc_types,
-        "from": [scope.since],
-        "to": [scope.until],
-        "tag": scope.tags,
-        "entity": scope.entities,
+        "type": given.doc_types,
+        "from": [given.since],
+        "to": [given.until],
+        "tag": given.tags,
+        "entity": given.entities,
     }
     named = [f"{name} {_listed(values)}" for name, values in filters.items() if any(values)]
-    named += [safe_line(str(typed)) for typed in scope.typed]
-    if len(named) == 1 and (path or (scope.typed and scope.typed[0].key == "in")):
-        path = path or safe_line(scope.typed[0].values[0])
+    named += [safe_line(str(typed)) for typed in all_typed]
+    if len(named) == 1 and (path or (all_typed and all_typed[0].key == "in")):
+        path = path or safe_line(all_typed[0].values[0])
         yield f"there are no documents in {path}; paths start at the root: memory/meetings"
     elif named:
         yield f"no document matches {' and '.join(named)}; omit or change one of them"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from types import MappingProxyType
@@ -29,7 +29,7 @@ from kbx_tui.search.evidence.scoring import Scoring
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
-from kbx_tui.search.query.named_query import NamedQuery, as_hint
+from kbx_tui.search.query.named_query import NamedQuery, NameMatch, as_hint
 from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
@@ -310,10 +310,10 @@ class _Search:
         return wide.candidates(snapshot, rows, self._request.also)
 
     def _find_names(self, query: str) -> NamedQuery:
-        generation, names = self._generation, ()
+        generation, names = self._generation, list[NameMatch]()
         if not self._request.fast:
             recent = generation.pass_one.get(query)
-            names = recent[0] if recent else generation.entity_pass.names.find(query)
+            names = list(recent[0] if recent else generation.entity_pass.names.find(query))
         entities, is_usual = generation.snapshot.entities, _is_usual(self._request, generation)
         named = NamedQuery.of(query, names, entities, is_usual)
         if not named.spans or not named.names_things or named.asked_for:
@@ -381,7 +381,7 @@ class _Search:
                 known_items.setdefault(row, what)
         return known_items
 
-    def _listed(self) -> dict[int, str]:
+    def _listed(self) -> Mapping[int, str]:
         """Return all documents that a query lists which is nothing but a time or typed filters.
 
         By row of the evidence and by what: `date`, `filter`.

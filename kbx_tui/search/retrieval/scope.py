@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -84,9 +84,7 @@ def find_scope(
     left_out = int(np.count_nonzero(flags[muted]))
     flags[muted] = False
     total, in_scope = len(flags) - len(hidden), int(np.count_nonzero(flags))
-    given: dict[str, Any] = {field.name: getattr(filters, field.name) for field in fields(filters)}
-    counts: dict[str, Any] = {"in_scope": in_scope, "total": total, "left_out": left_out}
-    return frozen(flags), Scope(path=path.text, **counts, **given)
+    return frozen(flags), Scope(path.text, filters, in_scope, total, left_out=left_out)
 
 
 def _as_filters(

@@ -99,7 +99,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         order=order,
         alpha_note=alpha_note,
         note=_note(ranking),
-        filters=tuple(safe_line(str(typed)) for typed in evidence.scope.typed),
+        filters=tuple(safe_line(str(typed)) for typed in evidence.scope.filters.typed),
         dates=_dates(evidence, state),
         gated=_gated(ranking),
     )

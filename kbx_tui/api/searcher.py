@@ -15,9 +15,8 @@ from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.answer import answer
-from kbx_tui.search.results.order import MAX_BY_DATE, in_order
-from kbx_tui.search.results.response import SearchResponse, Snippet
+from kbx_tui.search.results.answer import answer, in_order
+from kbx_tui.search.results.response import MAX_BY_DATE, SearchResponse, Snippet
 from kbx_tui.search.results.snippets import match_spans
 from kbx_tui.search.retrieval.document_pass import TopKRequest
 from kbx_tui.search.retrieval.retrieve import Retriever

@@ -13,6 +13,7 @@ from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.results.notes import find_few_answers, search_notes
 from kbx_tui.search.results.response import (
+    MAX_BY_DATE,
     PassOneEntity,
     SearchMeta,
     SearchResponse,
@@ -173,6 +174,18 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         ],
         "matched_terms": [{"term": term, "body_count": count} for term, count in snippet.terms],
     }
+
+
+def in_order(ranking: Ranking, sort: str, limit: int) -> list[Ranked]:
+    """Return at most `limit` results: the best ones or, with `date`, the newest of the best.
+
+    Results of the same date are ordered by score; those without a date come last.
+    """
+    if sort != "date":
+        return list(ranking.top(limit))
+    dates = ranking.evidence.dates
+    best = ranking.top(MAX_BY_DATE)
+    return sorted(best, key=lambda ranked: dates[ranked.row], reverse=True)[:limit]
 
 
 def _rounded(number: float) -> float:

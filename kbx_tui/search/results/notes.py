@@ -184,15 +184,6 @@ def undated_notes(periods: Sequence[str]) -> Iterator[str]:
         yield f"no document is dated {join_limited(periods, ' or ')}"
 
 
-def outdated_notes(newer_files: int, *, entities: bool) -> Iterator[str]:
-    """Yield a note if files changed since they were indexed, and one if `[entities]` did."""
-    if newer_files:
-        files = format_count(newer_files, "file")
-        yield f"{files} changed since the last run; `kbx index` updates the index"
-    if entities:
-        yield "[entities] in kbx.toml changed since the last run; `kbx index` applies it"
-
-
 def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     """Yield why no document is in scope, and types that do not exist."""
     if not scope.total:

@@ -20,10 +20,12 @@ from kbx_tui.formatting import (
     share_words,
 )
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.results.order import MAX_BY_DATE
 
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.topic import PreferredDates
+
+MAX_BY_DATE = 50
+"""Results listed by date: the newest of many weak results would answer nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browse import EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.rank import Ranked, Ranking
+from kbx_tui.search.results.answer import in_order
 from kbx_tui.search.results.notes import (
     asks_for_experts,
     few_answers_note,
@@ -27,7 +28,6 @@ from kbx_tui.search.results.notes import (
     reranker_failure,
     unknown_names_notes,
 )
-from kbx_tui.search.results.order import in_order
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.chips import left_out_words, mode_words, signal_words
 from kbx_tui.tui.explore.search_state import SearchState

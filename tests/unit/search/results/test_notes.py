@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kbx_tui.api.session import outdated_notes
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
@@ -14,7 +15,6 @@ from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.results.notes import (
     find_few_answers,
-    outdated_notes,
     search_notes,
     vector_notes,
 )

@@ -48,16 +48,20 @@ def search_notes(
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
     yield from not_dates_notes(evidence.query)
-    yield from experts_notes(evidence.query)
+    if asks_for_experts(evidence.query):
+        yield "these are documents; `kbx experts` ranks people by what they know about a topic"
     yield from _ambiguous_names(ranking)
     if not evidence.fast and evidence.scope.total:
         yield from vector_notes(evidence.vector_share, evidence.without_vector)
     yield from wide_scope_notes(evidence)
-    yield from undated_notes(evidence.undated)
+    if evidence.undated:
+        yield f"no document is dated {join_limited(evidence.undated, ' or ')}"
     yield from outdated
     if failure := reranker_failure(ranking):
         yield failure
-    yield from muted_notes(evidence.scope.left_out)
+    if left_out := evidence.scope.left_out:
+        documents = format_count(left_out, "muted document")
+        yield f"{documents} left out: [search] muted_documents in kbx.toml"
     yield from scope_notes(evidence.scope, types)
     if note := few_answers_note(few):
         yield note
@@ -140,12 +144,6 @@ def asks_for_experts(query: str) -> bool:
     return _ASKS_FOR_EXPERTS.match(query[:MAX_QUERY]) is not None
 
 
-def experts_notes(query: str) -> Iterator[str]:
-    """Yield what ranks people, if the query asks who knows a topic; a search lists documents."""
-    if asks_for_experts(query):
-        yield "these are documents; `kbx experts` ranks people by what they know about a topic"
-
-
 def vector_notes(share: float, missing: int) -> Iterator[str]:
     """Yield a note if some texts have no vector."""
     if missing:
@@ -169,19 +167,6 @@ def wide_scope_notes(evidence: Evidence, *, has_switch: bool = True) -> Iterator
             f"every chunk was compared: {LISTS_NAME}, which makes a search in so many faster, is "
             "missing, damaged or older than the vectors; `kbx index` writes it"
         )
-
-
-def muted_notes(count: int) -> Iterator[str]:
-    """Yield a note if muted documents are left out of the results."""
-    if count:
-        documents = format_count(count, "muted document")
-        yield f"{documents} left out: [search] muted_documents in kbx.toml"
-
-
-def undated_notes(periods: Sequence[str]) -> Iterator[str]:
-    """Yield which of the times that the query asks for have no document."""
-    if periods:
-        yield f"no document is dated {join_limited(periods, ' or ')}"
 
 
 def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kbx_tui.formatting import (
-    FLAT_REASONS,
     answer_words,
     format_count,
     format_percent,
     format_score,
     join_limited,
+    kept_words,
     rounded_parts,
     share_words,
 )
@@ -155,11 +155,9 @@ def mode_details(response: SearchResponse, noun: str = "") -> list[str]:
 
 def mode_reason(meta: SearchMeta) -> str:
     """Return the entities for which the second pass ran, or why it did not."""
-    if meta.search_mode == "two_pass":
-        kept = kept_entities(meta)
-        names = [safe_line(entity.name) for entity in meta.pass1_entities if entity.id in kept]
-        return join_limited(names, " + ", limit=2)
-    return FLAT_REASONS.get(meta.search_mode_reason, meta.search_mode_reason)
+    kept = kept_entities(meta)
+    names = [safe_line(entity.name) for entity in meta.pass1_entities if entity.id in kept]
+    return kept_words(meta.search_mode, meta.search_mode_reason, names)
 
 
 def dates_words(meta: SearchMeta) -> str:

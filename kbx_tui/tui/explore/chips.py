@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kbx_tui.formatting import FLAT_REASONS, format_percent, join_limited, mode_name
+from kbx_tui.formatting import FLAT_REASONS, format_percent, join_limited, kept_words, mode_name
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.commands.keymap import Keymap
@@ -107,10 +107,8 @@ def mode_words(ranking: Ranking) -> Mode:
 
 def mode_reason(ranking: Ranking) -> str:
     """Return the entities for which the second pass ran, or why it did not."""
-    if ranking.search_mode == "two_pass":
-        names = [safe_line(entity.name) for entity in ranking.kept_entities]
-        return join_limited(names, " + ", limit=2)
-    return FLAT_REASONS.get(ranking.search_mode_reason, ranking.search_mode_reason)
+    names = [safe_line(entity.name) for entity in ranking.kept_entities]
+    return kept_words(ranking.search_mode, ranking.search_mode_reason, names)
 
 
 def left_out_words(ranking: Ranking, entity: EntityCandidate) -> str:

@@ -24,7 +24,7 @@ from kbx_tui.search.evidence.evidence import (
     FeedbackDocument,
     LinkedDocuments,
 )
-from kbx_tui.search.evidence.scores import frozen
+from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE, frozen
 from kbx_tui.search.evidence.scoring import Scoring
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
@@ -94,10 +94,8 @@ class Retriever:
     ) -> Evidence:
         """Return everything `rank` needs to order the documents in scope.
 
-        With `top_k` it may hold only what that one ranking needs (`Evidence.only_for`). Settings of
-        kbx.toml are those of the request: where it has None, nothing is muted, lent or moved, and
-        dates are preferred. Raises NotFound for the id of an entity that does not exist, pinned or
-        filtered by.
+        With `top_k` it may hold only what that one ranking needs (`Evidence.only_for`). Raises
+        NotFound for the id of an entity that does not exist, pinned or filtered by.
         """
         search = _Search(self._index.generation(), self._query_vectors, request, top_k)
         return search.evidence(path, self._vectors, self._opened)
@@ -182,7 +180,7 @@ class _Search:
     ) -> None:
         self._generation, self._query_vectors = generation, query_vectors
         self._request, self._top_k = request, top_k
-        self._share = request.parts or 0.0
+        self._share = PROPAGATION_SHARE if request.parts is None else request.parts
         self._laps: dict[str, float] = {}
         self._last = time.perf_counter()
 
@@ -236,9 +234,8 @@ class _Search:
             evidence = self._within(scoped, scoring)
             items = MappingProxyType({**self._listed(), **evidence.known_items})
             return replace(evidence, known_items=items)
-        query = documents.feedback_query(
-            self._vectors, self._query_vectors.vector, request.feedback or 0.0
-        )
+        feedback = FEEDBACK_WEIGHT if request.feedback is None else request.feedback
+        query = documents.feedback_query(self._vectors, self._query_vectors.vector, feedback)
         if wide is not None:
             scoped = self._narrowed(wide, query)
             scoring = documents.scoring(scoped, self._share)

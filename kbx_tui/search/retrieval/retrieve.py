@@ -26,6 +26,7 @@ from kbx_tui.search.evidence.evidence import (
 )
 from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE, frozen
 from kbx_tui.search.evidence.scoring import Scoring
+from kbx_tui.search.evidence.topic import DateMatch
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
@@ -384,11 +385,13 @@ class _Search:
         By row of the evidence and by what: `date`, `filter`.
         """
         dates = self._dates
-        if dates.read and not dates.text:
-            return dates.listed(self._preference)
-        if self._request.typed.filters and not (dates.text or dates.undated):
-            return dict.fromkeys(range(len(self._scoped.rows)), "filter")
-        return {}
+        if dates.text:
+            return {}
+        if self._preference is not None:
+            dated = np.flatnonzero(self._preference.matches == DateMatch.DATED)
+            return dict.fromkeys(dated.tolist(), "date")
+        is_listed = bool(self._request.typed.filters) and not dates.undated
+        return dict.fromkeys(range(len(self._scoped.rows)), "filter") if is_listed else {}
 
 
 def _is_usual(request: SearchRequest, generation: IndexGeneration) -> Callable[[str], bool]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
+from threading import Event
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import Embedder, Vector
+from kbx_tui.errors import EmbeddingError
 from kbx_tui.index.lexical.terms import term_of_stem
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
@@ -29,9 +32,9 @@ from kbx_tui.search.evidence.scoring import Scoring
 from kbx_tui.search.evidence.topic import DateMatch
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
+from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
 from kbx_tui.search.query.named_query import NamedQuery, NameMatch, as_hint
-from kbx_tui.search.query.query_vectors import QueryVectors
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import (
@@ -54,6 +57,12 @@ from kbx_tui.search.retrieval.entity_documents import NOTHING_LINKED
 from kbx_tui.search.retrieval.entity_pass import with_pinned
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
+
+VECTORS_KEPT = 256
+EMBEDDING_THREADS = 2
+"""Texts of one search embedded at the same time: the query as typed and that of pass 2."""
+HAND_OVER = 0.05
+"""Maximum time in seconds to wait for a thread to start embedding; it usually starts at once."""
 
 
 class Retriever:
@@ -396,3 +405,46 @@ class _Search:
 
 def _is_usual(request: SearchRequest, generation: IndexGeneration) -> Callable[[str], bool]:
     return generation.is_usual if request.usual_words else lambda _: False
+
+
+class QueryVectors:
+    """Vectors of queries, each embedded once, in the background while other stages run.
+
+    Each is embedded in a run of its own: in a batch, queries would be padded to the longest, and
+    the model, which uses one thread, would leave a second core idle. A vector thus depends on its
+    own text alone.
+    """
+
+    def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
+        self._open_embedder = open_embedder
+        self._futures: LruCache[str, Future[Vector]] = LruCache(VECTORS_KEPT)
+        self._threads: ThreadPoolExecutor | None = None
+
+    def begin(self, text: str) -> None:
+        """Start embedding a text unless it is cached. Raises EmbeddingError without a model."""
+        if self._futures.get(text) is None:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(EMBEDDING_THREADS, "kbx-query")
+            embedder, begun = self._open_embedder(), Event()
+
+            def embed() -> Vector:
+                begun.set()
+                return embedder.embed_query(text)
+
+            self._futures.put(text, self._threads.submit(embed))
+            begun.wait(HAND_OVER)  # yields the interpreter lock, or the thread would start late
+
+    def vector(self, text: str) -> Vector:
+        """Return the vector of a text, waiting for it. Raises EmbeddingError."""
+        self.begin(text)
+        future = self._futures.get(text)
+        assert future is not None  # begun above
+        try:
+            return future.result()
+        except EmbeddingError:
+            self._futures.drop(text)  # the next search tries again
+            raise
+
+    def known(self, text: str) -> Vector | None:
+        """Return the vector of a text if it is cached or being computed, else None."""
+        return self.vector(text) if self._futures.get(text) is not None else None

@@ -375,7 +375,9 @@ class _Search:
         generation, named = self._generation, self._named
         row_of, entities = generation.snapshot.row_of, generation.snapshot.entities
         looks_for_roles = not (self._request.fast or named.spans)
-        holders = generation.entity_pass.holders_asked_for(named.text) if looks_for_roles else ()
+        holders = (
+            generation.entity_pass.roles.holders_asked_for(named.text) if looks_for_roles else ()
+        )
         texts = dict.fromkeys((self._request.searched, named.subject))  # mostly the same
         items = [
             *(item for text in texts for item in generation.known_items.find(text)),

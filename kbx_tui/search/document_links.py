@@ -50,8 +50,6 @@ MOST_LINKED = 10
 
 
 class LinkIndex:
-    """The links of one generation."""
-
     def __init__(
         self,
         generation: IndexGeneration,
@@ -71,7 +69,6 @@ class LinkIndex:
 
     @cached_property
     def graph(self) -> LinkGraph:
-        """Which document links to which."""
         destinations, before = self._generation.destinations, self.known_graph
         self.known_graph = read_link_graph(self._snapshot, destinations, self._reader, before)
         return self.known_graph
@@ -103,7 +100,6 @@ class LinkIndex:
         return tuple(sorted(broken, key=lambda link: (link.path, link.line)))
 
     def overview(self) -> LinkOverview:
-        """Return what links where, counted."""
         snapshot, sources = self._snapshot, self.graph.sources
         return LinkOverview(
             links=sum(map(len, sources.values())),
@@ -180,7 +176,6 @@ class LinkIndex:
         return not (is_file and any(self._attachments.find(each, path) for each in spellings))
 
     def _targets(self, path: str) -> Iterator[tuple[Target, int]]:
-        """Yield the targets in a document with their lines, in order."""
         targets = self.graph.targets.get(path, ())
         ((body, first_line),) = self._bodies([path])
         lines: dict[str, int] = {}
@@ -243,7 +238,6 @@ class LinkIndex:
 
 
 def _links_with_lines(body: str, first_line: int) -> Iterator[tuple[WrittenLink, int]]:
-    """Yield the links of a body in order with their lines, counted from one link to the next."""
     line, counted = first_line, 0
     for link in links_of(body):
         line += body.count("\n", counted, link.start)
@@ -359,7 +353,6 @@ class LikelyTargets:
 
     @cached_property
     def _names(self) -> tuple[list[str], list[str]]:
-        """The key of each name, and the path of its document."""
         keys, paths = [], []
         snapshot = self._snapshot
         for path, title, aliases in zip(

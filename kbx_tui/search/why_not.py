@@ -61,7 +61,6 @@ class Change:
     """The ranking after it, to compare with the one before."""
 
     def applied_to(self, request: SearchRequest) -> SearchRequest:
-        """Return the request with this change."""
         return changed_request(request, self.dimension, self.value)
 
 
@@ -183,7 +182,6 @@ class _Search:
         return self.ranking.evidence
 
     def _tuned(self, dimension: Dimension, value: Any, text: str, **knobs: Any) -> Change | None:
-        """Return a change of knobs if it brings the document into the top."""
         after = rank(self._evidence, replace(self._tuning, **knobs))
         return self._verified(dimension, value, text, after, self.row)
 

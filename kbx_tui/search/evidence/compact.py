@@ -32,7 +32,6 @@ class EvidenceCompactor:
         self._arrays: dict[Hashable, NDArray[Any]] = {}
 
     def compact(self, evidence: Evidence) -> Evidence:
-        """Return what `rank` needs of `evidence`."""
         typed = self._relevance_only(evidence.as_typed)
         if evidence.topic is not None:  # BM25 resolves ties of documents that say nothing of it
             typed = replace(typed, raw_lexical=evidence.as_typed.raw_lexical)

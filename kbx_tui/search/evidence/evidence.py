@@ -65,7 +65,6 @@ class EntityCandidate:
 
     @property
     def found(self) -> bool:
-        """True when pass 1 found it."""
         return bool(self.signals)
 
     @property
@@ -127,8 +126,6 @@ class ComponentScores:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackDocument:
-    """A document that the query vector was moved towards (`pseudo_relevance_feedback`)."""
-
     path: str
     title: str
 

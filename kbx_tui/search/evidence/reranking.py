@@ -64,8 +64,6 @@ RETRY_SECONDS = 30.0
 
 
 class PairScorer(Protocol):
-    """What is needed of a cross-encoder. Thread-safe."""
-
     def score(self, query: str, text: str) -> float:
         """Return how well a text answers a query, unbounded. Raises RerankerError."""
 

@@ -127,8 +127,6 @@ SIDE_NAMES = {BEFORE: "part before", AFTER: "part after"}
 
 @dataclass(frozen=True, slots=True)
 class Continuations:
-    """Which documents of a base are adjacent parts of a longer one."""
-
     rows: Rows
     """Documents with an adjacent part, ascending."""
     adjacent: Rows

@@ -56,8 +56,6 @@ from kbx_tui.search.evidence.scores import (
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The topic of one query."""
-
     full_relevance: float
     """Relevance from which a document answers the topic fully, above 0."""
     thing_share: float = 0.0

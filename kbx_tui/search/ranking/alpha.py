@@ -236,7 +236,6 @@ class ScoreLines:
         return best
 
     def _first(self, limit: int) -> Self:
-        """Return the lines that fewer than `limit` others precede under every alpha."""
         traits = np.stack((self.answered, self.parent, self.opened), axis=1)
         traits[self.is_known_item] = np.inf
         if not self.opened.any():

@@ -297,8 +297,6 @@ def compare(before: Ranking, after: Ranking, limit: int = TOP) -> Comparison:
 
 
 class _Standings:
-    """Where the documents of one ranking stand, by path."""
-
     def __init__(self, ranking: Ranking, limit: int) -> None:
         self.ranking, self.top, paths = ranking, ranking.top(limit), ranking.evidence.paths
         self.paths = [paths[ranked.row] for ranked in self.top]

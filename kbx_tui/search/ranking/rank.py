@@ -44,8 +44,6 @@ Chosen by the experiment "few answers" in docs/quality.md."""
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One document of a ranking."""
-
     row: int
     """Row in the Evidence."""
     rank: int
@@ -355,7 +353,6 @@ class Ranking(EntityChoice):
         return tuple(self.evidence.paths[row] for row in self.best(limit).tolist())
 
     def _best(self, limit: int, final: Scores) -> Rows:
-        """Return the rows of the best `limit` documents by these scores, best first."""
         rows = np.flatnonzero(self.included)
         if limit < len(rows):  # keep all rows that tie with the last place, to sort them
             floor = np.partition(final[rows], len(rows) - limit)[len(rows) - limit]

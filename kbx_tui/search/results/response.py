@@ -63,8 +63,6 @@ class PassOneEntity:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One document."""
-
     path: str
     title: str
     date: str

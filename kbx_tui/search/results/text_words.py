@@ -223,8 +223,6 @@ NO_STEMS = Stems()
 
 
 class Heading(NamedTuple):
-    """A heading of a text."""
-
     start: int
     end: int
     level: int
@@ -295,7 +293,6 @@ def sections(text: str, headings: Sequence[Heading], matches: Sequence[Match]) -
 
 
 def stems_of(matches: Sequence[Match]) -> Stems:
-    """Return the stems of some matches."""
     return Stems([stem for _, _, stem in matches]) if matches else NO_STEMS
 
 

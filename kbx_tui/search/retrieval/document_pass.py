@@ -80,7 +80,6 @@ class DocumentPass:
         }
 
     def scoring(self, scoped: ScopedDocuments, propagation_share: float) -> Scoring:
-        """Return what scores the documents in scope."""
         documents = self._generation.scored_documents(scoped, propagation_share)
         variants = {
             query: QueryVariant(frozen(raw[documents.rows]), self._lexical_weights[query])
@@ -170,7 +169,6 @@ def query_topic(
 
 
 def _share(terms: Iterable[Term], idf: Mapping[Term, float]) -> float:
-    """Return the share of the sum of `idf` that some terms make up, 0 if it is 0."""
     total = sum(idf.values())
     return sum(idf.get(term, 0.0) for term in terms) / total if total else 0.0
 
@@ -268,7 +266,6 @@ class TopKRequest:
         return entity.score >= tuning.entity_threshold or entity.id in tuning.pinned
 
     def query_variant(self, evidence: Evidence) -> str:
-        """Return the query variant whose scores the ranking uses."""
         return rank(evidence, self.tuning).components.query
 
 

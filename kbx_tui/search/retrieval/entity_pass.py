@@ -110,7 +110,6 @@ def _best(
 def with_pinned(
     candidates: tuple[EntityCandidate, ...], pinned: Sequence[Entity]
 ) -> tuple[EntityCandidate, ...]:
-    """Return the candidates, followed by the pinned entities that are not among them."""
     ids = {candidate.id for candidate in candidates}
     added = {entity.id: entity for entity in pinned if entity.id not in ids}
     return (*candidates, *map(_candidate, added.values()))
@@ -151,8 +150,6 @@ MOST_HOLDERS = 1000
 
 
 class RoleIndex:
-    """The roles and teams of the entities of one generation."""
-
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._names = names
         self._roles, self._teams = (entities.stored.coded(name) for name in ("role", "team"))
@@ -244,7 +241,6 @@ class RoleIndex:
             yield from numbers[alike][:MAX_ENTITIES_LIMIT].tolist()
 
     def _asked_for(self, query: str) -> list[int]:
-        """Return the roles that a query asks for, by number."""
         asked = _who_is_asked_for(folded_words(query))
         hashes, texts = self._names.role_hashes, self._names.role_texts
         return [
@@ -258,7 +254,6 @@ class RoleIndex:
         return self._names.holders[start:end]
 
     def _word_count(self, text: int) -> int:
-        """Return the number of different words of a role or team that say something."""
         roles = self._roles.values
         words = roles[text] if text < len(roles) else self._teams.values[text - len(roles)]
         return len({*map(stem, folded_words(words))} - FUNCTION_WORDS)

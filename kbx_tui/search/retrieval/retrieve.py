@@ -195,7 +195,6 @@ class _Search:
         self._last = time.perf_counter()
 
     def _lap(self, name: str) -> None:
-        """Record the milliseconds since the last stage ended, under the name of this one."""
         now = time.perf_counter()
         self._laps[name] = round((now - self._last) * 1000, 3)
         self._last = now
@@ -298,7 +297,6 @@ class _Search:
         )
 
     def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:
-        """Return the candidates of a search in a wide scope."""
         scoped, bm25, snapshot = self._scoped, self._documents.bm25, self._generation.snapshot
         preferred = np.zeros(len(scoped.flags), np.bool_)
         if self._preference is not None:

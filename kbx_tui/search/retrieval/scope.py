@@ -57,7 +57,6 @@ class ScopedDocuments:
 
     @classmethod
     def some(cls, snapshot: Snapshot, rows: Rows, scope: Scope) -> Self:
-        """Select some documents of a scope, by ascending row."""
         flags = np.zeros(len(snapshot.paths), np.bool_)
         flags[rows] = True
         return cls.of(snapshot, frozen(flags), scope)
@@ -163,7 +162,6 @@ def _path_flags(paths: Sequence[str], path: PathFilter) -> Flags:
 
 
 def _end(paths: Sequence[str], start: str) -> int:
-    """Return the index after the last path that begins with `start`."""
     return bisect_left(paths, start[:-1] + chr(ord(start[-1]) + 1)) if start else len(paths)
 
 

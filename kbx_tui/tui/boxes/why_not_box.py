@@ -308,7 +308,7 @@ def _reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
 
 
 def _main_reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
-    if answer.path in answer.ranking.evidence.scope.muted_documents:
+    if answer.path in answer.ranking.evidence.scope.filters.muted_documents:
         return "The Index mode lists what is muted, and leaves it in again"
     if answer.stage == "filtered":
         only = f"searching only {state.path}" if state.path else ""

@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from kbx_tui.editing.atomic_write import write_atomically
 from kbx_tui.editing.state_files import append_lines, state_folder
 from kbx_tui.errors import WriteFault
-from kbx_tui.search.evidence.evidence import Scores
+from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.state_file import (
     Notice,
     ignore,
@@ -84,8 +84,6 @@ _DECODER = msgspec.json.Decoder(_Line)
 
 
 class UsageLog:
-    """The log of one base."""
-
     def __init__(self, root: Path, notice: Notice) -> None:
         self._root, self._file, self._notice = root, root / ".kbx" / USAGE_NAME, notice
         self._file_version: tuple[int, int] | None = None
@@ -138,7 +136,6 @@ class UsageLog:
 
 
 def _count(data: bytes) -> tuple[dict[str, tuple[int, float]], list[bytes]]:
-    """Return the openings and the last time by path, and the lines that cannot be read."""
     opens: dict[str, tuple[int, float]] = {}
     invalid = []
     for text in data.split(b"\n"):

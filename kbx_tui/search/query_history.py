@@ -43,8 +43,6 @@ COMPACTED_BYTES = 2 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class PastQuery:
-    """A query, and when it was last asked."""
-
     query: str
     at: float = 0.0
     """Seconds since 1970; 0 if not known."""
@@ -62,8 +60,6 @@ class PastQuery:
 
 
 class QueryHistory:
-    """The past queries of one base."""
-
     def __init__(self, root: Path, notice: Notice = ignore) -> None:
         """`notice` receives one sentence about lines that cannot be read."""
         self._root, self._file, self._notice = root, root / HISTORY_FILE, notice
@@ -105,7 +101,6 @@ class QueryHistory:
         return state_lock(self._root, HISTORY_LOCK, HISTORY_FILE, HISTORY_LOCK_SECONDS)
 
     def _replace(self, queries: Sequence[PastQuery]) -> None:
-        """Keep only these queries, given as `read` returns them."""
         data = b"".join(_line(past) + b"\n" for past in reversed(queries))
         replace_state_file(self._file, data)
 
@@ -131,8 +126,6 @@ MAX_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class SavedQuery:
-    """A query with a name."""
-
     name: str
     query: str
     at: float

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 import pytest
-from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
@@ -18,6 +17,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.judging.blind import BlindModel, BlindScreen
 from kbx_tui.tui.judging.judging_screen import SaveSettings
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import Driver, Size, is_counted, rendered_text
 from tests.functional.tui.watched import Watched
@@ -133,7 +133,7 @@ async def begin_blind(driver: Driver, kb: RecordedKb) -> BlindModel:
         session.client, session.judging, "", (pinned.tuning, current.tuning), random=Random(2)
     )
     await driver.app.push_screen(BlindScreen(model, driver.app.keymap))
-    await driver.until(lambda: model.question is not None or not model.is_looking)
+    await driver.until(lambda: model.question is not None or model.votes is not None)
     return model
 
 
@@ -145,7 +145,7 @@ async def end_blind(driver: Driver, kb: RecordedKb) -> None:
     model = await begin_blind(driver, kb)
     while model.question is not None:
         await driver.press("2")
-        await driver.until(lambda: model.question is not None or not model.is_looking)
+        await driver.until(lambda: model.question is not None or model.votes is not None)
     table = driver.app.screen_stack[-2].query_one(QueryTable)
     await driver.until(lambda: "preferred" in str(table.border_subtitle))
 

@@ -36,7 +36,7 @@ from kbx_tui.drafting.planning import apply_plan, make_plan
 from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan, Verdict
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import ProgressCallback
-from kbx_tui.editing.journal import edit_lock
+from kbx_tui.editing.state_files import edit_lock
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.entity_names import strip_subject

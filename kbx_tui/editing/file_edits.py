@@ -23,7 +23,8 @@ from kbx_tui.editing.file_change import (
     read_file,
     smallest_change,
 )
-from kbx_tui.editing.journal import FOLDER, JournalEntry, edit_lock, entry_to_undo, finish_pending
+from kbx_tui.editing.journal import FOLDER, JournalEntry, entry_to_undo, finish_pending
+from kbx_tui.editing.state_files import edit_lock
 from kbx_tui.errors import FileChanged, RecordDamaged, WriteFault
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.decoding import decode

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError, OutOfRange, WriteFault
-from kbx_tui.evaluation.judgments import FILE, Judgment, JudgmentLog, judged_queries, knobs_of
+from kbx_tui.evaluation.judgments import Judgment, JudgmentLog, judged_queries, knobs_of
 from kbx_tui.search.evidence.tuning import Tuning
+
+FILE = Path(".kbx", "judgments.jsonl")
 
 QUERIES, PATHS = ("lunch", "rollback plan"), ("memory/a.md", "memory/b c.md")
 GRADES = (0, 1, 2, 3, None)

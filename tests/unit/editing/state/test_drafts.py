@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.drafting.drafts import (
-    DRAFTS,
     Choice,
     Draft,
     drafts_from_text,
@@ -70,7 +69,7 @@ def test_drafts_survive_a_round_trip_through_the_file(tmp_path: Path) -> None:
 
 def test_unreadable_line_does_not_affect_other_drafts(tmp_path: Path) -> None:
     write_drafts(tmp_path, [new_draft("one")])
-    file = tmp_path / DRAFTS
+    file = tmp_path / ".kbx" / "drafts.jsonl"
     file.write_text('{"id": "x"}\nnonsense\n' + file.read_text() + "[]\n", encoding="utf-8")
     assert [draft.text for draft in read_drafts(tmp_path)] == ["one"]
 
@@ -110,7 +109,7 @@ def test_merge_keeps_the_changed_version_of_a_draft() -> None:
 )
 def test_line_that_is_not_a_draft_is_preserved(tmp_path: Path, line: bytes) -> None:
     write_drafts(tmp_path, [Draft("a", "first")])
-    file = tmp_path / DRAFTS
+    file = tmp_path / ".kbx" / "drafts.jsonl"
     file.write_bytes(file.read_bytes() + line + b"\n")
     assert [draft.text for draft in read_drafts(tmp_path)] == ["first"]
     write_drafts(tmp_path, [*read_drafts(tmp_path), Draft("z", "new")])
@@ -120,5 +119,5 @@ def test_line_that_is_not_a_draft_is_preserved(tmp_path: Path, line: bytes) -> N
 
 def test_invalid_utf8_byte_becomes_one_replacement_character(tmp_path: Path) -> None:
     write_drafts(tmp_path, [])
-    (tmp_path / DRAFTS).write_bytes(b'{"id":"c","text":"caf\xe9 at noon"}\n')
+    (tmp_path / ".kbx" / "drafts.jsonl").write_bytes(b'{"id":"c","text":"caf\xe9 at noon"}\n')
     assert [draft.text for draft in read_drafts(tmp_path)] == ["caf\ufffd at noon"]

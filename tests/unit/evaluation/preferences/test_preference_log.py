@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import WriteFault
-from kbx_tui.evaluation.blind_preferences import FILE, Preference, PreferenceLog, ShownList
+from kbx_tui.evaluation.blind_preferences import Preference, PreferenceLog, ShownList
 from kbx_tui.state_file import ignore
+
+FILE = Path(".kbx", "preferences.jsonl")
 
 QUERY = "who decides: “rollback”"
 FIRST = ShownList(("memory/a b.md", "memory/ü.md"), {"alpha": 0.4})

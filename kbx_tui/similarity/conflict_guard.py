@@ -100,12 +100,6 @@ def find_conflicts(left: str, right: str) -> tuple[Conflict, ...]:
     return tuple(conflict for differ in _GUARDS for conflict in differ(ours, theirs))
 
 
-def contradict(left: str, right: str) -> bool:
-    """Return whether there is any conflict, stopping at the first."""
-    ours, theirs = _claims(left), _claims(right)
-    return any(differ(ours, theirs) for differ in _GUARDS)
-
-
 _claims = lru_cache(maxsize=65536)(_Claims)
 
 

@@ -10,12 +10,11 @@ import pytest
 from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.drafts import new_draft
 from kbx_tui.drafting.records import BatchMatch, DraftCheck, DraftMatch, EntityGuess, State
-from kbx_tui.similarity.compared_words import Signals
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.pair_score import PairSimilarity, Relation
+from kbx_tui.similarity.pair_score import Relation
+from tests.unit.similarity.building import make_pair
 
-SIGNALS = Signals(0.9, 0.9, True, 0.9, False, False)
 ALICE = EntityGuess("person:alice", "Alice", "person", "memory/people/alice.md", 1.0, "chosen")
 
 
@@ -23,17 +22,16 @@ def match(
     score: float, relation: Relation = "duplicate", *, own: bool = True, text: str = "runs the rota"
 ) -> DraftMatch:
     conflicts = (Conflict("number", "3", "5"),) if relation == "conflict" else ()
+    pair = make_pair(score, conflicts, is_same=relation == "exact")
     known = SimilarityMatch(
-        text, score, 7, "memory/people/alice.md", "", "Alice", "fact", 0.9, relation, 0.9,
-        SIGNALS, conflicts, 3, False,
-    )  # fmt: skip
+        text, pair, 0.9, "fact", "memory/people/alice.md", 3, entity_name="Alice", fact_id=7
+    )
     return DraftMatch(known, own)
 
 
 def repeat(score: float, *, conflict: bool = False) -> BatchMatch:
     conflicts = (Conflict("number", "3", "5"),) if conflict else ()
-    pair = PairSimilarity(score, 0.9, SIGNALS, conflicts, "duplicate", "label", True)
-    return BatchMatch("0", "an earlier draft", pair, 0.9)
+    return BatchMatch("0", "an earlier draft", make_pair(score, conflicts), 0.9)
 
 
 def check(

@@ -6,12 +6,10 @@ import pytest
 
 from kbx_tui.drafting.checking import said_of_another
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.similarity.compared_words import Signals
 from kbx_tui.similarity.entity_finder import SubjectIndex
-from kbx_tui.similarity.fact_comparison import NearFact
 from kbx_tui.similarity.matches import MatchType, SimilarityMatch
+from tests.unit.similarity.building import make_pair
 
-SIGNALS = Signals(0.9, 0.5, True, 0.8, False, False)
 LEADS = "Leads the mobile team from the Porto office"
 
 
@@ -25,11 +23,10 @@ MOBILE = entity("Mobile", "team")
 ENTITIES = {each.id: each for each in (ALICE, INES, TOM, MOBILE)}
 
 
-def fact(owner: Entity, text: str, kind: MatchType = "fact") -> NearFact:
-    match = SimilarityMatch(
-        text, 0.7, 7, owner.path, "", owner.name, kind, 0.9, "related", 0.9, SIGNALS, (), 3, False,
-    )  # fmt: skip
-    return NearFact(match, owner.id)
+def fact(owner: Entity, text: str, kind: MatchType = "fact") -> SimilarityMatch:
+    return SimilarityMatch(
+        text, make_pair(0.7, ()), 0.9, kind, owner.path, 3, owner.id, owner.name, 7
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,7 +49,7 @@ def fact(owner: Entity, text: str, kind: MatchType = "fact") -> NearFact:
     ],
 )  # fmt: skip
 def test_only_the_same_statement_about_one_other_of_its_type_is_a_hint(
-    statement: str, facts: list[NearFact], name: str
+    statement: str, facts: list[SimilarityMatch], name: str
 ) -> None:
     hint = said_of_another(
         statement, ALICE, facts, ENTITIES, SubjectIndex(tuple(ENTITIES.values()))

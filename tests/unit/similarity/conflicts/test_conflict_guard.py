@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.similarity.conflict_guard import contradict, find_conflicts
+from kbx_tui.similarity.conflict_guard import find_conflicts
 
 CONFLICTS = [
     ("ships 5 releases a year", "ships 3 releases a year", "number", "5", "3"),
@@ -105,19 +105,6 @@ def test_swapping_the_texts_finds_the_same_kinds_of_conflict(left: str, right: s
     }
     assert {kind for kind, *_ in forward} == {kind for kind, *_ in backward}
     assert len(forward) == len(backward)
-
-
-@given(st.lists(words, max_size=8).map(" ".join), st.lists(words, max_size=8).map(" ".join))
-@example("ships 5 releases", "ships 3 releases")
-@example("Reports to Grace", "Reports to Alice")
-@example("it is done", "it is blocked")
-def test_contradict_agrees_with_find_conflicts(left: str, right: str) -> None:
-    assert contradict(left, right) == bool(find_conflicts(left, right))
-
-
-@pytest.mark.parametrize(("left", "right"), [conflict[:2] for conflict in CONFLICTS])
-def test_contradict_recognises_every_kind_of_conflict(left: str, right: str) -> None:
-    assert contradict(left, right)
 
 
 @given(st.text(max_size=80))

@@ -12,7 +12,6 @@ from kbx_tui.similarity.pair_score import (
     Calibration,
     calibration_of,
     pair_similarity,
-    score_pair,
     similarity,
 )
 from tests.unit.similarity.letters import Letters
@@ -62,18 +61,12 @@ def test_a_higher_cosine_never_lowers_the_score(
     left: str, right: str, one: float, other: float
 ) -> None:
     low, high = sorted((one, other))
-    assert score_pair(left, right, low, OURS).score <= score_pair(left, right, high, OURS).score
+    assert similarity(left, right, low, OURS).score <= similarity(left, right, high, OURS).score
 
 
 @given(texts, texts, cosines)
 def test_a_score_lies_within_0_and_1(left: str, right: str, cosine: float) -> None:
     assert 0.0 <= similarity(left, right, cosine, OURS).score <= 1.0
-
-
-@given(phrases, phrases, cosines)
-def test_is_conflict_agrees_with_the_full_relation(left: str, right: str, cosine: float) -> None:
-    found = score_pair(left, right, cosine, OURS)
-    assert found.is_conflict() == (found.with_conflicts().relation == "conflict")
 
 
 def test_without_a_calibration_the_score_is_the_raw_cosine() -> None:

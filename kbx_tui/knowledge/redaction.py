@@ -20,9 +20,7 @@ from kbx_tui.knowledge.markdown import (
     read_as_markdown,
 )
 from kbx_tui.knowledge.reading import read_frontmatter
-
-REDACTED = "redacted"
-"""Part of every mark, in any letter case."""
+from kbx_tui.knowledge.records import REDACTED
 
 _TAG = r"(?:^|(?<=[\s|>*_(]))#redacted\b"
 _BRACKETS = r"[(\[]\s*(?:status::?\s*)?redacted\s*[)\]]"

@@ -16,8 +16,7 @@ from kbx_tui.knowledge.folding import fold, name_key, slug
 from kbx_tui.knowledge.inline import property_link_targets, split_target
 from kbx_tui.knowledge.languages import plural, singular
 from kbx_tui.knowledge.obsidian_vault import FileLookup
-from kbx_tui.knowledge.records import Entity
-from kbx_tui.knowledge.redaction import REDACTED
+from kbx_tui.knowledge.records import REDACTED, Entity
 from kbx_tui.knowledge.vault import MEMORY
 
 TAG = "tag"

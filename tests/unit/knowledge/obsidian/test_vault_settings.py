@@ -9,10 +9,9 @@ import pytest
 
 from kbx_tui.config import IndexSettings
 from kbx_tui.index.excluded_files import excluded_files, template_problems
+from kbx_tui.knowledge.dates import DailyNotes, date_in_format
 from kbx_tui.knowledge.obsidian_vault import (
-    DailyNotes,
     VaultSettings,
-    date_in_format,
     read_vault_settings,
 )
 

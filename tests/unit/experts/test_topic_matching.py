@@ -8,15 +8,20 @@ from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.experts.claims import Claim, ClaimMatcher, Topic
-from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.records import Entity, Fact
 
 ALICE = Entity("person:alice-chen", "Alice Chen", "person", "", aliases=("achen",))
 AI = Entity("project:ai", "AI", "project", "")
 
 
+def make_claim(text: str, entity_id: str) -> Claim:
+    fact = Fact(1, entity_id, "fact", text, "", "p.md", 1, "active", False, ("p.md",))
+    return Claim(fact, (entity_id,))
+
+
 def share_of(topic: str, text: str) -> float:
     """Return the share of the topic's words in a claim with this text."""
-    claim = Claim(1, text, "active", "", "p.md", 1, ("p.md",), 0.7, ("person:nobody",))
+    claim = make_claim(text, "person:nobody")
     return ClaimMatcher([claim], [ALICE, AI]).matches(Topic.of(topic)).get(0, 0.0)
 
 
@@ -31,7 +36,7 @@ def share_of(topic: str, text: str) -> float:
     ],
 )
 def test_the_name_of_an_entity_counts_as_words_of_its_claims(topic: str, share: float) -> None:
-    claim = Claim(1, "Paints tiles", "active", "", "p.md", 1, ("p.md",), 0.7, (ALICE.id,))
+    claim = make_claim("Paints tiles", ALICE.id)
     assert ClaimMatcher([claim], [ALICE]).matches(Topic.of(topic)) == {0: pytest.approx(share)}
 
 
@@ -67,7 +72,8 @@ def test_whole_words_match_by_stem(topic: str, text: str, share: float) -> None:
     ],
 )
 def test_entity_names_match_on_word_boundaries(topic: str, named: set[str]) -> None:
-    assert ClaimMatcher([], [ALICE, AI]).named(Topic.of(topic)) == named
+    found = ClaimMatcher([], [ALICE, AI]).named_by(Topic.of(topic))
+    assert {entity_id for entity_id, _ in found} == named
 
 
 @given(st.text(), st.text())

@@ -14,19 +14,23 @@ from kbx_tui.experts.expert_ranking import (
     newest_day,
     parse_weight,
 )
+from kbx_tui.knowledge.records import Fact
 
 NOW = date(2026, 3, 31)
-CLAIM = Claim(
+FACT = Fact(
     fact_id=1,
+    entity_id="person:ada",
+    kind="fact",
     text="Fired the kiln",
-    status="active",
     date="2026-03-01",
     path="memory/people/ada.md",
     line=3,
+    status="active",
+    done=False,
     sources=("a", "b", "a"),
     confidence=0.5,
-    entity_ids=("person:ada",),
 )
+CLAIM = Claim(FACT, ("person:ada",))
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,6 @@ def write_labels(root: Path, labels: Iterable[Label]) -> None:
 def score_labels(
     labels: Sequence[Label], pairs: Sequence[PairSimilarity]
 ) -> tuple[LabelledScore, ...]:
-    """Return the labels with the scores of their pairs; `pairs` has the same order."""
     return tuple(
         LabelledScore(label, pair.score, pair.relation == "conflict")
         for label, pair in zip(labels, pairs, strict=True)
@@ -125,7 +124,6 @@ def pairs_of(check: DraftCheck) -> tuple[KeptPair, ...]:
 
 
 def with_choice_to_keep(check: DraftCheck) -> DraftCheck:
-    """Return a check of facts that are kept, with that choice."""
     return replace(check, draft=replace(check.draft, choice=Choice("skip")))
 
 

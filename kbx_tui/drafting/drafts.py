@@ -62,7 +62,6 @@ class Draft:
 
 
 def new_draft(text: str, **fields: Any) -> Draft:
-    """Return a draft with a new id."""
     return Draft(uuid.uuid4().hex[:12], text, **fields)
 
 

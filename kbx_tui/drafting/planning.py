@@ -130,7 +130,6 @@ class _Planner:
         self.actions.append((draft.id, action))
 
     def plan(self) -> Plan:
-        """Return the plan for all drafts added."""
         files = tuple(
             PlannedFile(
                 path=path,

@@ -145,7 +145,6 @@ class Plan:
 
     @property
     def diff(self) -> str:
-        """The diffs of all files."""
         return "".join(file.diff for file in self.files)
 
 

@@ -61,7 +61,6 @@ class WriteOutcome:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that were written."""
         return tuple(change.path for change in self.entry.changes) if self.entry else ()
 
 
@@ -177,7 +176,6 @@ def _replace_all(
 
 
 def _fail_groups(failed: dict[str, WriteFault], edits: Sequence[FileEdit | StagedChange]) -> None:
-    """Fail every file of a group in which one failed."""
     groups = {edit.path: edit.group for edit in edits}
     first = {groups[path]: path for path in reversed(failed) if groups.get(path)}
     for path, group in groups.items():

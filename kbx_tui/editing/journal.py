@@ -65,7 +65,6 @@ class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """True when a later entry reverted this one; not stored."""
 
     def computed_digest(self) -> str:
-        """Return the digest that the fields should have."""
         return content_hash(json.dumps(_fields(self), sort_keys=True).encode())
 
     @property
@@ -90,7 +89,6 @@ def entries(root: Path, notice: Notice = ignore) -> tuple[JournalEntry, ...]:
 
 
 def next_number(root: Path) -> int:
-    """Return the number of the next write."""
     return max(_numbered_files(root), default=0) + 1
 
 

@@ -139,7 +139,6 @@ class Log(Generic[Record]):
         return self._lines
 
     def records(self) -> list[Record]:
-        """Return the records in order."""
         return [record for _, record in self.lines() if record is not None]
 
     def locked(self, seconds: float | None = None) -> AbstractContextManager[None]:

@@ -164,7 +164,6 @@ _load_bundled_once = cache(_load_bundled)
 
 
 def load_with_fastembed(source: ModelSource, threads: int) -> Session:
-    """Load any model with fastembed."""
     from fastembed import TextEmbedding
 
     from kbx_tui.embedding.download import silence_libraries

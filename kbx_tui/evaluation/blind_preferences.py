@@ -161,7 +161,6 @@ class PreferenceLog:
         self._log = Log(root, "preferences.jsonl", _Line, notice)
 
     def read(self) -> tuple[Preference, ...]:
-        """Return the preferences that count, in the order they were given."""
         standing: dict[object, Preference] = {}
         for line in self._log.records():
             preference = line.preference()

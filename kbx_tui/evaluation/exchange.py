@@ -162,7 +162,6 @@ class GradedFile:
     problems: list[str] = field(default_factory=list)
 
     def add(self, place: str, query: str, path: str, rating: object, scale: float | None) -> None:
-        """Add a grade, or what is wrong with it."""
         try:
             if not query.strip() or not path.strip():
                 raise ValueError("the query or the document is missing")
@@ -247,7 +246,6 @@ def escape(text: str) -> str:
 
 
 def unescape(field: str) -> str:
-    """Return the text of a field."""
     return unquote(field)
 
 
@@ -276,7 +274,6 @@ def read_qrels(data: bytes, topics: Topics | None = None, scale: float | None = 
 
 
 def write_qrels(grades: Iterable[Grade]) -> str:
-    """Return grades as qrels."""
     return "".join(
         f"{escape(grade.query)} 0 {escape(grade.path)} {grade.grade}\n" for grade in grades
     )
@@ -398,7 +395,6 @@ def read_quepid(data: bytes, scale: float | None = None) -> GradedFile:
 
 
 def write_quepid(grades: Iterable[Grade]) -> str:
-    """Return grades as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

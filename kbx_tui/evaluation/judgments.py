@@ -176,7 +176,6 @@ class Judgment:
 
     @property
     def pair(self) -> Pair:
-        """The query and the path."""
         return self.query, self.path
 
 

@@ -35,7 +35,6 @@ class TuningSnapshot:
 
     @property
     def tuning(self) -> Tuning:
-        """The knobs as a value."""
         return _tuning(self.knobs)
 
 
@@ -47,7 +46,6 @@ class TuningSnapshots:
         self._log = Log(root, "snapshots.jsonl", TuningSnapshot, notice)
 
     def read(self) -> tuple[TuningSnapshot, ...]:
-        """Return the snapshots, the oldest first."""
         return tuple(self._log.records())
 
     def add(self, snapshot: TuningSnapshot) -> None:

@@ -297,7 +297,6 @@ class Limits:
 
     @classmethod
     def of(cls, max_tokens: int) -> Limits:
-        """Return the limits for chunks of at most ``max_tokens`` tokens."""
         return cls(
             tokens=max_tokens,
             characters=max_tokens * _CHARACTERS_PER_TOKEN,

@@ -130,7 +130,6 @@ def paragraphs(body: str) -> Iterator[Span]:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[Span]:
-    """Yield the runs of lines that are not blank."""
     start = 0
     for number, line in enumerate([*lines, ""]):
         if not line.strip():

@@ -61,7 +61,6 @@ class TopicRules:
 
     @property
     def are_any(self) -> bool:
-        """Whether any rule is on."""
         return bool(self.tags or self.hubs or self.maps or self.folders or self.properties)
 
 

@@ -220,7 +220,6 @@ class ProperName:
 
 
 def find_proper_names(text: str) -> tuple[ProperName, ...]:
-    """Return the names and codes of a text in order."""
     matches = list(_NAME_WORD.finditer(text))
     words = [match.group() for match in matches]
     capitals = [word[0].isupper() for word in words]

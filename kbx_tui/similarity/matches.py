@@ -177,7 +177,6 @@ class Thresholds:
         return self.settings.default_threshold if self.given is None else self.given
 
     def of(self, match_type: MatchType, text: str) -> float:
-        """Return the threshold that applies to a stored text."""
         if self.given is not None:
             return self.given
         settings = self.settings

@@ -159,7 +159,6 @@ class Curve:
     """(sum, score) pairs, ascending; the first score is 0, the last 1."""
 
     def sum(self, signals: Signals) -> float:
-        """Return the weighted sum of the signals."""
         return (
             self.cosine * signals.cosine
             + self.tokens * signals.tokens
@@ -198,7 +197,6 @@ class Calibration:
 
     @property
     def is_known(self) -> bool:
-        """Whether this model has been calibrated."""
         return bool(self.curves)
 
     def score(self, signals: Signals, form: Form) -> float:

@@ -127,8 +127,8 @@ class RayPool:
                 ) from error
             if self._failed_starts >= MAX_FAILED_STARTS:
                 raise EngineFault(
-                    f"workers of Ray cannot start ({last_words(error)}): look for a lack of memory or "
-                    "disk space, or run without --engine ray"
+                    f"workers of Ray cannot start ({last_words(error)}): look for a lack of "
+                    "memory or disk space, or run without --engine ray"
                 ) from error
             self.replace(worker)
             return

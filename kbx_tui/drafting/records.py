@@ -116,10 +116,10 @@ class PlannedFile:
     path: str
     before: bytes
     after: bytes
-    edits: tuple[PageEdit, ...]
+    edits: tuple[PageEdit, ...] = ()
     """The edits themselves, so that they can be rebased if the file changes before `apply`."""
-    draft_ids: tuple[str, ...]
-    diff: str
+    draft_ids: tuple[str, ...] = ()
+    diff: str = ""
     """Unified diff, empty when nothing changes."""
 
 

@@ -288,6 +288,9 @@ def said_of_another(
     """Return the best fact of `near` that says a statement of another entity, if only of one.
 
     `statement` is the draft without the name of its owner; `near` are facts near to it, best first.
+
+    Whether a statement can be true of one entity only, no rule can tell from its words. What the
+    base says of several, as that they work remotely, is true of many.
     """
     words = analyse_words(statement).content
     if len(words) < LEAST_WORDS:

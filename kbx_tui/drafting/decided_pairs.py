@@ -95,7 +95,11 @@ FactPair = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class KeptPair:
-    """Two facts that stay as they are; the texts are for people who read the file."""
+    """Two facts that stay as they are; the texts are for people who read the file.
+
+    A scan for duplicates leaves them out. A fact whose text changes gets another id, so that its
+    pairs are found again.
+    """
 
     first_id: int
     second_id: int

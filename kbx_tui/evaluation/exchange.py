@@ -241,7 +241,12 @@ Topics = Mapping[str, str]
 
 
 def escape(text: str) -> str:
-    """Return a text without blanks, from which `decode` restores it."""
+    """Return a text without blanks, from which `decode` restores it.
+
+    Fields are separated by blanks in files of TREC tools, so a document or a query id has `%20` for
+    a blank and `%25` for `%`, as in a URL; all other characters, such as colons, stay. The id of a
+    query is its text, written that way, unless a file of topics gives the texts of other ids.
+    """
     return _BLANK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
 
 

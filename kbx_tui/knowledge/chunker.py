@@ -36,7 +36,11 @@ WORD_END = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class Segment:
-    """A heading, a paragraph, a speaker turn, or a part of one of these."""
+    """A heading, a paragraph, a speaker turn, or a part of one of these.
+
+    A range of characters. The segments of a body are contiguous; blank lines belong to the segment
+    before them, and no segment is blank.
+    """
 
     start: int
     end: int

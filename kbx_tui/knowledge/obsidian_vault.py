@@ -124,7 +124,13 @@ _DOTS = re.compile(r"(?:\.{1,2}/)+")
 
 
 class FileLookup:
-    """The files of one base by name."""
+    """The files of one base by name.
+
+    What a link means is tried in turn: a path from the folder of the note (`./x`, `../x`); a path
+    from the top of the base; the end of a path, first among the files below the folder of the note,
+    and of several the shortest path. Letter case does not count; a name without an extension means
+    a note.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
         """`paths` are relative to the root, with `/`, NFC."""

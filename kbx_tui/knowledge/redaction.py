@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from kbx_tui.knowledge.fact_line import MARKERS, read_fact_line
@@ -130,12 +131,10 @@ def paragraphs(body: str) -> Iterator[Span]:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[Span]:
-    start = 0
-    for number, line in enumerate([*lines, ""]):
-        if not line.strip():
-            if start < number:
-                yield start, number
-            start = number + 1
+    for is_blank, run in groupby(enumerate(lines), key=lambda numbered: not numbered[1].strip()):
+        if not is_blank:
+            numbers = [number for number, _ in run]
+            yield numbers[0], numbers[-1] + 1
 
 
 class _Blocks:

@@ -210,7 +210,12 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class ProperName:
-    """A name or code in a text."""
+    """A name or code in a text.
+
+    `Alice`, `Berlin`, `Team A`, `v2`, `KBX-12`. A word is a name when it is capitalised for no
+    other reason. At the start of a sentence it is one when a third-person verb or another name
+    follows (`Alice prefers tea`); in a headline, where every word is capitalised, none is.
+    """
 
     written: str
     key: str

@@ -37,7 +37,7 @@ EDIT_LOCK_SECONDS = 60.0
 LOCK_SECONDS = 10.0
 """Longest wait for another process that writes a log, which takes milliseconds."""
 BRIEF_LOCK_SECONDS = 2.0
-"""The same for a log that is not worth an error: what cannot be noted is lost."""
+"""Longest wait where a log is not worth an error: what cannot be noted is lost."""
 
 Record = TypeVar("Record")
 

@@ -58,7 +58,7 @@ class Preference:
     when: str = ""
     """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
     generation: int | None = None
-    """Of the index at that time."""
+    """Generation of the index at that time."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a blank query, and for lists that are the same."""

@@ -27,9 +27,9 @@ class JudgmentConflict:
     place: str
     """Where in the file."""
     judgment: Judgment
-    """As it is here."""
+    """The judgment given here."""
     grade: int
-    """As it is in the file."""
+    """The grade in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class JudgmentImport:
     """What a file of judgments adds to those of a base."""
 
     added: tuple[Judgment, ...]
-    """Of documents that had no judgment."""
+    """Judgments of documents that had none."""
     conflicts: tuple[JudgmentConflict, ...]
     unchanged: int
     """Number of grades that are the same here."""

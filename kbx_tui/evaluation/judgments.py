@@ -162,7 +162,7 @@ class Judgment:
     knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """The fields of the Tuning that ranked the document when it was judged."""
     generation: int | None = None
-    """Of the index at that time."""
+    """Generation of the index at that time."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a blank query or path, OutOfRange for an unknown grade."""
@@ -214,7 +214,7 @@ class StandingJudgments:
 
     def __init__(self, lines: Iterable[_Line] = ()) -> None:
         self._standing: dict[int, Judgment] = {}
-        """By number of the line, those not undone; the older ones of a pair included."""
+        """Judgments that were not undone by number of their line, older ones of a pair included."""
         self._numbers: dict[Pair, list[int]] = {}
         for number, line in enumerate(lines):
             self._add(number, line)
@@ -273,7 +273,7 @@ class JudgmentLog:
             self.append(judgments)
 
     def append(self, judgments: Sequence[Judgment]) -> None:
-        """As `add`, for a caller that holds the lock."""
+        """Append judgments as `add` does, for a caller that holds the lock."""
         self._log.append([_encode(judgment) for judgment in judgments])
 
     def undo(self, judgment: Judgment | None = None) -> UndoneJudgment:

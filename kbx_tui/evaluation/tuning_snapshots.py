@@ -22,9 +22,9 @@ class TuningSnapshot:
     knobs: Mapping[str, Any] = field(hash=False)
     """The fields of the Tuning."""
     generation: int | None = None
-    """Of the index at that time; None without one."""
+    """Generation of the index at that time; None without an index."""
     model: str = ""
-    """Of the embeddings at that time."""
+    """Embedding model at that time."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for knobs that do not make a Tuning."""

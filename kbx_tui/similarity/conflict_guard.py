@@ -166,7 +166,7 @@ def _opposites(left: _Claims, right: _Claims) -> list[Conflict]:
 
 
 _GUARDS = (_dates, _numbers, _names, _negation, _opposites)
-"""In the order in which conflicts are listed."""
+"""The guards, in the order in which conflicts are listed."""
 
 
 def _listed(parts: Iterable[ProperName | Quantity | TemporalExpression]) -> str:

@@ -50,7 +50,7 @@ class FactVectors:
     rows_by_entity: dict[str, list[int]]
     """Entity id -> the rows of its facts."""
     entities: Mapping[str, Entity]
-    """By id."""
+    """Entities by id."""
 
     def entity_name(self, fact: Fact) -> str:
         """Return the name of the entity that a fact belongs to, empty if it is not known."""

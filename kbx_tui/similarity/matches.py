@@ -48,7 +48,7 @@ class SimilarityMatch:
     entity_id: str = ""
     """The entity the fact or field belongs to; empty for a passage."""
     entity_name: str = ""
-    """Of that entity, or of the one whose page a passage is on; or empty."""
+    """Name of that entity, or of the one whose page a passage is on; or empty."""
     fact_id: int | None = None
     """Id of the fact or open item; None for a passage or a field."""
     date: str = ""

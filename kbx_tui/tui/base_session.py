@@ -79,7 +79,7 @@ class EntityOffer:
             return
         if not self._host.may_ask_for_entities:
             return
-        proposal = await self._client.run(lambda engine: engine.entity_proposal())
+        proposal = await self._client.run(lambda engine: engine.entities.proposal())
         if proposal is None:
             self._is_decided = True
         elif self._host.may_ask_for_entities and not self._is_decided:
@@ -95,7 +95,7 @@ class EntityOffer:
             self._client.start(self._use(proposal))
 
     async def _use(self, proposal: EntityProposal) -> None:
-        written = await self._client.run(lambda engine: engine.use_entities(proposal))
+        written = await self._client.run(lambda engine: engine.entities.use(proposal))
         if (number := written.entry) is not None:
             self._remember(lambda: self._client.start(self._undo(number)))
         self._index([written.path])

@@ -62,7 +62,9 @@ class FacetBox(BoxScreen[None]):
         ranking = self._explore.model.displayed.ranking
         if ranking is None:
             return
-        facets = await self._explore.session.client.run(lambda engine: engine.facets(ranking))
+        facets = await self._explore.session.client.run(
+            lambda engine: engine.documents.facets(ranking)
+        )
         if self.is_attached:
             self._show(facets)
 

@@ -225,7 +225,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
 
     async def _read(self) -> None:
         def read(engine: KnowledgeBase) -> DocumentLinks:
-            return engine.links(self._path)
+            return engine.links.of(self._path)
 
         try:
             links = await self._explore.session.client.run(read)
@@ -289,7 +289,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
         client = self._explore.session.client
 
         def write(engine: KnowledgeBase) -> Written:
-            return engine.link_mention(mention, self._path)
+            return engine.links.link(mention, self._path)
 
         try:
             written = await client.run(write)

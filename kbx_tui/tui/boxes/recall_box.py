@@ -261,7 +261,7 @@ class RecallBox(ModalScreen[Recalled | None]):
     # Reading and showing.
 
     async def _read(self) -> None:
-        self._saved = await self._explore.session.client.run(lambda engine: engine.saved_queries())
+        self._saved = await self._explore.session.client.run(lambda engine: engine.queries.saved())
         past = [] if self._naming else self._explore.app_state.past
         self._rows = recall_rows(self._saved, past, self._explore.model.defaults)
         if self.is_attached:
@@ -348,7 +348,7 @@ class RecallBox(ModalScreen[Recalled | None]):
         state, explore = self._explore.model.state, self._explore
 
         def save(engine: KnowledgeBase) -> SavedQuery:
-            return engine.save_query(name, state.request(), stored_settings(state))
+            return engine.queries.save(name, state.request(), stored_settings(state))
 
         try:
             saved = await explore.session.client.run(save)
@@ -365,7 +365,7 @@ class RecallBox(ModalScreen[Recalled | None]):
         name = next(names, row.name)  # it may just have been removed
 
         def read(engine: KnowledgeBase) -> News:
-            return engine.open_saved_query(name, state.request())
+            return engine.queries.open(name, state.request())
 
         try:
             news = await self._explore.session.client.run(read)
@@ -387,10 +387,10 @@ class RecallBox(ModalScreen[Recalled | None]):
         client = self._explore.session.client
 
         def restore() -> None:
-            client.start(client.run(lambda engine: engine.restore_saved_query(saved)))
+            client.start(client.run(lambda engine: engine.queries.restore(saved)))
             self._explore.show_notice(f"{safe_line(saved.name)} is saved again")
 
-        await client.run(lambda engine: engine.remove_saved_query(saved.name))
+        await client.run(lambda engine: engine.queries.remove(saved.name))
         self._explore.model.remember(restore)
         if self.is_current:
             await self._read()

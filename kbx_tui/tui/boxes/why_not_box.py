@@ -323,7 +323,7 @@ class WhyNotModel:
         self._requests.cancel()
 
     async def _find(self, text: str) -> None:
-        found = await self._client.run(lambda engine: engine.find_documents(text, DOCUMENTS))
+        found = await self._client.run(lambda engine: engine.documents.find(text, DOCUMENTS))
         ranks = self.ranks
         self.post(DocumentsFound(text, tuple(_row(name, ranks) for name in found)))
 

@@ -123,7 +123,11 @@ class DraftStore:
     def verdict(self, engine: KnowledgeBase | None, draft_id: str) -> Verdict | None:
         """Return the verdict on a draft; None while it is being checked."""
         check = self._checks.get(draft_id)
-        return None if check is None or engine is None else engine.decide(check, self.threshold)
+        if check is None or engine is None:
+            return None
+        from kbx_tui.drafting.deciding import decide  # needs numpy
+
+        return decide(check, self.threshold)
 
     def settled(self, engine: KnowledgeBase | None, *, unsure: bool = False) -> list[Draft]:
         """Return the drafts to write, with their choices or else the ones proposed.
@@ -151,8 +155,10 @@ class DraftStore:
         """Return the facts and drafts that resemble the draft of a check, best first."""
         if check is None or engine is None:
             return ()
+        from kbx_tui.drafting.differences import difference
+
         numbers = {draft.id: number for number, draft in enumerate(self.drafts, 1)}
-        return known_rows(check, numbers, engine.difference)
+        return known_rows(check, numbers, difference)
 
     def best_scores(self) -> tuple[float, ...]:
         """Return the best score of every draft that resembles anything known."""

@@ -91,8 +91,8 @@ class DraftWriter:
 
     async def _apply(self, settled: Sequence[Draft], before: tuple[Draft, ...]) -> None:
         def write(engine: KnowledgeBase) -> tuple[Plan, Applied]:
-            plan = engine.plan(settled)
-            return plan, engine.apply(plan, self._report)
+            plan = engine.drafts.plan(settled)
+            return plan, engine.drafts.apply(plan, self._report)
 
         try:
             plan, applied = await self._client.run(write)
@@ -128,7 +128,7 @@ class DraftWriter:
     async def _create_page(self, name: str, kind: str, draft_id: str) -> None:
         """Create a page; the draft `draft_id`, if any, is about it from then on."""
         try:
-            written = await self._client.run(lambda engine: engine.create_page(name, kind))
+            written = await self._client.run(lambda engine: engine.pages.create(name, kind))
         finally:
             self._finish()
         self._on_write([written.path])
@@ -177,11 +177,13 @@ class DraftSaver:
 
     async def count(self) -> None:
         """Count the drafts of the base."""
-        self.stored = await self._client.run(lambda engine: len(engine.drafts()))
+        self.stored = await self._client.run(lambda engine: len(engine.drafts.stored()))
 
     async def load(self) -> tuple[Sequence[Draft], Sequence[LabelledScore]]:
         """Return the drafts and labels of the base."""
-        loaded = await self._client.run(lambda engine: (engine.drafts(), engine.labelled()))
+        loaded = await self._client.run(
+            lambda engine: (engine.drafts.stored(), engine.drafts.labelled())
+        )
         self.is_loaded = True
         return loaded
 
@@ -202,10 +204,10 @@ class DraftSaver:
         """Save unsaved drafts; runs on the engine's thread, also as its last call."""
         drafts = self._unsaved
         if drafts is not None:
-            engine.save_drafts(drafts)
+            engine.drafts.save(drafts)
             if self._unsaved is drafts:
                 self._unsaved = None
         while self._unsaved_kept:
             check, is_kept = self._unsaved_kept[0]
-            engine.keep_duplicates(check, kept=is_kept)
+            engine.drafts.keep(check, kept=is_kept)
             self._unsaved_kept.popleft()

@@ -185,11 +185,14 @@ class ReviewModel:
 
     def merged_text(self, draft_id: str, known: KnownRow) -> str:
         """Return a first version of the text that merges a draft and a fact."""
-        check, engine = self.store.check(draft_id), self._client.engine
-        if check is None or engine is None:
-            return ""
-        matches = [match for match in check.matches if match.known.fact_id == known.fact_id]
-        return engine.merged_text(check, matches[0]) if matches else ""
+        from kbx_tui.drafting.deciding import merged_text  # needs numpy
+
+        check = self.store.check(draft_id)
+        for match in check.matches if check else ():
+            if check and match.known.fact_id == known.fact_id:
+                text = check.written or check.draft.text
+                return merged_text(text, match.written or match.known.text)
+        return ""
 
     def _view(self) -> ReviewView:
         engine = self._client.engine
@@ -223,7 +226,7 @@ class ReviewModel:
 
     async def _run_check(self, drafts: list[Draft]) -> None:
         try:
-            checks = await self._client.run(lambda engine: engine.check_drafts(drafts))
+            checks = await self._client.run(lambda engine: engine.drafts.check(drafts))
         except Exception:
             self.is_checking = False
             self._show()
@@ -236,7 +239,7 @@ class ReviewModel:
         await asyncio.sleep(TYPING_PAUSE)
         known: tuple[KnownRow, ...] = ()
         if draft.text:
-            checks = await self._client.run(lambda engine: engine.check_drafts([draft]))
+            checks = await self._client.run(lambda engine: engine.drafts.check([draft]))
             known = self.store.known(self._client.engine, checks[0])
         self.post(TypedTextChecked(known))
 
@@ -248,7 +251,7 @@ class ReviewModel:
         self._check()
 
     async def _load_file(self, file: str) -> None:
-        drafts = await self._client.run(lambda engine: engine.drafts_in(file))
+        drafts = await self._client.run(lambda engine: engine.drafts.in_file(file))
         self._add(drafts)
         self.post(DraftsLoaded())
         name = safe_line(Path(file).name)
@@ -256,7 +259,7 @@ class ReviewModel:
 
     async def _scan(self, kept: bool) -> None:
         def scan(engine: KnowledgeBase) -> tuple[list[DraftCheck], bool]:
-            return engine.scan_drafts(kept=kept), engine.kept_duplicates() > 0
+            return engine.drafts.scan(kept=kept), engine.drafts.count_kept() > 0
 
         try:
             checks, has_kept = await self._client.run(scan)
@@ -274,13 +277,13 @@ class ReviewModel:
 
     async def _label(self, left: str, right: str, same: bool) -> None:
         def save(engine: KnowledgeBase) -> Sequence[LabelledScore]:
-            engine.label(left, right, same)
-            return engine.labelled()
+            engine.drafts.label(left, right, same)
+            return engine.drafts.labelled()
 
         self._labels = await self._client.run(save)
         self._status.show_notice(describe_saved(len(self._labels)))
         self._show()
 
     async def _plan(self, drafts: list[Draft]) -> None:
-        lines = await self._client.run(lambda engine: plan_lines(engine.plan(drafts)))
+        lines = await self._client.run(lambda engine: plan_lines(engine.drafts.plan(drafts)))
         self.post(DraftPlanned(lines))

@@ -116,7 +116,9 @@ def describe_threshold(
         kinds = f"fact {format_score(dedup.fact_threshold)}"
         kinds += f", open item {format_score(dedup.open_item_threshold)}"
         return dedup.fact_threshold, f"by kind: {kinds}"
-    metrics = engine.measure(labels, threshold)
+    from kbx_tui.drafting.decided_pairs import measure_threshold  # needs numpy
+
+    metrics = measure_threshold(labels, threshold)
     if metrics is None:
         left = LABELS_NEEDED - len(labels)
         return threshold, f"{left} pairs with y or n show how good it is"

@@ -81,15 +81,16 @@ class DisplayedSearch:
 
     def rank(self, engine: KnowledgeBase, state: SearchState) -> ExploreView | None:
         """Rank with the knobs of `state`; None when there is nothing to rank."""
+        from kbx_tui.search.ranking.alpha import alpha_note, next_changes  # needs numpy
         from kbx_tui.tui.explore import presenting
 
         if self.evidence is None:
             return None
         tuning = engine.tuning(preset=state.preset, **state.tuning_fields)
         ranking = self.ranking = engine.rank(self.evidence, tuning)
-        note = engine.alpha_note(ranking, presenting.MAX_RESULTS)
+        note = alpha_note(ranking, presenting.MAX_RESULTS)
         if not note:
-            below, above = engine.next_changes(ranking, presenting.TOP_RESULTS)
+            below, above = next_changes(ranking, presenting.TOP_RESULTS)
             note = presenting.next_change_note(below, above, state.alpha)
         self.view = presenting.present(ranking, state, note)
         return self.view
@@ -100,10 +101,11 @@ class DisplayedSearch:
         is_among = result.row < len(paths) and paths[result.row] == result.path
         if self.ranking is None or not is_among:
             return None
+        from kbx_tui.search.ranking.explain import explain
         from kbx_tui.tui.explore.present_why import present_why
 
         ranked = self.ranking.ranked(result.row, rank=0)
-        return present_why(self.ranking, engine.explain(self.ranking, ranked))
+        return present_why(self.ranking, explain(self.ranking, ranked))
 
     def explain_pair(self, engine: KnowledgeBase, path: str, result: ResultRow) -> str:
         """Return why the document at `path` is before or behind a result, in a sentence.
@@ -116,7 +118,9 @@ class DisplayedSearch:
         row = ranking.evidence.paths.index(path)
         if not (ranking.included[row] and ranking.included[result.row]):
             return ""
-        pair = engine.explain_pair(ranking, row, result.row)
+        from kbx_tui.search.ranking.explain import explain_pair
+
+        pair = explain_pair(ranking, row, result.row)
         ahead, behind = (
             safe_line(ranking.evidence.titles[ranked.row] or ranking.evidence.paths[ranked.row])
             for ranked in (pair.ahead, pair.behind)
@@ -184,7 +188,7 @@ def read_snippets(
     rows = [evidence.paths.index(path) for path in paths if path in evidence.paths]
     snippets = {}
     for row, snippet in zip(rows, engine.snippets(evidence, rows), strict=True):
-        page = engine.public_page(evidence.paths[row])
+        page = engine.documents.public_page(evidence.paths[row])
         redacted = page.redacted_lines if page is not None else frozenset()
         snippets[evidence.paths[row]] = present_snippet(snippet, redacted)
     return snippets
@@ -194,9 +198,9 @@ def outdated_files(engine: KnowledgeBase, paths: Sequence[str]) -> dict[str, Fil
     """Return which of these files are not what was indexed, by path."""
     outdated: dict[str, FileState] = {}
     for path in paths:
-        page = engine.public_page(path)
+        page = engine.documents.public_page(path)
         if page is None:
             outdated[path] = "gone"
-        elif not engine.is_as_indexed(page):
+        elif not engine.documents.is_as_indexed(page):
             outdated[path] = "changed"
     return outdated

@@ -347,7 +347,7 @@ class ExploreModel:
 
     async def _count_scope(self, path: str) -> None:
         def count(engine: KnowledgeBase) -> tuple[int, int] | None:
-            return engine.count_scope(path) if path == self.state.path else None
+            return engine.documents.count_scope(path) if path == self.state.path else None
 
         if self.is_searchable and (counts := await self._client.run(count)) is not None:
             self.post(ScopeCounted(ScopeView(safe_line(path), *counts)))
@@ -363,19 +363,19 @@ class Completions:
         """Return completions of the path `text`."""
         if not self._is_searchable():
             return ()
-        return await self._client.run(lambda engine: engine.complete_path(text))
+        return await self._client.run(lambda engine: engine.documents.complete_path(text))
 
     async def filter(self, unfinished: UnfinishedFilter) -> FilterCompletions | None:
         """Return how the filter at the end of a query may go on."""
         if not self._is_searchable():
             return None
-        return await self._client.run(lambda engine: engine.complete_filter(unfinished))
+        return await self._client.run(lambda engine: engine.documents.complete_filter(unfinished))
 
     async def entities(self, text: str) -> tuple[EntityName, ...]:
         """Return the entities that match part of a name."""
         if not self._is_searchable():
             return ()
-        return await self._client.run(lambda engine: engine.find_entities(text))
+        return await self._client.run(lambda engine: engine.entities.find(text))
 
 
 MODE_HELP = {

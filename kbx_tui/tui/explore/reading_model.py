@@ -82,13 +82,13 @@ class ReadingModel:
 
     def count_opening(self, path: str) -> None:
         """Count that the user opened a document, for its frecency."""
-        self._client.start(self._client.run(lambda engine: engine.opened(path)))
+        self._client.start(self._client.run(lambda engine: engine.documents.opened(path)))
 
     async def whole_passage(self, path: str, snippet: Snippet) -> str:
         """Return the paragraphs of a document that a passage is in; empty if it is gone."""
 
         def read(engine: KnowledgeBase) -> str:
-            lines = safe_lines(engine.document(path).text)
+            lines = safe_lines(engine.documents.view(path).text)
             return whole_passage(lines, snippet.line_start, snippet.line_end)
 
         try:
@@ -120,13 +120,13 @@ class ReadingModel:
         def read(engine: KnowledgeBase) -> CardView:
             from kbx_tui.tui.explore.presenting import present_card
 
-            card = engine.entity(entity_id)
-            return present_card(card, lambda text: engine.is_redacted(card.path, text))
+            card = engine.entities.card(entity_id)
+            return present_card(card, lambda text: engine.documents.is_redacted(card.path, text))
 
         self.post(CardReady(await self._client.run(read)))
 
     async def _follow(self, target: str, source: str) -> None:
-        destination = await self._client.run(lambda engine: engine.follow(target, source))
+        destination = await self._client.run(lambda engine: engine.links.follow(target, source))
         if destination is None:
             self.post(LinkBroken(safe_line(target)))
         elif destination.entity_id:
@@ -169,22 +169,27 @@ def _read_preview(
     def read(target: str) -> Passage | None:
         return _read_passage(engine, target, path)
 
-    document = engine.document(path, most=most)
+    document = engine.documents.view(path, most=most)
     if evidence is None:
         return present_document(document, None, lambda text: (), read)
     snippet = read_snippets(engine, evidence, [path]).get(path)
-    return present_document(document, snippet, lambda text: engine.matches(evidence, text), read)
+    from kbx_tui.search.results.snippets import match_spans  # needs numpy
+
+    def spans(text: str) -> tuple[tuple[int, int], ...]:
+        return match_spans(text, evidence.document_query)
+
+    return present_document(document, snippet, spans, read)
 
 
 def _read_passage(engine: KnowledgeBase, target: str, source: str) -> Passage | None:
     """Return what to show of a note that the document at `source` embeds; None without one."""
-    destination = engine.follow(target, source)
+    destination = engine.links.follow(target, source)
     if destination is None or not destination.path or destination.path == source:
         return None
     if destination.heading and not destination.line:
         return None  # no such section: the link says what was meant
     try:
-        note = engine.document(destination.path)
+        note = engine.documents.view(destination.path)
     except NotFound:
         return None
     lines = safe_lines(note.text)

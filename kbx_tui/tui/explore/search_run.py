@@ -109,7 +109,7 @@ class SearchRun:
 
     def _read(self, engine: KnowledgeBase, state: SearchState) -> tuple[SearchState, Evidence]:
         if self._is_open(state.query):
-            state = replace(state, query=engine.complete_query(state.query))
+            state = replace(state, query=engine.documents.complete_query(state.query))
         evidence = engine.retrieve(state.request())
         from kbx_tui.tui.explore import presenting  # noqa: F401  # loaded here, not between frames
 

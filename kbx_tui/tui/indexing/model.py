@@ -111,7 +111,7 @@ class IndexModel:
     async def _mute(self, path: str) -> None:
         def write(engine: KnowledgeBase) -> tuple[Written, tuple[str, ...]]:
             muted = {*engine.settings.search.muted_documents} ^ {path}
-            return engine.mute_documents(muted), engine.settings.search.muted_documents
+            return engine.tuner.mute_documents(muted), engine.settings.search.muted_documents
 
         written, muted = await self._client.run(write)
         if (number := written.entry) is not None:
@@ -146,7 +146,7 @@ class IndexModel:
         state = self._explore.state
 
         def read(engine: KnowledgeBase) -> FolderTree:
-            paths = engine.document_paths()
+            paths = engine.documents.paths()
             tree = tree_of(paths)
             if state.query:
                 everywhere = replace(state, path="")
@@ -155,7 +155,9 @@ class IndexModel:
                 matched = engine.rank(evidence, tuning).included.nonzero()[0].tolist()
                 tree = replace(tree, hits=count_by_folder(evidence.paths[row] for row in matched))
             if state.path:
-                tree = replace(tree, in_scope=count_by_folder(engine.paths_in_scope(state.path)))
+                tree = replace(
+                    tree, in_scope=count_by_folder(engine.documents.in_scope(state.path))
+                )
             return tree
 
         self.folders = await self._client.run(read)
@@ -214,7 +216,7 @@ class OverRetrievedReader:
 
     async def _read(self) -> None:
         def ask(engine: KnowledgeBase) -> tuple[list[str], tuple[str, ...]]:
-            asked = [past.query for past in engine.query_history()[:MOST_QUERIES]]
+            asked = [past.query for past in engine.queries.asked()[:MOST_QUERIES]]
             return asked, engine.settings.search.muted_documents
 
         asked, self.muted = await self._client.run(ask)
@@ -224,7 +226,7 @@ class OverRetrievedReader:
             group = missing[start : start + GROUP]
 
             def read(engine: KnowledgeBase, group: list[str] = group) -> list[tuple[str, ...]]:
-                return engine.first_results(group)
+                return engine.tuner.first_results(group)
 
             self._firsts |= zip(group, await self._client.run(read), strict=True)
             await asyncio.sleep(PAUSE_SECONDS)
@@ -233,7 +235,9 @@ class OverRetrievedReader:
         def judge(engine: KnowledgeBase) -> tuple[OverRetrieved, ...]:
             from kbx_tui.evaluation.past_queries import find_over_retrieved
 
-            return find_over_retrieved(firsts, engine.titles(), len(engine.document_paths()))
+            return find_over_retrieved(
+                firsts, engine.documents.titles(), len(engine.documents.paths())
+            )
 
         self.found = await self._client.run(judge)
         self._on_change()

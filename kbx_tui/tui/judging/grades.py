@@ -50,7 +50,7 @@ class GradeStore:
 
     async def load(self) -> bool:
         """Read what is on disk, and return whether it is new: another app may have judged."""
-        queries = await self._client.run(lambda engine: engine.judgments())
+        queries = await self._client.run(lambda engine: engine.judgments.queries())
         if queries == self.queries:
             return False
         self.queries = queries
@@ -60,10 +60,12 @@ class GradeStore:
         return True
 
     async def add(self, step: GradeStep) -> None:
-        """Store a grade. Raises what `KnowledgeBase.judge` raises."""
+        """Store a grade. Raises what `kb.judgments.add` raises."""
 
         def write(engine: KnowledgeBase) -> None:
-            step.stored = engine.judge(step.query, step.path, step.grade, tuning=step.tuning)
+            step.stored = engine.judgments.add(
+                step.query, step.path, step.grade, tuning=step.tuning
+            )
 
         await self._write(write)
 
@@ -72,7 +74,7 @@ class GradeStore:
 
         def write(engine: KnowledgeBase) -> None:
             if step.stored is not None:
-                engine.undo_judgment(step.stored)
+                engine.judgments.undo(step.stored)
 
         await self._write(write)
 

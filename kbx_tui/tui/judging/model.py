@@ -144,7 +144,7 @@ class JudgingModel:
 
     async def _prefer(self, step: PreferenceStep, undo: Callable[[], object]) -> None:
         def write(engine: KnowledgeBase) -> None:
-            step.stored = engine.prefer(step.query, step.first, step.second, step.better)
+            step.stored = engine.preferences.add(step.query, step.first, step.second, step.better)
 
         try:
             await self.writes.run(write)
@@ -156,7 +156,7 @@ class JudgingModel:
     async def _undo_preference(self, step: PreferenceStep) -> None:
         def write(engine: KnowledgeBase) -> None:
             if step.stored is not None:
-                engine.undo_preference(step.stored)
+                engine.preferences.undo(step.stored)
 
         await self.writes.run(write)
         self._host.show_notice(f"the preference for “{safe_line(step.query)}” is taken back")

@@ -77,7 +77,7 @@ class SettingsSaver:
         self._client.start(self._save(tuning, diff))
 
     async def _propose(self, tuning: Tuning, show: Callable[[str], object]) -> None:
-        written = await self._client.run(lambda engine: engine.save_tuning(tuning, dry_run=True))
+        written = await self._client.run(lambda engine: engine.tuner.save(tuning, dry_run=True))
         if written.diff:
             show(written.diff)
         else:
@@ -85,9 +85,9 @@ class SettingsSaver:
 
     async def _save(self, tuning: Tuning, diff: str) -> None:
         def write(engine: KnowledgeBase) -> tuple[Written, Tuning]:
-            if engine.save_tuning(tuning, dry_run=True).diff != diff:
+            if engine.tuner.save(tuning, dry_run=True).diff != diff:
                 raise WriteFault("kbx.toml has changed meanwhile; nothing was saved, try again")
-            return engine.save_tuning(tuning), engine.tuning()
+            return engine.tuner.save(tuning), engine.tuning()
 
         written, saved = await self._client.run(write)
         self._on_write([written.path])

@@ -263,7 +263,9 @@ class ModeScreen(FrameScreen):
         summary = self.session.explore.summary
         if not path or summary is None:
             return False
-        if address := await self.session.client.run(lambda engine: engine.obsidian_address(path)):
+        if address := await self.session.client.run(
+            lambda engine: engine.links.obsidian_address(path)
+        ):
             self.navigator.open_beside(address)
             return True
         await self.navigator.edit(summary.root, path, line)

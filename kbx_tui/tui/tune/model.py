@@ -187,7 +187,7 @@ class TuneModel:
         pinned = self.judging.pinned
         if pinned is not None and not pinned.is_fast:
             self.votes = await self._client.run(
-                lambda engine: engine.count_preferences(pinned.tuning, tuning)
+                lambda engine: engine.preferences.count(pinned.tuning, tuning)
             )
             self.post(CurveChanged())
 

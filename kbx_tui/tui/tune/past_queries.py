@@ -154,7 +154,7 @@ class PastQueryReader:
 
     async def _read(self, tuning: Tuning) -> None:
         queries = await self._client.run(
-            lambda engine: [past.query for past in engine.query_history()]
+            lambda engine: [past.query for past in engine.queries.asked()]
         )
         same = replace(tuning, alpha=0.5, entity_threshold=0.5)
         known = () if self._observed is None else (each.query for each in self._observed.queries)
@@ -169,7 +169,7 @@ class PastQueryReader:
             group = missing[start : start + GROUP]
 
             def observe(engine: KnowledgeBase, group: list[str] = group) -> ThresholdObservatory:
-                return engine.observe_thresholds(group, tuning)
+                return engine.tuner.observe_thresholds(group, tuning)
 
             self._observed = joined(self._observed, await self._client.run(observe))
             self._on_change()

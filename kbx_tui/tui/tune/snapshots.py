@@ -111,21 +111,21 @@ class SnapshotStore:
 
     async def load(self) -> None:
         """Read the snapshots."""
-        self._set(await self._client.run(lambda engine: engine.tuning_snapshots()))
+        self._set(await self._client.run(lambda engine: engine.tuner.snapshots.read()))
 
     async def take(self, tuning: Tuning) -> None:
         """Store these knobs. Raises WriteFault."""
-        await self._client.run(lambda engine: engine.take_tuning_snapshot(tuning))
+        await self._client.run(lambda engine: engine.tuner.take_snapshot(tuning))
         await self.load()
 
     async def drop(self, snapshot: TuningSnapshot) -> None:
         """Remove a snapshot. Raises WriteFault."""
-        await self._client.run(lambda engine: engine.remove_tuning_snapshot(snapshot))
+        await self._client.run(lambda engine: engine.tuner.snapshots.remove(snapshot))
         await self.load()
 
     async def restore(self, snapshot: TuningSnapshot) -> None:
         """Store a removed snapshot again. Raises WriteFault."""
-        await self._client.run(lambda engine: engine.restore_tuning_snapshot(snapshot))
+        await self._client.run(lambda engine: engine.tuner.snapshots.restore(snapshot))
         await self.load()
 
     async def compare(self, tuning: Tuning) -> None:

@@ -150,7 +150,7 @@ class Catalog:
         """Return a page as it was published, and the hash of its file. Raises NotFound."""
         index, columns = self._session.fresh_index(), [*STORED_PAGE_COLUMNS, "content_hash"]
         marked = self._session.shared(MarkedPages, lambda: MarkedPages(index.store))
-        rows = index.reader.rows("documents", columns, is_one_of("path", [path])).to_pylist()
+        rows = index.store.rows("documents", columns, is_one_of("path", [path])).to_pylist()
         data = marked.pages.get(path)
         if not rows or data == b"":
             raise NotFound(f"no document {path} in the published index")
@@ -211,8 +211,7 @@ class Catalog:
         return complete_filter(generation, unfinished, limit)
 
     def complete_query(self, query: str) -> str:
-        index = self._session.fresh_index()
-        return complete_last_word(index.generation(), index.reader, query)
+        return complete_last_word(self._session.fresh_index().generation(), query)
 
     def count_scope(self, path: str) -> tuple[int, int]:
         path_filter = self._session.path_filter(path)
@@ -239,8 +238,8 @@ class Catalog:
     def stored_documents(self, paths: Sequence[str]) -> Mapping[str, Document]:
         if not paths:
             return {}
-        reader = self._session.fresh_index().reader
-        rows = reader.rows("documents", DOCUMENT_COLUMNS, is_one_of("path", paths))
+        store = self._session.fresh_index().store
+        rows = store.rows("documents", DOCUMENT_COLUMNS, is_one_of("path", paths))
         return {row["path"]: document_from_row(row) for row in rows.to_pylist()}
 
     def documents_containing(self, word: str) -> Mapping[str, Document]:
@@ -252,7 +251,7 @@ class Catalog:
         if cached is None or cached[0] is not snapshot or cached[1] != word:
             pattern = quoted(f"%{word.lower()}%")
             where = f"lower(title) LIKE {pattern} OR lower(frontmatter) LIKE {pattern}"
-            rows = session.open_index().reader.rows("documents", ["path"], where)
+            rows = session.open_index().store.rows("documents", ["path"], where)
             documents = self.stored_documents(rows["path"].to_pylist())
             cached = session.word_matches = (snapshot, word, documents)
         return cached[2]

@@ -102,7 +102,7 @@ def _frontmatter(index: OpenIndex, entity: Entity, name: str) -> Any:
     if not entity.path:
         return None
     where = f"path = {quoted(entity.path)}"
-    for row in index.reader.rows("documents", ["frontmatter"], where).to_pylist():
+    for row in index.store.rows("documents", ["frontmatter"], where).to_pylist():
         fields: dict[str, Any] = msgspec.json.decode(row["frontmatter"])
         if name in fields:
             return fields[name]

@@ -81,7 +81,7 @@ class FieldValues:
 
     def _read(self, paths: Sequence[str]) -> list[FieldValue]:
         where = is_one_of("path", paths) if len(paths) <= MAX_LISTED else "path != ''"
-        table = self._index.reader.rows("documents", ["path", "frontmatter"], where)
+        table = self._index.store.rows("documents", ["path", "frontmatter"], where)
         values = []
         for row in sorted(table.to_pylist(), key=lambda row: row["path"]):
             entity = self._pages.get(row["path"])

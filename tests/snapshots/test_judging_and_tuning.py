@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 import pytest
-from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
@@ -18,6 +17,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.judging.blind import BlindModel, BlindScreen
 from kbx_tui.tui.judging.judging_screen import SaveSettings
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import Driver, Size, is_counted, rendered_text
 from tests.functional.tui.watched import Watched

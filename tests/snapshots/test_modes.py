@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.tune.panes import CurvePane, QueryTable, SnapshotList
-
 from kbx_tui.base_trust import TrustRequest
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
@@ -13,6 +11,7 @@ from kbx_tui.tui.dedup.panes import DiffPane, DraftLine, DraftList, KnownList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine
 from kbx_tui.tui.shell.questions import TrustQuestion
+from kbx_tui.tui.tune.panes import CurvePane, QueryTable, SnapshotList
 from kbx_tui.tui.widgets.rows_view import ChoiceList
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size
 from tests.snapshots.questions import DATED, FLAT, TOPIC, TWO_PASS, Question

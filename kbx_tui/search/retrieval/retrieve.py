@@ -327,7 +327,7 @@ class PassageReader:
     """Chooses passages of the documents of one Evidence."""
 
     def __init__(self, index: OpenIndex, evidence: Evidence, query_vectors: QueryVectors) -> None:
-        self._generation, self._reader = index.generation(), index.reader
+        self._generation = index.generation()
         self._evidence, self._query_vectors = evidence, query_vectors
         self._wanted: dict[str, WantedWords] = {}
 
@@ -365,7 +365,7 @@ class PassageReader:
     def _sources(self, rows: Sequence[int]) -> Iterator[_Source]:
         snapshot, words = self._generation.snapshot, self._generation.words
         paths = [self._evidence.paths[row] for row in rows]
-        bodies = self._generation.bodies.read(paths, self._reader)
+        bodies = self._generation.bodies.read(paths)
         base_rows = [snapshot.row_of.get(path, -1) for path in paths]
         offsets = words.offsets(base_rows)
         for row, body, text in zip(base_rows, bodies, offsets, strict=True):

@@ -10,7 +10,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList, ThresholdPane
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
@@ -24,6 +23,7 @@ from kbx_tui.tui.judging.judging_screen import SaveSettings
 from kbx_tui.tui.judging.live_measure import EvidenceKeeper
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.tune.model import TuneModel
+from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList, ThresholdPane
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.knowledge.linking import load_suppressions
+from kbx_tui.index.excluded_files import load_suppressions
 from tests.unit.knowledge.building import write
 
 

@@ -11,7 +11,7 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date
 
-from kbx_tui.knowledge.calendar_names import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
+from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
 from kbx_tui.search.query.periods import DAY, month_days, week_of
 
 MOST_WORDS = 16

@@ -18,7 +18,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Literal
 
-from kbx_tui.knowledge.calendar_names import MONTH_NUMBERS
+from kbx_tui.knowledge.dates import MONTH_NUMBERS
 from kbx_tui.search.query.date_forms import WEEKDAYS, DateWords, find_dates
 from kbx_tui.search.query.periods import DAY, DocumentDates, Period, days, week_of
 

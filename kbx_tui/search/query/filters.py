@@ -68,8 +68,13 @@ class Filters:
 
         Raises ConfigError for a malformed date.
         """
-        dates = {"since": _date("from", since), "until": _date("to", until)}
-        return cls(type_names(doc_types), tags=tuple(map(tag_key, tags)), **dates, **others)
+        return cls(
+            type_names(doc_types),
+            since=_date("from", since),
+            until=_date("to", until),
+            tags=tuple(map(tag_key, tags)),
+            **others,
+        )
 
     def within(self, first: str, last: str) -> Self:
         """Return the same filters narrowed to the days from `first` to `last`; an empty end is

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.text_columns import CodedColumn
-from kbx_tui.knowledge.calendar_names import MONTH_NAMES
+from kbx_tui.knowledge.dates import MONTH_NAMES
 
 LAST_ISO_DATE = "9999-12-31"
 DAY = timedelta(days=1)

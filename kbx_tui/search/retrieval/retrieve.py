@@ -146,7 +146,7 @@ class Retriever:
             return wanted_words(query, evidence.query, idf, language)
 
         paths = [evidence.paths[row] for row in rows]
-        bodies = generation.bodies.read(paths, self._index.reader)
+        bodies = generation.bodies.read(paths)
         base_rows = [row_of.get(path, -1) for path in paths]
         offsets = words.offsets(base_rows)
         for row, (body, line), known in zip(base_rows, bodies, offsets, strict=True):

@@ -13,7 +13,6 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
-from kbx_tui.evaluation.tuning_snapshots import FILE as SNAPSHOTS
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Preset
 from kbx_tui.search.query_history import QueryHistory
@@ -27,6 +26,8 @@ from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, Snapshot
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
+
+SNAPSHOTS = Path(".kbx", "snapshots.jsonl")
 
 TALL = (140, 40)
 RUTH = "Ruth Castellane notice to operators"

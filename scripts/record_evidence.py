@@ -5,7 +5,7 @@ uv run python -m scripts.record_evidence
 Run it when a snapshot needs another question, or when the shape of Evidence changed; not because
 the engine ranks otherwise now. Then look at the pictures:
 
-uv run pytest tests/snapshots --snapshot-update
+uv run pytest -m slow tests/snapshots --snapshot-update
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What each command loads. Only a fresh interpreter shows whether a late import is late.
 
 The import contracts in pyproject.toml say which package may import which; these tests show what is
-loaded at run time. Every import inside a function of `kbx_tui.api` and `kbx_tui.tools` has a case.
+loaded at run time.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import pytest
 from tests.command_line import program_environment
 
 HEAVY = ("fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "rich", "textual")
+ENGINE = {"fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "textual", "tokenizers"}
+SERVERS = {"mcp", "mcp_types", "starlette", "uvicorn", "google"}
+LATE = {"kbx_tui.api", "kbx_tui.tools.handlers", "kbx_tui.tools.redaction_filter"}
 MODEL = {"fastembed", "onnxruntime", "tokenizers"}
 RUN = """
 import sys
@@ -63,50 +66,6 @@ def test_listing_the_settings_loads_no_engine(demo_kb_path: Path) -> None:
     assert packages.isdisjoint(HEAVY)
 
 
-SEARCHING = {"searching", "searching.searcher"}
-
-
-@pytest.mark.parametrize(
-    ("call", "parts"),
-    [
-        ("status()", set()),
-        ("search('rollback', fast=True)", SEARCHING),
-        ("search('rollback', reranker='/none')", SEARCHING | {"searching.pending_reranking"}),
-        ("try_reranker('/none')", SEARCHING | {"searching.pending_reranking"}),
-        ("try_reranker('no/name', download=True)", SEARCHING | {"searching.pending_reranking"}),
-        ("entity('person:alice-chen')", {"catalog"}),
-        ("experts('rollback')", set()),
-        ("memory_similar('prefers async')", {"similarity_checks"}),
-        ("judgments()", SEARCHING | {"judging"}),
-        ("undoable()", {"file_writer"}),
-        ("facts()", {"catalog"}),
-        (
-            "delete_fact(1)",
-            {"catalog", "similarity_checks", "file_writer", "page_writer"},
-        ),
-        (
-            "create_page('Zoe Marsh', dry_run=True)",
-            {"catalog", "similarity_checks", "file_writer", "page_writer"},
-        ),
-        ("publishing().__enter__()", {"publishing"}),
-        ("drafts()", {"catalog", "similarity_checks", "file_writer", "draft_review"}),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_a_method_loads_only_the_parts_it_uses(
-    demo_kb_path: Path, call: str, parts: set[str]
-) -> None:
-    code = f"""
-from contextlib import suppress
-from kbx_tui import KbxError, KnowledgeBase
-with suppress(KbxError):
-    KnowledgeBase({str(demo_kb_path)!r}).{call}
-"""
-    prefix = "kbx_tui.api."
-    loaded = {name.removeprefix(prefix) for name in loaded_modules(code) if name.startswith(prefix)}
-    assert loaded == parts | {"knowledge_base", "session"}
-
-
 def test_status_loads_no_search(demo_kb_path: Path) -> None:
     modules = loaded_modules(run_command("status", "--kb", str(demo_kb_path)))
     assert modules.isdisjoint({"kbx_tui.search.open_index", "rapidfuzz", *MODEL})
@@ -153,3 +112,53 @@ def test_the_app_loads_no_engine_before_the_first_paint() -> None:
     packages = loaded_packages("import kbx_tui.tui.app")
     assert "textual" in packages
     assert packages.isdisjoint({"fastembed", "lancedb", "onnxruntime", "pyarrow"})
+
+
+def test_the_mcp_server_starts_without_the_engine() -> None:
+    modules = loaded_modules("import kbx_tui.tools.mcp_server")
+    assert "mcp" in modules
+    assert modules.isdisjoint(ENGINE | LATE)
+
+
+def test_the_jsonl_server_needs_neither_engine_nor_sdk() -> None:
+    modules = loaded_modules("import kbx_tui.tools.jsonl_server")
+    assert modules.isdisjoint(ENGINE | SERVERS | LATE)
+
+
+@pytest.mark.parametrize("options", [(), ("--fast",), ("--json",)], ids=str)
+def test_a_search_loads_no_server(demo_kb_path: Path, options: tuple[str, ...]) -> None:
+    line = run_command("search", "rollback", *options, "--kb", str(demo_kb_path))
+    assert loaded_packages(line).isdisjoint(SERVERS)
+
+
+def test_a_search_loads_no_contracts_of_tools(demo_kb_path: Path) -> None:
+    """LanceDB may load pydantic; our own models are not needed."""
+    line = run_command("search", "rollback", "--json", "--kb", str(demo_kb_path))
+    unwanted = {"arguments", "answers"}
+    modules = loaded_modules(line)
+    assert modules.isdisjoint({f"kbx_tui.tools.contracts.{name}" for name in unwanted})
+    assert "kbx_tui.embedding.gemini" not in modules
+
+
+@pytest.mark.parametrize("command", ["mcp", "jsonl", "tool", "experts"])
+def test_help_of_server_commands_loads_no_server(command: str) -> None:
+    packages = loaded_packages(run_command(command, "--help"))
+    assert packages.isdisjoint(ENGINE | SERVERS | {"pydantic"})
+
+
+def test_the_first_search_of_a_server_that_was_warm_loads_nothing(demo_kb_path: Path) -> None:
+    code = f"""
+from functools import partial
+from kbx_tui import KnowledgeBase
+from kbx_tui.tools.engine_worker import EngineWorker
+worker = EngineWorker(partial(KnowledgeBase, {str(demo_kb_path)!r}), warms=True)
+worker.begin()
+for _ in range(2):  # the second step of loading begins when the first has ended
+    worker.run(lambda kb: kb.is_indexed()).result()
+before = set(sys.modules)
+assert worker.answer("kb.search", {{"query": "rollback plan"}}).failure is None
+late = sorted(set(sys.modules) - before)
+assert not late, late
+worker.close()
+"""
+    assert loaded_modules(code) >= LATE

@@ -25,6 +25,7 @@ SLOW = (
     "contract/test_parity.py",
     "contract/test_similarity_json.py",
     "contract/test_transcripts.py",
+    "functional/bulk/",
     "functional/cli/test_demo.py",
     "functional/cli/test_eval.py",
     "functional/cli/test_failures.py",

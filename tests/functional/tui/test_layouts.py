@@ -24,6 +24,7 @@ from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell import frame_screen
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Size, running
+from tests.waiting import until
 
 
 async def test_wide_terminal_shows_all_panes_side_by_side(demo: Path) -> None:
@@ -151,8 +152,7 @@ async def test_busy_overlay_and_the_screen_below_are_both_resized(demo: Path) ->
         overlay.call_next(be_busy)
         await busy.wait()
         resize(driver.app, narrow)
-        while driver.explore.size != narrow:
-            await asyncio.sleep(0.001)
+        await until(lambda: driver.explore.size == narrow)
         gate.set()
         await driver.until(lambda: overlay.size == narrow)
         assert overlay.has_class("-narrow")

@@ -17,6 +17,7 @@ from datetime import date
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.drafting.deciding import decide
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
 from tests.conftest import copy_demo
@@ -62,21 +63,21 @@ def base(kb: KnowledgeBase) -> Base:
         vector_share=1.0,
         stale=(),
         paths=kb.retrieve("paths", fast=True).paths,
-        texts={ROLLBACK: kb.document(ROLLBACK)},
-        cards={ALICE: kb.entity(ALICE)},
+        texts={ROLLBACK: kb.documents.view(ROLLBACK)},
+        cards={ALICE: kb.entities.card(ALICE)},
     )
 
 
 def review(kb: KnowledgeBase) -> Review:
     """Return the checks of the demo's drafts, and the experts on one topic."""
-    drafts = kb.drafts_in(kb.root / "drafts.md")
-    checks = kb.check_drafts(
+    drafts = kb.drafts.in_file(kb.root / "drafts.md")
+    checks = kb.drafts.check(
         [replace(draft, id=f"draft-{at}") for at, draft in enumerate(drafts, 1)]
     )
     diffs = {}
     for check in checks:
-        choice = kb.decide(check).proposal
-        if diff := kb.plan([replace(check.draft, choice=choice)]).diff:
+        choice = decide(check).proposal
+        if diff := kb.drafts.plan([replace(check.draft, choice=choice)]).diff:
             diffs[check.draft.text] = diff.replace(time.strftime("%Y-%m-%d"), DAY)
     return Review(tuple(checks), diffs, kb.experts(TOPIC, now=TODAY))
 

@@ -277,7 +277,7 @@ async def test_a_write_gives_the_same_json_and_file_on_every_surface(
         if "entity" in params:
             words = [*words, "--entity", "Alice Chen"]
         else:
-            facts = kb.facts(entity="Alice Chen")
+            facts = kb.entities.facts(entity="Alice Chen")
             fact_id = next(fact.fact_id for fact in facts if fact.text == KNOWN_TEXT)
             words = [str(fact_id), *([params["text"]] if "text" in params else []), *words]
             words += ["--date", params["date"]] if "date" in params else []

@@ -11,20 +11,19 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 import numpy as np
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.api.catalog import DocumentView
+from kbx_tui.api.documents import DocumentView
 from kbx_tui.config import Settings
-from kbx_tui.drafting.deciding import decide, merged_text
-from kbx_tui.drafting.differences import Difference, difference
 from kbx_tui.drafting.drafts import Draft
-from kbx_tui.drafting.records import DraftCheck, DraftMatch, Plan, PlannedFile, Verdict
+from kbx_tui.drafting.records import DraftCheck, Plan, PlannedFile
 from kbx_tui.errors import NotFound
-from kbx_tui.evaluation.blind_preferences import Votes, count_votes
+from kbx_tui.evaluation.blind_preferences import count_votes
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresholds
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
@@ -36,14 +35,10 @@ from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.query_history import PastQuery
-from kbx_tui.search.ranking.alpha import alpha_note, next_changes
-from kbx_tui.search.ranking.explain import Comparison, Explanation, compare, explain
-from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
+from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.search.results.snippets import match_spans
 from kbx_tui.search.why_not import WhyNot, why_not
-from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.tui.bases import Bases
 
 RECORDED = Path(__file__).parent / "evidence"
@@ -111,7 +106,18 @@ class RecordedKb:
             query: decode((RECORDED / f"{name}.json").read_bytes(), Recording)
             for name, query in QUERIES.items()
         }
-        self._drafts: tuple[Draft, ...] = ()
+        self.documents = RecordedDocuments(self.base, self._recordings[TWO_PASS].evidence)
+        self.drafts = RecordedDrafts(self._review)
+        self.entities = SimpleNamespace(card=self.base.cards.get)
+        self.queries = SimpleNamespace(asked=lambda: self.past_queries)
+        self.judgments = SimpleNamespace(queries=lambda: self.judged)
+        self.preferences = SimpleNamespace(
+            read=lambda: (), count=lambda before, after: count_votes((), {})
+        )
+        self.tuner = SimpleNamespace(
+            observe_thresholds=self._observe_thresholds,
+            snapshots=SimpleNamespace(read=lambda: self.snapshots_of_knobs),
+        )
         self.judged: tuple[JudgedQuery, ...] = ()
         self.past_queries: tuple[PastQuery, ...] = ()
         self.snapshots_of_knobs: tuple[TuningSnapshot, ...] = ()
@@ -119,8 +125,6 @@ class RecordedKb:
     @property
     def root(self) -> Path:
         return Path("/home/ida") / self.base.name
-
-    # The base.
 
     def is_indexed(self) -> bool:
         return True
@@ -148,8 +152,6 @@ class RecordedKb:
     def close(self) -> None:
         pass
 
-    # Searching.
-
     def tuning(self, preset: str | None = None, **changes: Any) -> Tuning:
         return replace(Tuning(), **changes)
 
@@ -159,35 +161,41 @@ class RecordedKb:
     def rank(self, evidence: Evidence, tuning: Tuning | None = None) -> Ranking:
         return rank(evidence, tuning or self.tuning())
 
-    def explain(self, ranking: Ranking, ranked: Ranked) -> Explanation:
-        return explain(ranking, ranked)
-
-    def alpha_note(self, ranking: Ranking, limit: int = 200) -> str:
-        return alpha_note(ranking, limit)
-
-    def next_changes(self, ranking: Ranking, limit: int = 10) -> tuple[float | None, float | None]:
-        return next_changes(ranking, limit)
-
-    def compare(self, before: Ranking, after: Ranking, limit: int = 10) -> Comparison:
-        return compare(before, after, limit)
-
-    def matches(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
-        return match_spans(text, evidence.document_query)
-
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
         recorded = self._recordings[evidence.query].snippets
         return tuple(recorded[evidence.paths[row]] for row in rows)
 
-    def complete_query(self, query: str) -> str:
-        return query
+    def why_not(
+        self, request: SearchRequest, path: str, limit: int = 10, **options: object
+    ) -> WhyNot:
+        evidence = self.retrieve(request)
+        return why_not(rank(evidence, self.tuning()), evidence.paths.index(path), limit)
 
-    # Reading.
+    def experts(self, topic: str, **options: object) -> ExpertRanking:
+        return self._review.experts
 
-    def document(self, path: str, *, most: int | None = None) -> DocumentView:
+    def _observe_thresholds(self, queries: Sequence[str], tuning: Tuning) -> ThresholdObservatory:
+        found = [self.retrieve(SearchRequest(query)) for query in queries]
+        return observe_thresholds(found, tuning)
+
+
+class RecordedDocuments:
+    """Stands in for `kb.documents`."""
+
+    def __init__(self, base: Base, evidence: Evidence) -> None:
+        self._base, self._evidence = base, evidence
+
+    def view(self, path: str, *, most: int | None = None) -> DocumentView:
         """Return a recorded text; of a document that was not read, only its path."""
-        if path not in self.base.paths:
-            raise NotFound(f"no document {path} in {self.root}")
-        return self.base.texts.get(path) or DocumentView(path, "", "", "note", f"# {path}\n")
+        if path not in self._base.paths:
+            raise NotFound(f"no document {path}")
+        return self._base.texts.get(path) or DocumentView(path, "", "", "note", f"# {path}\n")
+
+    def find(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
+        evidence = self._evidence
+        rows = zip(evidence.paths, evidence.titles, evidence.dates, strict=True)
+        found = (DocumentName(path, title, day or "", "") for path, title, day in rows)
+        return tuple(one for one in found if text.lower() in one.title.lower())[:limit]
 
     def public_page(self, path: str) -> PublicPage:
         return PublicPage(path, b"", frozenset())
@@ -201,54 +209,26 @@ class RecordedKb:
     def opened(self, path: str) -> None:
         pass
 
-    def entity(self, entity_id: str) -> EntityCard:
-        return self.base.cards[entity_id]
+    def complete_query(self, query: str) -> str:
+        return query
 
-    def find_documents(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
-        evidence = self._recordings[TWO_PASS].evidence
-        rows = zip(evidence.paths, evidence.titles, evidence.dates, strict=True)
-        found = (DocumentName(path, title, day or "", "") for path, title, day in rows)
-        return tuple(one for one in found if text.lower() in one.title.lower())[:limit]
 
-    def why_not(
-        self, request: SearchRequest, path: str, limit: int = 10, **options: object
-    ) -> WhyNot:
-        evidence = self.retrieve(request)
-        return why_not(rank(evidence, self.tuning()), evidence.paths.index(path), limit)
+class RecordedDrafts:
+    """Stands in for `kb.drafts`."""
 
-    # Judging and tuning.
+    def __init__(self, review: Review) -> None:
+        self._review, self._drafts = review, tuple[Draft, ...]()
 
-    def judgments(self) -> tuple[JudgedQuery, ...]:
-        return self.judged
-
-    def preferences(self) -> tuple[()]:
-        return ()
-
-    def count_preferences(self, before: Tuning, after: Tuning) -> Votes:
-        return count_votes((), {})
-
-    def query_history(self) -> tuple[PastQuery, ...]:
-        return self.past_queries
-
-    def observe_thresholds(self, queries: Sequence[str], tuning: Tuning) -> ThresholdObservatory:
-        found = [self.retrieve(SearchRequest(query)) for query in queries]
-        return observe_thresholds(found, tuning)
-
-    def tuning_snapshots(self) -> tuple[TuningSnapshot, ...]:
-        return self.snapshots_of_knobs
-
-    # Drafts and experts.
-
-    def drafts(self) -> tuple[Draft, ...]:
+    def stored(self) -> tuple[Draft, ...]:
         return self._drafts
 
-    def save_drafts(self, drafts: Sequence[Draft]) -> None:
+    def save(self, drafts: Sequence[Draft]) -> None:
         self._drafts = tuple(drafts)
 
-    def save_recorded_drafts(self) -> None:
+    def save_recorded(self) -> None:
         self._drafts = tuple(check.draft for check in self._review.checks)
 
-    def check_drafts(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
+    def check(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
         checks = {check.draft.text: check for check in self._review.checks}
         return [
             replace(
@@ -257,15 +237,6 @@ class RecordedKb:
             )
             for draft in drafts
         ]
-
-    def decide(self, check: DraftCheck, threshold: float | None = None) -> Verdict:
-        return decide(check, threshold)
-
-    def difference(self, left: str, right: str, conflicts: Sequence[Conflict] = ()) -> Difference:
-        return difference(left, right, conflicts)
-
-    def merged_text(self, check: DraftCheck, match: DraftMatch) -> str:
-        return merged_text(check.written or check.draft.text, match.written or match.known.text)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
         files = tuple(
@@ -277,12 +248,6 @@ class RecordedKb:
 
     def labelled(self) -> tuple[Any, ...]:
         return ()
-
-    def measure(self, labelled: Sequence[Any], threshold: float) -> None:
-        return None
-
-    def experts(self, topic: str, **options: object) -> ExpertRanking:
-        return self._review.experts
 
 
 class RecordedBases(Bases):
@@ -329,6 +294,8 @@ def _plain(value: Any) -> Any:
         return dict(value)
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Sequence):  # texts that are read from a file
+        return tuple(value)
     assert isinstance(value, np.ndarray), type(value)
     if value.dtype == np.float64:
         return [None if np.isnan(number) else round(float(number), DIGITS) for number in value]

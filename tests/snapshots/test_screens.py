@@ -79,7 +79,6 @@ async def read_a_document(driver: Driver, kb: RecordedKb) -> None:
     await driver.until_focused(PreviewPane)
     pane = driver.explore.query_one(PreviewPane)
     await driver.until(lambda: pane.preview and pane.laid_out.width == pane.text_width)
-    await driver.press("n")
 
 
 async def open_a_card(driver: Driver, kb: RecordedKb) -> None:
@@ -105,7 +104,7 @@ async def ask_why_not(driver: Driver, kb: RecordedKb) -> None:
 
 
 async def review_drafts(driver: Driver, kb: RecordedKb) -> None:
-    kb.save_recorded_drafts()
+    kb.drafts.save_recorded()
     await driver.press("f2")
     await driver.until(lambda: isinstance(driver.app.screen, Dedup))
     await driver.press("down")  # leaves the draft line
@@ -163,7 +162,7 @@ async def compare_blind(driver: Driver, kb: RecordedKb) -> None:
         session.client, session.judging, "", (pinned.tuning, current.tuning), random=Random(2)
     )
     await driver.app.push_screen(BlindScreen(model, driver.app.keymap))
-    await driver.until(lambda: model.question is not None or not model.is_looking)
+    await driver.until(lambda: model.question is not None or model.votes is not None)
 
 
 SCREENS: dict[str, tuple[Play, Size, str]] = {

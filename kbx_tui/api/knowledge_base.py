@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from kbx_tui.importing.imported_document import Format as ImportFormat
     from kbx_tui.importing.okf import OkfExport
     from kbx_tui.index.index_status import IndexOverview, IndexQuestion
-    from kbx_tui.index.load_snapshot import LineRange
+    from kbx_tui.index.vectors.load_vectors import LineRange
     from kbx_tui.knowledge.public_page import PublicPage
     from kbx_tui.knowledge.records import Document, Entity, Fact, FactKind
     from kbx_tui.knowledge.topics import EntityProposal

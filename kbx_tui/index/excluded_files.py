@@ -1,19 +1,13 @@
-"""What the user leaves out of the index: files, templates of a vault, and links to entities."""
+"""The files that are left out of the index: `[index] exclude`, and the templates of a vault."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from kbx_tui.config import IndexSettings
-from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.fields import texts_of
 from kbx_tui.knowledge.obsidian_vault import VaultSettings, read_vault_settings
 from kbx_tui.knowledge.records import Problem
-from kbx_tui.state_file import decode_json, read_regular_file
 
 _SPECIAL = re.compile(r"[\\*?\[\]!# ]")
 _SETTING = "`[index] templates = true`"
@@ -54,43 +48,3 @@ def _templates(vault: VaultSettings) -> tuple[str, ...]:
 
 def _pattern(path: str) -> str:
     return "/" + _SPECIAL.sub(r"\\\g<0>", path)
-
-
-SUPPRESSION_FILES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppressions.json")
-
-
-def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
-    """Return names or ids of entities, by the path of the document not to link to them.
-
-    A missing or invalid file is left out; `suppression_problems` names it.
-    """
-    suppressed: dict[str, tuple[str, ...]] = {}
-    for _, loaded in _read_files(root):
-        if not isinstance(loaded, ValueError):
-            for path, names in loaded.items():
-                key = unicodedata.normalize("NFC", path)
-                suppressed[key] = (*suppressed.get(key, ()), *texts_of(names))
-    return suppressed
-
-
-def suppression_problems(root: Path) -> list[Problem]:
-    """Return a problem for each file of suppressions that cannot be read."""
-    return [
-        Problem(name, f"cannot be read: {loaded}", skipped=True)
-        for name, loaded in _read_files(root)
-        if isinstance(loaded, ValueError)
-    ]
-
-
-def _read_files(root: Path) -> Iterator[tuple[str, dict[str, Any] | ValueError]]:
-    """Yield the name of each file that exists, and its content or why it is invalid."""
-    for name in SUPPRESSION_FILES:
-        try:
-            data = read_regular_file(root / name, follow_links=True)
-            yield name, decode_json(decode(data)[0], dict[str, Any])
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            yield name, ValueError(error.strerror or error)
-        except ValueError as error:
-            yield name, error

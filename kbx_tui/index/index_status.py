@@ -16,7 +16,7 @@ from kbx_tui.config import Settings
 from kbx_tui.errors import IndexDamaged, IndexFault, NotConfirmed
 from kbx_tui.formatting import format_count
 from kbx_tui.index.build.file_changes import FileHashes, find_changes
-from kbx_tui.index.excluded_files import excluded_files, suppression_problems, template_problems
+from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.load_snapshot import indexed_versions
 from kbx_tui.index.noted_state import find_damage
@@ -27,6 +27,7 @@ from kbx_tui.index.vectors.vector_matrix import Coverage, count_texts, read_cove
 from kbx_tui.index.versions import hash_array
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.records import Problem
+from kbx_tui.knowledge.suppressions import suppression_problems
 from kbx_tui.knowledge.vault import (
     CONFIG_NAME,
     describe_system_folder,

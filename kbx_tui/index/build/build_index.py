@@ -42,7 +42,6 @@ from kbx_tui.index.build.vector_stage import (
 from kbx_tui.index.build.workers import OwnProcess, Workers
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.derived_files import delete_derived_files
-from kbx_tui.index.excluded_files import load_suppressions
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import entity_types, noted_settings, stored_problems
 from kbx_tui.index.lexical.text_files import refresh_text_files
@@ -55,6 +54,7 @@ from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
 from kbx_tui.index.versions import TABLES_ID
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
 from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.suppressions import load_suppressions
 from kbx_tui.knowledge.topics import TopicRules
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")

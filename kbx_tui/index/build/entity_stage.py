@@ -15,7 +15,6 @@ from kbx_tui.config import Settings
 from kbx_tui.index import tables
 from kbx_tui.index.build.file_changes import Changes
 from kbx_tui.index.build.progress import ProgressMeter
-from kbx_tui.index.excluded_files import load_suppressions
 from kbx_tui.index.index_status import entity_types
 from kbx_tui.index.load_snapshot import stored_entities
 from kbx_tui.index.store import Store, batched_clauses, is_one_of, quoted
@@ -26,6 +25,7 @@ from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.name_uses import NameUseCounter
 from kbx_tui.knowledge.obsidian_vault import FileLookup, file_name_of
 from kbx_tui.knowledge.records import Document, Entity, Fact
+from kbx_tui.knowledge.suppressions import load_suppressions
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 
 BATCH = 1000

@@ -114,7 +114,7 @@ class Ranking(EntityChoice):
     @property
     def is_reranked(self) -> bool:
         """Whether a reranker changes any score."""
-        return self.evidence.reranker is not None and bool(self.reranker_scores)
+        return bool(self.reranker_scores)
 
     @cached_property
     def reranker_scores(self) -> Mapping[int, float]:
@@ -311,19 +311,18 @@ class Ranking(EntityChoice):
 
     def top(self, limit: int) -> tuple[Ranked, ...]:
         """Return the best `limit` documents; cheaper than `order` for small limits."""
-        rows = self.best(limit)
-        return self._ranked(rows, range(1, len(rows) + 1))
+        return self._ranked(self.best(limit), 1)
 
     def ranked(self, row: int, rank: int) -> Ranked:
         """Return one row with its scores, at the given rank."""
-        return self._ranked(np.array([row]), [rank])[0]
+        return self._ranked(np.array([row]), rank)[0]
 
-    def _ranked(self, rows: Rows, ranks: Sequence[int]) -> tuple[Ranked, ...]:
+    def _ranked(self, rows: Rows, first_rank: int) -> tuple[Ranked, ...]:
         alpha, h = self.tuning.alpha if self.kept else 1.0, self.frecency_weight
         answered = self.answered(self.doc_relevance[rows], rows)
         all_rows = (self.doc_relevance, self.parent_entity_score, self.final, self.plain_final)
         columns = (answered, *(scores[rows] for scores in (*all_rows, self.evidence.frecency)))
-        known_items, is_reranked = self.evidence.known_items, self.is_reranked
+        known_items = self.evidence.known_items
         return tuple(
             Ranked(
                 row=row,
@@ -336,11 +335,12 @@ class Ranking(EntityChoice):
                 entity_part=(1.0 - h) * ((1.0 - alpha) * parent),
                 frecency_part=h * frecency if relevance or parent else 0.0,
                 reranker_part=score - plain,
-                reranker_score=self.reranker_scores.get(row) if is_reranked else None,
+                reranker_score=self.reranker_scores.get(row),
                 known_item=known_items.get(row, ""),
             )
-            for row, rank, answered, relevance, parent, score, plain, frecency in zip(
-                rows.tolist(), ranks, *(column.tolist() for column in columns), strict=True
+            for rank, (row, answered, relevance, parent, score, plain, frecency) in enumerate(
+                zip(rows.tolist(), *(column.tolist() for column in columns), strict=True),
+                first_rank,
             )
         )
 

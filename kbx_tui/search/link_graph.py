@@ -48,9 +48,9 @@ class LinkGraph:
     """The links of all documents."""
 
     destinations: Destinations
-    """What resolved them."""
+    """The resolver of the targets."""
     versions: Sequence[str]
-    """Of the documents, as in `Snapshot`."""
+    """Versions of the documents, as in `Snapshot`."""
     targets: Mapping[str, tuple[Target, ...]]
     """The distinct targets in each document with links, by path."""
     sources: Mapping[str, tuple[str, ...]]
@@ -176,7 +176,7 @@ class _Resolver:
 
 
 READ = ("paths", "ids", "titles", "kinds", "dates", "aliases", "entities", "is_vault")
-"""What of a snapshot says where links lead."""
+"""The columns of a snapshot that decide where links lead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,9 +71,9 @@ class Topic:
     def for_people(self, relevance: Scores, thing_strength: Scores) -> Scores:
         """Return the factor of the credit of people and teams, 0..1, for each document.
 
-        Of the part of the topic that is names of things, it is the higher of the share and
-        `thing_strength`, the strength of the link to such a thing, to the fourth power; of the rest
-        the square root of `answered`.
+        For the part of the topic that names things, the factor is the higher of the share of a full
+        answer and `thing_strength`, the strength of the link to such a thing, to the fourth power;
+        for the rest it is the square root of `answered`.
         """
         rest = self._rest(relevance)
         if not self.thing_share:
@@ -82,7 +82,7 @@ class Topic:
         return self.thing_share * things + (1.0 - self.thing_share) * rest
 
     def for_things(self, relevance: Scores) -> Scores:
-        """Return the same for the credit of a thing, whose own name needs no answer."""
+        """Return the factor of the credit of a thing, whose own name needs no answer."""
         return self.thing_share + (1.0 - self.thing_share) * self._rest(relevance)
 
     def _rest(self, relevance: Scores) -> Scores:
@@ -193,9 +193,9 @@ class DatePreference:
         return factors if self.full_relevance is None else np.ones_like(factors)
 
     def reason(self, row: int, date: str) -> str:
-        """Return whether a document with this date, perhaps empty, is of the time asked for.
+        """Return in words whether a document with this date, perhaps empty, is of the time.
 
-        With the factor of its score where the time is the topic: `of another time: × .25`.
+        Where the time is the topic, the factor of the score is added: `of another time: × .25`.
         """
         factor = float(self._lowered(np.array([row]))[0])
         words = _REASONS.get(DateMatch(self.matches[row]), "of another time" if date else "undated")

@@ -276,7 +276,7 @@ class Comparison:
 
     @property
     def moved(self) -> tuple[RankChange, ...]:
-        """Those of `kept` with another rank."""
+        """Documents in both tops whose rank differs."""
         return tuple(change for change in self.kept if change.distance)
 
 

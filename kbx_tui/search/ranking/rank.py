@@ -127,10 +127,11 @@ class Ranking(EntityChoice):
 
     @cached_property
     def rows_to_rerank(self) -> Sequence[int]:
-        """Those of the first 20 results that a reranker may move, in their order without it.
+        """The first 20 results that a reranker may move, in their order without it.
 
-        None where the query asks nothing besides people and teams: a text says nothing about that.
-        Not known items, which come first anyway, and not documents that score 0 under any alpha.
+        Empty where the query asks nothing besides people and teams: a text says nothing about that.
+        Known items, which come first anyway, and documents that score 0 under any alpha are left
+        out.
         """
         if self.evidence.topic is None:
             return ()
@@ -282,7 +283,7 @@ class Ranking(EntityChoice):
     def dated(self, relevance: Scores, rows: Rows | slice, *, alone: bool = True) -> Scores:
         """Return the relevance of some rows with the time that the query asks for as part of it.
 
-        With `alone` that of the documents themselves, else that of their entities' credit.
+        `alone` is False for the relevance that the credit of entities depends on.
         """
         preference = self.date_preference
         if preference is None:

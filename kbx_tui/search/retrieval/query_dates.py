@@ -41,7 +41,7 @@ class QueryDates:
     text: str
     """What is searched for; empty if the query asks for a time and nothing else."""
     filters: Filters
-    """Those of the request, narrowed to the dates if they are a filter."""
+    """The filters of the request, narrowed to the dates if these are a filter."""
     read: tuple[ReadDate, ...] = ()
     undated: tuple[str, ...] = ()
     """Periods in words in which no document is dated."""

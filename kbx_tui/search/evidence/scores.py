@@ -105,8 +105,8 @@ with, but it is about its own entity. Chosen by the experiment "pages of other e
 docs/quality.md."""
 
 RELATED_FIELD_STRENGTH = 0.25
-"""Highest strength where only the frontmatter names the entity (`reports_to`, `lead`): the text of the page
-does not concern it. Chosen by the experiment "named in the frontmatter alone" in
+"""Highest strength where only the frontmatter names the entity (`reports_to`, `lead`): the text of
+the page does not concern it. Chosen by the experiment "named in the frontmatter alone" in
 docs/quality.md."""
 
 RERANKER_WEIGHT = 0.5

@@ -292,7 +292,6 @@ class KeptEvidence:
     """Retrieves each query once for each preset. To rank, not to explain (`compact`)."""
 
     def __init__(self, retrieve: Callable[[str, Preset], Evidence]) -> None:
-        """`retrieve` searches for a query with a preset."""
         self._retrieve = retrieve
         self._kept: dict[Preset, tuple[int, dict[str, Evidence]]] = {}
         """By preset, the generation of the index with the Evidence by query."""

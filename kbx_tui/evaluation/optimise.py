@@ -71,7 +71,7 @@ class Advice:
     """Judged queries that were not measured, for lack of memory."""
     before: float
     after: float
-    """Of `best` on the queries that chose it: too good by a little."""
+    """Mean of `best` on the queries that chose it: too good by a little."""
     gain: float
     """Mean difference out of fold: each query with the setting that the others choose."""
     p: float

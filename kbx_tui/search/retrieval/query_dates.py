@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.terms import term_of
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.calendar_names import MONTH_NAMES
+from kbx_tui.knowledge.dates import MONTH_NAMES
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.scores import DATE_WEIGHT, SOON_AFTER_DAYS, WRITTEN_DATE_WEIGHT, frozen
 from kbx_tui.search.evidence.topic import DateMatch, DatePreference, PreferredDates

@@ -10,7 +10,6 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.load_snapshot import read_chunk_lines, read_snapshot
 from kbx_tui.index.store import Store
-from kbx_tui.index.table_reader import TableReader
 from kbx_tui.tools.dispatch import call
 
 
@@ -22,7 +21,7 @@ def test_lines_are_those_of_the_table(demo_copy: Path) -> None:
         for row in sorted(rows, key=lambda row: (row["path"], row["ordinal"])):
             expected.setdefault(row["path"], []).append((row["line_start"], row["line_end"]))
         assert len(rows) > len(expected) > 50
-        assert kb.chunk_lines([*expected, "memory/unknown.md"]) == expected
+        assert kb.documents.chunk_lines([*expected, "memory/unknown.md"]) == expected
 
 
 def test_a_changed_document_has_no_lines_in_an_older_snapshot(demo_copy: Path) -> None:
@@ -35,8 +34,8 @@ def test_a_changed_document_has_no_lines_in_an_older_snapshot(demo_copy: Path) -
         kb.index()
         lines = read_chunk_lines(Store(index_uri(kb.root, kb.settings)), before)
         assert lines.of(before.row_of[changed]) == []
-        assert lines.of(before.row_of[other]) == kb.chunk_lines([other])[other]
-        assert kb.chunk_lines([changed])[changed]
+        assert lines.of(before.row_of[other]) == kb.documents.chunk_lines([other])[other]
+        assert kb.documents.chunk_lines([changed])[changed]
 
 
 def test_an_empty_base_has_no_lines(tmp_path: Path) -> None:
@@ -44,7 +43,7 @@ def test_an_empty_base_has_no_lines(tmp_path: Path) -> None:
     (tmp_path / "kbx.toml").touch()
     with KnowledgeBase(tmp_path) as kb:
         kb.index()
-        assert kb.chunk_lines(["memory/unknown.md"]) == {}
+        assert kb.documents.chunk_lines(["memory/unknown.md"]) == {}
 
 
 def test_a_further_search_of_an_agent_reads_no_table(
@@ -53,13 +52,13 @@ def test_a_further_search_of_an_agent_reads_no_table(
     with KnowledgeBase(demo_copy) as kb:
         call(kb, "kb_search", {"query": "rollback plan"})
         reads: list[str] = []
-        start_reading = TableReader.start_reading
+        open_table = Store.table
 
-        def note(reader: TableReader, table: str, *rest: object) -> object:
-            reads.append(table)
-            return start_reading(reader, table, *rest)  # type: ignore[arg-type]
+        def note(store: Store, name: str) -> object:
+            reads.append(name)
+            return open_table(store, name)
 
-        monkeypatch.setattr(TableReader, "start_reading", note)
+        monkeypatch.setattr(Store, "table", note)
         answer = call(kb, "kb_search", {"query": "who signs off the migration"})
         assert answer["data"]["results"]
         assert reads == []

@@ -22,7 +22,8 @@ from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.search.retrieval import scope
 from kbx_tui.tools.json_output import search_json
-from kbx_tui.tui.explore.chips import mode_candidates, mode_words
+from kbx_tui.tui.explore.chips import mode_candidates
+from kbx_tui.tui.explore.presenting import mode_words
 from tests.command_line import CommandLine
 from tests.functional.tui.driving import WIDE, running
 from tests.functional.vaults import store_of

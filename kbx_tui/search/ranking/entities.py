@@ -3,7 +3,7 @@
     credit = weight * entity_score * link_strength * answered
 
 for each counted entity, where `answered` is how fully the document answers what the query asks
-besides people and teams (`topic`), 1 where it asks nothing else. The credits of entities that the
+besides people and teams (`Topic`), 1 where it asks nothing else. The credits of entities that the
 query names are summed, their weights being shares of 1; of others the highest counts. Credit never
 falls when relevance, a link strength or an entity score rises.
 
@@ -25,9 +25,9 @@ from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
     Evidence,
+    Topic,
 )
 from kbx_tui.search.evidence.scores import THING_SHARPNESS, THING_WEIGHT, Flags, Rows, Scores, power
-from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 
 SearchMode = Literal["two_pass", "flat"]

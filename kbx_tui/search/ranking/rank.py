@@ -5,18 +5,18 @@
                                                       0 stays 0 under any alpha
 
 `answered` says how fully the document answers the query, from its relevance and that of a full
-answer (`topic`), and the parent score is the credit from entities, scaled by how fully the document
-answers the rest of the query (`entity_credit`). So a document that neither says anything of the
+answer (`Topic`), and the parent score is the credit from entities, scaled by how fully the document
+answers the rest of the query (`EntityCredit`). So a document that neither says anything of the
 topic nor is linked to a thing in it scores 0 under any alpha. It is a result only where it is
 linked to the entities and fewer than 10 documents score more. It follows these, in the order of
 BM25 of the query as typed.
 
-Where the query asks for a time, the relevance is that of `date_preference`, which counts for the
+Where the query asks for a time, the relevance is that of `DatePreference`, which counts for the
 credit of entities too; but a document that says nothing of the topic has no `answered`.
 
 A flat ranking has `doc_relevance` in place of the first line. Known items, documents that the query
 names in full, score 1.0 and come first. Where the Evidence holds scores of a reranker, these raise
-the final scores of the first 20 documents (`reranking`).
+the final scores of the first 20 documents (`reranked`).
 Source: the two-pass proposal, "Score Propagation Formula".
 """
 
@@ -29,10 +29,9 @@ from functools import cached_property
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument
+from kbx_tui.search.evidence.evidence import DatePreference, Evidence, FeedbackDocument
 from kbx_tui.search.evidence.reranking import RERANKED, reranked
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores
-from kbx_tui.search.evidence.topic import DatePreference
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.entities import EntityChoice, EntityCredit, choose_entities
 
@@ -55,7 +54,7 @@ class Ranked:
 
     The relevance itself where `topic` is None: when flat, where the query names people or teams
     and asks nothing else, or with the seed preset. Where the query asks for a time, that is part of
-    it (`date_preference`)."""
+    it (`DatePreference`)."""
     parent_entity_score: float
     document_part: float
     """What the document adds to the score, `alpha * answered` when two-pass.
@@ -82,7 +81,7 @@ class Ranking(EntityChoice):
 
     @cached_property
     def parent_entity_score(self) -> Scores:
-        """Mean or maximum of what the counted entities add, 0..1 (`entity_credit`)."""
+        """Mean or maximum of what the counted entities add, 0..1 (`EntityCredit`)."""
         return self._parent_scores(slice(None), self.doc_relevance)
 
     @cached_property

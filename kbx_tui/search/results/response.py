@@ -22,7 +22,7 @@ from kbx_tui.formatting import (
 from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
-    from kbx_tui.search.evidence.topic import PreferredDates
+    from kbx_tui.search.evidence.evidence import PreferredDates
 
 MAX_BY_DATE = 50
 """Results listed by date: the newest of many weak results would answer nothing."""

@@ -30,6 +30,7 @@ from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
     Evidence,
+    Topic,
 )
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_CANDIDATES,
@@ -46,7 +47,6 @@ from kbx_tui.search.evidence.scores import (
     scale_lexical,
 )
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
-from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.named_query import NamedQuery

@@ -1,7 +1,7 @@
 """Where links between documents lead, and which document links to which.
 
-Links resolve as during indexing (`entities/linking`). In an Obsidian vault a link means a file
-first (`file_lookup`). Elsewhere a path is one from the folder of the document, then from the top;
+Links resolve as during indexing (`knowledge/linking`). In an Obsidian vault a link means a file
+first (`FileLookup`). Elsewhere a path is one from the folder of the document, then from the top;
 names mean an entity, then a file, then a title or alias.
 
 After an edit that changes no name, only the links of changed documents are resolved: what the

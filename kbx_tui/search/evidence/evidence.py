@@ -96,7 +96,7 @@ class LinkedDocuments:
     reasons: tuple[str, ...]
     """Why each is linked, for display: `attendee`, `title, 4 mentions`."""
     propagated: Flags | None = None
-    """Documents linked only through an adjacent part (`continuations`); None if there are none.
+    """Documents linked only through an adjacent part (`Continuations`); None if there are none.
     Such a link counts only if the document has some relevance to the query."""
 
     def within(self, in_scope: Flags, scope_rows: Rows) -> LinkedDocuments:
@@ -129,7 +129,7 @@ class ComponentScores:
     own_relevance: Scores
     """Fusion of `lexical` and `vector`, 0..1."""
     doc_relevance: Scores
-    """`own_relevance` plus what an adjacent part propagates (`continuations`), 0..1."""
+    """`own_relevance` plus what an adjacent part propagates (`Continuations`), 0..1."""
     propagated_from: NDArray[np.int8]
     """Adjacent part that relevance propagated from: 0 the one before, 1 the one after, -1 none."""
     lexical_weight: float

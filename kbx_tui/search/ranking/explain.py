@@ -68,7 +68,7 @@ class Explanation:
     date_reason: str
     """Whether the document is of that time; empty without a date preference."""
     propagated: float
-    """What an adjacent part of a longer document adds to `ranked.answered` (`continuations`)."""
+    """What an adjacent part of a longer document adds to `ranked.answered` (`Continuations`)."""
     propagated_from: str
     """`part before`, `part after`, or empty."""
     entities: tuple[EntityShare, ...]

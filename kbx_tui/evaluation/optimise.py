@@ -26,7 +26,7 @@ from kbx_tui.evaluation.significance import (
     randomisation_p,
 )
 from kbx_tui.formatting import format_change, format_p
-from kbx_tui.search.evidence.evidence import Scores
+from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.search.evidence.tuning import Tuning
 
 FOLDS = 5

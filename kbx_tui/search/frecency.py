@@ -21,7 +21,7 @@ import numpy as np
 from kbx_tui.editing.atomic_write import write_atomically
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import WriteFault
-from kbx_tui.search.evidence.evidence import Scores
+from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.state_file import (
     Notice,
     ignore,
@@ -78,8 +78,6 @@ _DECODER = msgspec.json.Decoder(_Line)
 
 
 class UsageLog:
-    """The log of one base."""
-
     def __init__(self, root: Path, notice: Notice) -> None:
         self._log = Log(root, "usage.jsonl", _Line, notice, brief=True)
         self._version: tuple[int, ...] | None = None
@@ -126,7 +124,6 @@ class UsageLog:
 
 
 def _count(data: bytes) -> tuple[dict[str, tuple[int, float]], list[bytes]]:
-    """Return the openings and the last time by path, and the lines that cannot be read."""
     opens: dict[str, tuple[int, float]] = {}
     invalid = []
     for text in data.split(b"\n"):

@@ -33,8 +33,6 @@ COMPACTED_BYTES = 2 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class PastQuery:
-    """A query, and when it was last asked."""
-
     query: str
     at: float = 0.0
     """Seconds since 1970; 0 if not known."""
@@ -52,8 +50,6 @@ class PastQuery:
 
 
 class QueryHistory:
-    """The past queries of one base."""
-
     def __init__(self, root: Path, notice: Notice = ignore) -> None:
         """`notice` receives one sentence about lines that cannot be read."""
         self._log = Log(root, "queries.jsonl", PastQuery, notice, brief=True)
@@ -108,8 +104,6 @@ MAX_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class SavedQuery:
-    """A query with a name."""
-
     name: str
     query: str
     at: float

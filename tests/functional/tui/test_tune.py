@@ -50,7 +50,7 @@ def model(driver: Driver) -> TuneModel:
 
 
 def driver_queries(driver: Driver) -> list[str]:
-    queries = driver.explore.session.judging.grades.queries
+    queries = driver.explore.session.judging.queries
     return [query.text for query in queries if query.is_measurable]
 
 
@@ -206,10 +206,10 @@ async def test_optimising_can_be_stopped(demo_copy: Path) -> None:
     async with tuning(demo_copy) as driver:
         await driver.press("O", "escape")
         await driver.until(lambda: not driver.app.screen.query_one(DecisionPane).display)
-        assert model(driver).optimiser.progress is None
+        assert model(driver).progress is None
         await driver.press("right_square_bracket")
         await driver.until_shown(CurvePane, "alpha .55 now ")
-        assert model(driver).optimiser.advice is None
+        assert model(driver).advice is None
 
 
 @pytest.mark.parametrize("size", [TALL, NARROW, TINY])

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.config import Settings
-from kbx_tui.search.results.outdated_notes import (
+from kbx_tui.api.session import (
     OUTDATED_SECONDS,
     OUTDATED_TIMES,
     OutdatedNotes,
 )
+from kbx_tui.config import Settings
 
 MODULE = OutdatedNotes.__module__
 

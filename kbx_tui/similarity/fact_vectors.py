@@ -233,9 +233,9 @@ class TextVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._vector_of: dict[str, NDArray[np.float32]] = {}
+        self._vector_of: dict[str, Vector] = {}
 
-    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def of(self, texts: Sequence[str]) -> Vectors:
         """Return the vector of each text, shape (texts, dimension). Raises EmbeddingError."""
         new = sorted({text for text in texts if text not in self._vector_of})
         if new:

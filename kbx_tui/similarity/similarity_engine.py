@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
@@ -164,7 +163,7 @@ class SimilarityEngine:
             )
         ]
 
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str]) -> Vectors:
         """Return the vector of each text, shape (texts, dimension). Recent ones are cached."""
         return self._vectors.of(texts)
 

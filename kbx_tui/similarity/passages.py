@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.index.store import is_one_of
 from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.fact_comparison import Comparison, best_first, top_nearest
-from kbx_tui.similarity.fact_vectors import Flags
 from kbx_tui.similarity.matches import SimilarityMatch, Thresholds
 from kbx_tui.similarity.pair_score import calibration_of, similarity
 

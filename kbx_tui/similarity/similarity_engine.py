@@ -15,6 +15,7 @@ from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.results.notes import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
@@ -32,7 +33,6 @@ from kbx_tui.similarity.fact_vectors import (
     CandidateText,
     FactVectorCache,
     FactVectors,
-    Flags,
     TextVectors,
     candidate_texts,
 )

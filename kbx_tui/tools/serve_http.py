@@ -17,23 +17,17 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import Protocol
+from functools import partial
 
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.http_service.monitor import MonitorPort, monitored
 from kbx_tui.http_service.server_process import ServiceState, allow_connections
-from kbx_tui.tools.engine_process import McpOptions, StateReports, say, start_log
+from kbx_tui.tools.engine_process import McpOptions, say, start_log
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_http import McpProcess
 
 PROCESS = "server"
-
-
-class _Service(Protocol):
-    async def serve(self, listening: socket.socket) -> None: ...
-
-    def stop(self) -> object: ...
 
 
 def require_workers(count: int) -> None:
@@ -47,12 +41,7 @@ def serve_one(
 ) -> None:
     """Serve with this process until a signal comes; what is in progress is answered."""
     state = ServiceState(pids=lambda: {PROCESS: [os.getpid()]})
-    process = McpProcess(
-        engine,
-        token=options.token,
-        max_requests=options.max_requests,
-        reports=StateReports(state, PROCESS),
-    )
+    process = McpProcess(engine, options, partial(state.note, PROCESS))
     asyncio.run(_serve(process, listening, port, state))
 
 
@@ -63,16 +52,15 @@ def serve_several(
 
     Raises KbxError if they end again and again.
     """
-
-    async def serve() -> None:
-        state = ServiceState()
-        await _serve(WorkerPool(options, count, state), listening, port, state)
-
-    asyncio.run(serve())
+    state = ServiceState()
+    asyncio.run(_serve(WorkerPool(options, count, state), listening, port, state))
 
 
 async def _serve(
-    service: _Service, listening: socket.socket, port: MonitorPort | None, state: ServiceState
+    service: McpProcess | WorkerPool,
+    listening: socket.socket,
+    port: MonitorPort | None,
+    state: ServiceState,
 ) -> None:
     allow_connections()
     start_log()
@@ -101,7 +89,7 @@ class WorkerPool:
         self._queue = ConnectionQueue(
             self._workers.values, lambda: state.observer.rejected("no_worker")
         )
-        self._failed: asyncio.Future[None] | None = None
+        self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         state.pids = self.pids
 
@@ -112,14 +100,12 @@ class WorkerPool:
     async def serve(self, listening: socket.socket) -> None:
         """Serve until `stop`. Raises KbxError if workers end again and again."""
         self._loop = asyncio.get_running_loop()
-        self._failed = self._loop.create_future()
         listening.setblocking(False)
-        tasks = [asyncio.create_task(self._keep(number)) for number in range(self._count)]
-        tasks.append(asyncio.create_task(self._accept(listening)))
-        for task in tasks:
-            task.add_done_callback(self._task_ended)
+        work = [*map(self._keep, range(self._count)), self._accept(listening)]
+        tasks = [asyncio.create_task(each) for each in (self._stopping.wait(), *work)]
         try:
-            await self._failed
+            (ended, *_), _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            ended.result()  # only the wait for the end ends without an error
         finally:
             for task in tasks:
                 task.cancel()
@@ -132,19 +118,7 @@ class WorkerPool:
         """Let the workers answer what is in progress, then end. Callable on any thread."""
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended already
-                self._loop.call_soon_threadsafe(self._finish, None)
-
-    def _finish(self, error: BaseException | None) -> None:
-        if self._failed is not None and not self._failed.done():
-            if error is None:
-                self._failed.set_result(None)
-            else:
-                self._failed.set_exception(error)
-
-    def _task_ended(self, task: asyncio.Task[None]) -> None:
-        """End the server, which cannot do without this task."""
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._finish(error)
+                self._loop.call_soon_threadsafe(self._stopping.set)
 
     async def _keep(self, number: int) -> None:
         """Run a worker, and another one whenever it ends. Raises KbxError if none can run."""
@@ -187,7 +161,6 @@ class WorkerPool:
 
     async def _follow(self, worker: HttpWorker) -> None:
         """Read what a worker reports until it ends; end one that does not get ready, or hangs."""
-        reports = StateReports(self._state, worker.name)
         reader, writer = await asyncio.open_unix_connection(sock=worker.control.dup())
         deadline = asyncio.get_running_loop().call_later(START_SECONDS, worker.process.kill)
         watching = asyncio.create_task(_end_if_stalled(worker))
@@ -205,7 +178,8 @@ class WorkerPool:
                         case {"closed": int(closed)}:
                             worker.closed = closed
                         case report:
-                            reports.receive(report)
+                            for kind, values in report.items():
+                                self._state.note(worker.name, kind, *values)
         finally:
             deadline.cancel()
             watching.cancel()

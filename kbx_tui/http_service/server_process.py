@@ -6,6 +6,7 @@ only errors are kept, in the log file.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sys
@@ -13,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kbx_tui.user_files import logger
 
@@ -169,3 +170,46 @@ def allow_connections() -> None:
     enough = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     with suppress(OSError, ValueError):  # beyond what the system allows any process
         resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
+
+
+def limit_memory(most: int) -> None:
+    """Limit the private data of this process to so many bytes, or to the limit that it has.
+
+    What is read of files through mappings is shared and does not count.
+    """
+    if sys.platform != "win32":
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+class Process(Protocol):
+    """What is needed of a process to end it; the methods as those of asyncio."""
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    async def wait(self) -> int: ...
+
+
+async def end_process(process: Process, seconds: float) -> int:
+    """Ask a process to end, and return its exit code as `exit_code` does."""
+    with suppress(ProcessLookupError):
+        process.terminate()
+    return await exit_code(process, seconds)
+
+
+async def exit_code(process: Process, seconds: float) -> int:
+    """Return the exit code of a process that is about to end; kill it if it takes longer.
+
+    Sending it a signal before would collect the code in place of asyncio, which then has none.
+    """
+    try:
+        return await asyncio.wait_for(process.wait(), seconds)
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        return await process.wait()

@@ -22,7 +22,12 @@ from functools import partial
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.http_service.monitor import MonitorPort, monitored
-from kbx_tui.http_service.server_process import ServiceState, allow_connections
+from kbx_tui.http_service.server_process import (
+    ServiceState,
+    allow_connections,
+    end_process,
+    exit_code,
+)
 from kbx_tui.tools.engine_process import McpOptions, say, start_log
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_http import McpProcess
@@ -111,7 +116,8 @@ class WorkerPool:
                 task.cancel()
             listening.close()
             self._queue.close()
-            await asyncio.gather(*(worker.end() for worker in self._workers.values()))
+            running = (worker.process for worker in self._workers.values())
+            await asyncio.gather(*(end_process(process, END_SECONDS) for process in running))
             self._workers.clear()
 
     def stop(self) -> None:
@@ -126,7 +132,7 @@ class WorkerPool:
             try:
                 worker = await self._start(number)
                 await self._follow(worker)
-                code = await worker.exit_code()
+                code = await exit_code(worker.process, END_SECONDS)
             except OSError as error:
                 raise KbxError(f"a worker cannot be started: {error.strerror}") from error
             del self._workers[number]
@@ -252,24 +258,6 @@ class HttpWorker:
     def confirmed(self) -> None:
         """Let go of the connection that was given first: the worker has it."""
         self.unconfirmed.popleft().close()
-
-    async def end(self) -> None:
-        """Let the worker answer what is in progress, then end it."""
-        with suppress(ProcessLookupError):
-            self.process.terminate()
-        await self.exit_code()
-
-    async def exit_code(self) -> int:
-        """Return the exit code of a worker that is about to end; kill it if it does not.
-
-        Sending it a signal before would collect the code in place of asyncio, which then has none.
-        """
-        try:
-            return await asyncio.wait_for(self.process.wait(), END_SECONDS)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self.process.kill()
-            return await self.process.wait()
 
 
 WAIT_SECONDS = 5.0

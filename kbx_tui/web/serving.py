@@ -22,11 +22,10 @@ from aiohttp import web
 
 from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
 from kbx_tui.http_service.monitor import MonitorPort, monitored
-from kbx_tui.http_service.server_process import ServiceState, log_libraries
+from kbx_tui.http_service.server_process import ServiceState, end_process, log_libraries
 from kbx_tui.user_files import logger
-from kbx_tui.web.app_process import AppProcess, app_environment
+from kbx_tui.web.app_process import AppProcess, ForkServer, app_environment, fork_server
 from kbx_tui.web.browser_session import Limits, SessionRegistry
-from kbx_tui.web.forked_processes import ForkServer, fork_server
 from kbx_tui.web.links import Visitors, links_served
 from kbx_tui.web.listening import Listening
 from kbx_tui.web.page_messages import Opening
@@ -179,14 +178,7 @@ class _Follower:
     async def end(self) -> None:
         """End the process, and start no other."""
         self._watching.cancel()
-        with suppress(ProcessLookupError):
-            self._process.terminate()
-        try:
-            await asyncio.wait_for(self._process.wait(), END_SECONDS)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
+        await end_process(self._process, END_SECONDS)
 
     async def _watch(self) -> None:
         while True:

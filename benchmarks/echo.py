@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.common import copy_of, median, row
-from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS
+from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from tests.terminal.terminal import APP, Terminal, terminal
 
 QUERIES = ("alice platform migration", "security review of the database", "who decided on hiring")

@@ -100,22 +100,31 @@ def check_json(check: SimilarityCheck) -> dict[str, Any]:
         "notes",
         matches=[match_json(match) for match in check.matches],
         best_score=rounded(check.best_score),
-        nearest=[asdict(text) | {"score": rounded(text.score)} for text in check.nearest],
+        nearest=[
+            picked(
+                text,
+                "text score threshold match_type source_path line",
+                score=rounded(text.score),
+            )
+            for text in check.nearest
+        ],
     )
 
 
 def match_json(match: SimilarityMatch) -> dict[str, Any]:
     """Return a match, the same object in every answer."""
-    return asdict(match) | {
-        "score": rounded(match.score),
-        "date": match.date or None,
-        "entity_name": match.entity_name or None,
-        "cosine": rounded(match.cosine),
-        "signals": _signals_json(match.signals),
-        "conflicts": _conflicts_json(match.conflicts),
-        "field": match.field or None,
-        "is_similar": match.is_similar,
-    }
+    return picked(
+        match,
+        "text score fact_id source_path date entity_name match_type threshold relation cosine "
+        "signals conflicts line done field is_similar",
+        score=rounded(match.score),
+        date=match.date or None,
+        entity_name=match.entity_name or None,
+        cosine=rounded(match.cosine),
+        signals=_signals_json(match.signals),
+        conflicts=_conflicts_json(match.conflicts),
+        field=match.field or None,
+    )
 
 
 def field_json(check: FieldSimilarity) -> dict[str, Any]:

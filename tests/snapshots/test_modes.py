@@ -186,7 +186,7 @@ def test_trust_question(matches_snapshot: MatchesSnapshot, size: Size) -> None:
     ]
 
     async def play(driver: Driver, kb: RecordedKb) -> None:
-        await driver.app.push_screen(TrustQuestion("/home/ada/team-notes", requests, driver.app))
+        await driver.app.push_screen(TrustQuestion("/home/ada/team-notes", requests))
         await driver.until_focused(ChoiceList)
 
     assert matches_snapshot(play, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -12,17 +13,11 @@ from textual.content import Content
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.engine.client import LatestOnly
-from kbx_tui.tui.explore.facet_list import FacetList, facet_rows, narrowed, narrowed_to_span
-from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.shell.frame_screen import BoxScreen
+from kbx_tui.tui.explore.facet_list import FacetList, FacetRow, facet_rows
+from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeScreen
 
 if TYPE_CHECKING:
     from kbx_tui.search.results.facets import Facets
-
-
-def open_facets(explore: Explore) -> None:
-    """Open the box above explore."""
-    explore.app.push_screen(FacetBox(explore))
 
 
 class FacetBox(BoxScreen[None]):
@@ -32,26 +27,22 @@ class FacetBox(BoxScreen[None]):
     SCOPES = ("facets", "list", "facet_box", "app")
     AUTO_FOCUS = "FacetList"
 
-    def __init__(self, explore: Explore) -> None:
+    def __init__(self, below: ModeScreen, narrow: Callable[[FacetRow], object]) -> None:
         super().__init__()
-        self._explore = explore
-        self._counting = LatestOnly(explore.session.client)
+        self._below, self._model, self._narrow = below, below.session.explore, narrow
+        self._counting = LatestOnly(below.session.client)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="facets"):
             yield FacetList()
 
     def on_mount(self) -> None:
-        self._explore.model.on_ranking = self._count
+        self._model.on_ranking = self._count
         self._count()
 
     def on_unmount(self) -> None:
-        self._explore.model.on_ranking = lambda: None
+        self._model.on_ranking = lambda: None
         self._counting.cancel()
-
-    @property
-    def _query(self) -> str:
-        return self._explore.model.state.query
 
     # Counting.
 
@@ -59,36 +50,32 @@ class FacetBox(BoxScreen[None]):
         self._counting.start(self._read())
 
     async def _read(self) -> None:
-        ranking = self._explore.model.displayed.ranking
+        ranking = self._model.displayed.ranking
         if ranking is None:
             return
-        facets = await self._explore.session.client.run(
+        facets = await self._below.session.client.run(
             lambda engine: engine.documents.facets(ranking)
         )
         if self.is_attached:
             self._show(facets)
 
     def _show(self, facets: Facets) -> None:
-        rows = facet_rows(facets, self._query)
+        query, keymap = self._model.state.query, self._below.app.keymap
+        rows = facet_rows(facets, query)
         self.query_one(FacetList).show(rows, facets.months, facets.total)
-        keymap = self._explore.navigator.keymap
         take, undo, close = map(keymap.key_of, ("facets.take", "facets.undo", "facets.close"))
         box = self.query_one("#facets", Vertical)
-        box.border_title = Content(f"{facets.total:,} results of “{safe_line(self._query)}”")
+        box.border_title = Content(f"{facets.total:,} results of “{safe_line(query)}”")
         box.border_subtitle = Content(f"{take} narrow · {undo} undo · {close} close")
 
     # What the user does.
 
     @on(FacetList.Taken)
     def narrow(self, event: FacetList.Taken) -> None:
-        self._explore.filters.replace(narrowed(self._query, event.row))
-
-    @on(FacetList.SpanTaken)
-    def narrow_to_span(self, event: FacetList.SpanTaken) -> None:
-        self._explore.filters.replace(narrowed_to_span(self._query, event.first, event.last))
+        self._narrow(event.row)
 
     def action_undo(self) -> None:
-        self._explore.model.undo()
+        self._model.undo()
 
     def action_close(self) -> None:
         self.dismiss(None)

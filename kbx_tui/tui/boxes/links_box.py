@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
@@ -19,9 +18,8 @@ from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks
-from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.shell.frame_screen import BoxScreen
+from kbx_tui.tui.drawing.lines import Line, Span, highlight, looks
+from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeScreen
 from kbx_tui.tui.widgets.lines_view import dim_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -93,7 +91,6 @@ def group_title(rows: tuple[LinkRow, ...], kind: Kind) -> str:
 
 
 def counts(rows: tuple[LinkRow, ...]) -> str:
-    """Return the number of each kind that there is: `13 backlinks, 6 outgoing links`."""
     numbers = {kind: sum(row.kind == kind for row in rows) for kind in NOUNS}
     parts = [format_count(number, NOUNS[kind]) for kind, number in numbers.items() if number]
     return ", ".join(parts) or "no links"
@@ -115,41 +112,26 @@ INDENT = 5
 
 
 class LinksList(RowsView[LinkRow]):
-    """One or two lines per row below the title of its group."""
-
     BINDINGS = [*bindings("links"), *bindings("list")]  # noqa: RUF012  # as in Textual
     COMPONENT_CLASSES = looks("strong", "accent", "cursor", "bad")
-
-    @dataclass
-    class Opened(Message):
-        """The user chose a row."""
-
-        row: LinkRow
 
     @dataclass
     class Moved(Message):
         """The cursor is on another row."""
 
     def show(self, rows: tuple[LinkRow, ...]) -> None:
-        """Show these rows, with the cursor where it was."""
         cursor, self.rows = self.cursor, rows
         self.set_reactive(RowsView.cursor, max(min(cursor, len(rows) - 1), 0))
         self.rebuild_lines()
         self.show_cursor()
 
-    def slots(self) -> list[Slot]:
-        slots: list[Slot] = []
-        for number, row in enumerate(self.rows):
-            if number == 0 or row.kind != self.rows[number - 1].kind:
-                slots += [(-1, 0)] * bool(slots)
-                slots.append((-1, number + 1))
-            slots += [(number, part) for part in range(1 + bool(row.text))]
-        return slots
+    def row_heights(self) -> list[int]:
+        return [1 + bool(row.text) for row in self.rows]
+
+    def slots(self) -> Sequence[Slot | Line]:
+        return self.grouped(lambda row: row.kind, lambda row: group_title(self.rows, row.kind))
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            title = group_title(self.rows, self.rows[part - 1].kind) if part else ""
-            return (Span(f"  {title}", "dim"),) if part else BLANK
         each = self.rows[row]
         if part:
             return (Span(" " * INDENT), *self._text(each, width - INDENT - 1))
@@ -175,37 +157,20 @@ class LinksList(RowsView[LinkRow]):
         self.rebuild_lines()
         self.post_message(self.Moved())
 
-    def row_opened(self) -> None:
-        if self.current is not None:
-            self.post_message(self.Opened(self.current))
-
 
 NOTHING = "Nothing links here and no name of it is mentioned elsewhere; it has no links itself."
 
 
-def open_links(explore: Explore, path: str) -> None:
-    """Open the box above explore, which then opens what the user chose."""
-    explore.app.push_screen(LinksBox(explore, path), partial(_open, explore))
-
-
-def _open(explore: Explore, row: LinkRow | None) -> None:
-    if row is None:
-        return
-    if row.path:
-        explore.reader.open_document(row.path, line=row.line, focus=True)
-    elif row.entity_id:
-        explore.reader.open_card(row.entity_id)
-
-
 class LinksBox(BoxScreen[LinkRow | None]):
-    """An overlay on explore. Dismissed with the row to open, or None."""
+    """An overlay on a mode. Dismissed with the row to open, or None."""
 
     SCOPES = ("links", "list", "app")
     AUTO_FOCUS = "LinksList"
 
-    def __init__(self, explore: Explore, path: str) -> None:
+    def __init__(self, below: ModeScreen, path: str) -> None:
         super().__init__()
-        self._explore, self._path = explore, path
+        self._below, self._path = below, path
+        self._client, self._model = below.session.client, below.session.explore
         self._notice = ""
 
     def compose(self) -> ComposeResult:
@@ -215,7 +180,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
     def on_mount(self) -> None:
         self._box.border_title = Content(f"Links of {safe_line(self._path)}")
         self._box.border_subtitle = "reading …"
-        self._explore.session.client.start(self._read())
+        self._client.start(self._read())
 
     @property
     def _box(self) -> Vertical:
@@ -228,7 +193,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
             return engine.links.of(self._path)
 
         try:
-            links = await self._explore.session.client.run(read)
+            links = await self._client.run(read)
         except KbxError as error:
             self._show_error(error)
             return
@@ -243,7 +208,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        keymap, row = self._explore.navigator.keymap, self.query_one(LinksList).current
+        keymap, row = self._below.app.keymap, self.query_one(LinksList).current
         take, make, undo, close = (
             keymap.key_of(f"links.{name}") for name in ("take", "make", "undo", "close")
         )
@@ -255,7 +220,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
         self._box.border_subtitle = Content(" · ".join(parts))
 
     def _show_error(self, error: KbxError) -> None:
-        """Show an error in the box or, once that is closed, to explore."""
+        """Show an error in the box or, once that is closed, below it."""
         if not self.is_current:
             raise error
         self._box.border_subtitle = Content(safe_line(str(error)))
@@ -267,46 +232,43 @@ class LinksBox(BoxScreen[LinkRow | None]):
         self._notice = ""
         self._show_keys()
 
-    @on(LinksList.Opened)
-    def open_row(self, event: LinksList.Opened) -> None:
+    @on(RowsView.Opened)
+    def open_row(self, event: RowsView.Opened) -> None:
         self.dismiss(event.row)
 
     def action_make(self) -> None:
         """Make the mention under the cursor a link."""
         row = self.query_one(LinksList).current
         if row is not None and row.mention is not None:
-            self._explore.session.client.start(self._make(row.mention))
+            self._client.start(self._make(row.mention))
         else:
             self._box.border_subtitle = "only a mention without a link can become one"
 
     def action_undo(self) -> None:
-        self._explore.model.undo()
+        self._model.undo()
 
     def action_close(self) -> None:
         self.dismiss(None)
 
     async def _make(self, mention: UnlinkedMention) -> None:
-        client = self._explore.session.client
-
         def write(engine: KnowledgeBase) -> Written:
             return engine.links.link(mention, self._path)
 
         try:
-            written = await client.run(write)
+            written = await self._client.run(write)
         except KbxError as error:
             self._show_error(error)
             return
         if written.entry is not None:
             number = written.entry
-            self._explore.model.remember(lambda: client.start(self._take_back(number)))
+            self._model.remember(lambda: self._client.start(self._take_back(number)))
         self._index([mention.path])
         self._notice = f"linked in {safe_line(f'{mention.path}:{mention.line}')}"
         if self.is_attached:
             await self._read()
 
     async def _take_back(self, number: int) -> None:
-        client = self._explore.session.client
-        entry = await client.run(lambda engine: engine.undo(number))
+        entry = await self._client.run(lambda engine: engine.undo(number))
         self._index([change.path for change in entry.changes])
         self._notice = ""
         words = f"undone: {safe_line(entry.description)}"
@@ -315,10 +277,10 @@ class LinksBox(BoxScreen[LinkRow | None]):
         if self.is_attached:  # it may have been closed while it was read
             self._box.border_subtitle = Content(words)
         else:
-            self._explore.show_notice(words)
+            self._below.show_notice(words)
 
     def _index(self, written: Sequence[str]) -> None:
         """Index files that were written here, without announcing them as changed on disk."""
-        index_sync = self._explore.session.index_sync
+        index_sync = self._below.session.index_sync
         index_sync.expect(written)
         index_sync.index(maybe_changed=written)

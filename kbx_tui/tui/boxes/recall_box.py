@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from rapidfuzz import fuzz
@@ -25,12 +24,11 @@ from kbx_tui.search.query_history import News, PastQuery, SavedQuery
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
-from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.search_state import SearchState, settings_words, state_of, stored_settings
+from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import dim_text
-from kbx_tui.tui.widgets.rows_view import BoxList
+from kbx_tui.tui.widgets.rows_view import BoxList, RowsView
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -102,7 +100,6 @@ def recall_rows(
 
 
 def document_rows(news: News) -> list[RecallRow]:
-    """Return the rows of the documents that are new or changed."""
     return [
         RecallRow(
             "document",
@@ -157,13 +154,11 @@ WHEN_FROM = 60
 
 
 class RecallList(BoxList[RecallRow]):
-    """One line per row, and below them the details of the row under the cursor."""
-
     def lines_below(self, width: int) -> list[Line]:
         detail = self.current.detail if self.current is not None else ""
         return [BLANK, *paragraph(detail, width, "dim")] if detail else []
 
-    def line_of_row(self, row: int, width: int) -> Line:
+    def row_line(self, row: int, part: int, width: int) -> Line:
         each = self.rows[row]
         name = fit(f"{shorten(each.name, NAME)} ", self._name_width()) if each.name else ""
         when = f"{each.when:>{WHEN}}" if width >= WHEN_FROM else ""
@@ -189,37 +184,14 @@ class Recalled:
     path: str = ""
 
 
-def open_recall(explore: Explore, *, naming: bool = False) -> None:
-    """Open the box above explore, which then runs what the user chose.
-
-    With `naming`, it asks for a name to save the current query by.
-    """
-    explore.app.push_screen(RecallBox(explore, naming=naming), partial(_run, explore))
-
-
-def _run(explore: Explore, recalled: Recalled | None) -> None:
-    if recalled is None:
-        return
-    if recalled.path:
-        explore.query_one(ResultList).seek(recalled.path)
-    explore.run_recalled(recalled.state)
-    undo = explore.navigator.keymap.key_of("undo")
-    words = recalled.notice or settings_words(recalled.state, explore.model.defaults)
-    explore.show_notice(" · ".join(filter(None, (words, f"{undo} takes it back"))))
-
-
 class RecallLine(OrderedInput):
-    """The field for words of a query, or for a name."""
-
     BINDINGS = bindings("recall")
-
-    def __init__(self, placeholder: str) -> None:
-        super().__init__(placeholder=placeholder, compact=True)
-        self.cursor_blink = False
 
 
 class RecallBox(ModalScreen[Recalled | None]):
-    """An overlay on explore. Dismissed with what to run, or None.
+    """An overlay on a mode. Dismissed with what to run, or None.
+
+    With `naming`, it asks for a name to save the current query by.
 
     The field keeps the focus. The list below it is that of queries, or that of the documents which
     are new since a saved query was last opened.
@@ -227,9 +199,10 @@ class RecallBox(ModalScreen[Recalled | None]):
 
     AUTO_FOCUS = "RecallLine"
 
-    def __init__(self, explore: Explore, *, naming: bool) -> None:
+    def __init__(self, below: ModeScreen, *, naming: bool) -> None:
         super().__init__()
-        self._explore, self._naming = explore, naming
+        self._below, self._naming = below, naming
+        self._client, self._model = below.session.client, below.session.explore
         self._rows: list[RecallRow] = []
         self._saved: tuple[SavedQuery, ...] = ()
         self._opened: RecallRow | None = None
@@ -244,7 +217,7 @@ class RecallBox(ModalScreen[Recalled | None]):
 
     def on_mount(self) -> None:
         self._show_title()
-        self._explore.session.client.start(self._read())
+        self._client.start(self._read())
 
     @property
     def _box(self) -> Vertical:
@@ -261,9 +234,9 @@ class RecallBox(ModalScreen[Recalled | None]):
     # Reading and showing.
 
     async def _read(self) -> None:
-        self._saved = await self._explore.session.client.run(lambda engine: engine.queries.saved())
-        past = [] if self._naming else self._explore.app_state.past
-        self._rows = recall_rows(self._saved, past, self._explore.model.defaults)
+        self._saved = await self._client.run(lambda engine: engine.queries.saved())
+        past = [] if self._naming else self._below.app_state.past
+        self._rows = recall_rows(self._saved, past, self._model.defaults)
         if self.is_attached:
             self._show_rows()
 
@@ -278,9 +251,9 @@ class RecallBox(ModalScreen[Recalled | None]):
         self._list.show(matching(self._rows, self._text))
 
     def _show_title(self) -> None:
-        keymap = self._explore.navigator.keymap
+        keymap = self._below.app.keymap
         take, drop, close = map(keymap.key_of, ("recall.take", "recall.drop", "recall.close"))
-        query = safe_line(self._explore.model.state.query)
+        query = safe_line(self._model.state.query)
         if self._opened is not None:
             title, keys = f"{self._opened.name}: {self._news}", f"{take} go to it · {close} results"
         elif self._naming:
@@ -300,12 +273,12 @@ class RecallBox(ModalScreen[Recalled | None]):
         if self._opened is None:
             self._show_rows()
 
-    @on(RecallList.Opened)
+    @on(RowsView.Opened)
     def action_take(self) -> None:
         """Save by the name typed; else run the query or go to the document under the cursor."""
         row = self._list.current
         if self._naming:
-            self._explore.session.client.start(self._save(self._text or (row.name if row else "")))
+            self._client.start(self._save(self._text or (row.name if row else "")))
         elif row is None:
             return
         elif self._opened is not None and self._opened.state is not None:
@@ -314,7 +287,7 @@ class RecallBox(ModalScreen[Recalled | None]):
             self._box.border_subtitle = "its settings cannot be read"
         elif row.kind == "saved":
             self._box.border_subtitle = "comparing …"
-            self._explore.session.client.start(self._open(row, row.state))
+            self._client.start(self._open(row, row.state))
         else:
             self.dismiss(Recalled(row.state))
 
@@ -323,7 +296,7 @@ class RecallBox(ModalScreen[Recalled | None]):
         row = self._list.current
         saved = [one for one in self._saved if row is not None and safe_line(one.name) == row.name]
         if self._opened is None and row is not None and row.kind == "saved" and saved:
-            self._explore.session.client.start(self._drop(saved[0]))
+            self._client.start(self._drop(saved[0]))
 
     def action_move(self, rows: int) -> None:
         self._list.action_move(rows)
@@ -339,26 +312,26 @@ class RecallBox(ModalScreen[Recalled | None]):
         self.dismiss(done)
 
     def _show_error(self, error: KbxError) -> None:
-        """Show an error in the box or, once that is closed, to explore."""
+        """Show an error in the box or, once that is closed, below it."""
         if not self.is_current:
             raise error
         self._box.border_subtitle = Content(safe_line(str(error)))
 
     async def _save(self, name: str) -> None:
-        state, explore = self._explore.model.state, self._explore
+        state = self._model.state
 
         def save(engine: KnowledgeBase) -> SavedQuery:
             return engine.queries.save(name, state.request(), stored_settings(state))
 
         try:
-            saved = await explore.session.client.run(save)
+            saved = await self._client.run(save)
         except KbxError as error:
             self._show_error(error)
             return
         if self.is_current:
             self.dismiss(None)
-        key = explore.navigator.keymap.key_of("history.open")
-        explore.show_notice(f"saved as {saved.name}; {key} lists it")
+        key = self._below.app.keymap.key_of("history.open")
+        self._below.show_notice(f"saved as {saved.name}; {key} lists it")
 
     async def _open(self, row: RecallRow, state: SearchState) -> None:
         names = (one.name for one in self._saved if safe_line(one.name) == row.name)
@@ -368,7 +341,7 @@ class RecallBox(ModalScreen[Recalled | None]):
             return engine.queries.open(name, state.request())
 
         try:
-            news = await self._explore.session.client.run(read)
+            news = await self._client.run(read)
         except KbxError as error:
             self._show_error(error)
             return
@@ -384,13 +357,13 @@ class RecallBox(ModalScreen[Recalled | None]):
         self._list.show(document_rows(news))
 
     async def _drop(self, saved: SavedQuery) -> None:
-        client = self._explore.session.client
+        client = self._client
 
         def restore() -> None:
             client.start(client.run(lambda engine: engine.queries.restore(saved)))
-            self._explore.show_notice(f"{safe_line(saved.name)} is saved again")
+            self._below.show_notice(f"{safe_line(saved.name)} is saved again")
 
         await client.run(lambda engine: engine.queries.remove(saved.name))
-        self._explore.model.remember(restore)
+        self._model.remember(restore)
         if self.is_current:
             await self._read()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.cells import cell_len
@@ -13,7 +13,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
@@ -23,17 +22,14 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.ranking.explain import RankChange, explain_pair
 from kbx_tui.search.why_not import Change, ChangeEffect, WhyNot, change_effects
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
-from kbx_tui.tui.engine.client import EngineClient, LatestOnly
-from kbx_tui.tui.explore.model import ExploreModel
-from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.search_state import SearchState
+from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
-from kbx_tui.tui.widgets.rows_view import BoxList
+from kbx_tui.tui.widgets.rows_view import BoxList, RowsView
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -48,37 +44,14 @@ class Chosen:
     action: ActionRow
 
 
-def open_box(explore: Explore, keymap: Keymap) -> None:
-    """Open the box above explore, which then does what the user chose."""
-    model = WhyNotModel(explore.session.client, explore.model)
-    explore.app.push_screen(WhyNotBox(model, keymap), partial(_do, explore))
-
-
-def _do(explore: Explore, chosen: Chosen | None) -> None:
-    if chosen is None:
-        return
-    action, results = chosen.action, explore.query_one(ResultList)
-    if action.kind == "read":
-        explore.reader.open_document(chosen.path, focus=True)
-        return
-    if action.kind == "apply":
-        results.seek(chosen.path)
-        explore.model.apply(**action.changes)
-        undo = explore.navigator.keymap.key_of("undo")
-        explore.show_notice(f"{action.text}: {undo} takes it back")
-    else:
-        results.go_to(chosen.path)
-    explore.pane_switch.focus("results")
+LIMIT = 10
+"""The first results, among which a document is or is not."""
+DOCUMENTS = 20
+"""Documents offered at once."""
 
 
 class DocumentLine(OrderedInput):
-    """The field for a title or path."""
-
     BINDINGS = bindings("why_not")
-
-    def __init__(self) -> None:
-        super().__init__(placeholder="part of a title or path", compact=True)
-        self.cursor_blink = False
 
 
 class WhyNotBox(ModalScreen[Chosen | None]):
@@ -90,9 +63,13 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
     AUTO_FOCUS = "DocumentLine"
 
-    def __init__(self, model: WhyNotModel, keymap: Keymap) -> None:
+    def __init__(self, below: ModeScreen) -> None:
         super().__init__()
-        self.model, self.keymap = model, keymap
+        self._below = below
+        self._client, self._model = below.session.client, below.session.explore
+        self._requests = LatestOnly(self._client)
+        self._cancelled = threading.Event()
+        """Set when nobody waits for what was asked last: on the engine's thread it ends soon."""
         self._found_for: str | None = None
         """The text that the documents listed match; None before the first."""
         self._takes_found = False
@@ -100,19 +77,18 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="why_not"):
-            yield DocumentLine()
+            yield DocumentLine("part of a title or path")
             yield DocumentList()
             yield AnswerList()
 
     def on_mount(self) -> None:
-        self.model.post = self.post_message
-        query = self.model.explore.state.query
+        query = self._model.state.query
         self._box.border_title = Content(f"Why not in “{query}”" if query else "Go to a document")
         self._show_list(answered=False)
-        self.model.find("")
+        self._request(self._find(""))
 
     def on_unmount(self) -> None:
-        self.model.cancel()
+        self._cancel()
 
     @property
     def _box(self) -> Vertical:
@@ -130,17 +106,26 @@ class WhyNotBox(ModalScreen[Chosen | None]):
     def _is_answered(self) -> bool:
         return self._answer.display
 
-    @property
-    def _list(self) -> DocumentList | AnswerList:
-        return self._answer if self._is_answered else self._documents
+    # Asking the engine.
 
-    # What the model found.
+    def _request(self, request: Coroutine[Any, Any, None]) -> None:
+        self._cancel()
+        self._requests.start(request)
 
-    def on_documents_found(self, message: DocumentsFound) -> None:
-        if message.text != self.query_one(DocumentLine).value:
+    def _cancel(self) -> None:
+        self._cancelled.set()
+        self._cancelled = threading.Event()
+        self._requests.cancel()
+
+    async def _find(self, text: str) -> None:
+        """Find the documents that match a text; none until the base is indexed."""
+        found: Sequence[DocumentName] = ()
+        if self._model.is_searchable:
+            found = await self._client.run(lambda engine: engine.documents.find(text, DOCUMENTS))
+        if text != self.query_one(DocumentLine).value:
             return
-        self._found_for, documents = message.text, self._documents
-        if not self.model.explore.is_searchable:
+        self._found_for, documents = text, self._documents
+        if not self._model.is_searchable:
             documents.empty_state = dim_text("Nothing is indexed yet; try again in a moment.")
         else:
             documents.empty_state = titled_text(
@@ -148,18 +133,35 @@ class WhyNotBox(ModalScreen[Chosen | None]):
                 "Here documents are found by words of their title or path, or by parts of these. To"
                 " find one by what it says, close this box and ask for that in the query.",
             )
-        documents.show(message.documents)
+        documents.ranks = self._ranks
+        documents.show(found)
         if self._takes_found:
             self.action_take()
 
-    def on_answer_ready(self, message: AnswerReady) -> None:
-        self._answer.show_answer(message.answer)
-        self._show_list(answered=True)
+    async def _ask(self, document: DocumentName) -> None:
+        state, defaults, cancelled = self._model.state, self._model.defaults, self._cancelled
+        result_rank = self._ranks.get(document.path)
 
-    def on_no_answer(self, message: NoAnswer) -> None:
-        self._documents.empty_state = dim_text(message.reason)
-        self._documents.show(())
-        self._show_list(answered=False)
+        def ask(engine: KnowledgeBase) -> AnswerView:
+            if not state.query:
+                return read_only(document.path, title_of(document))
+            request = state.request()
+            answer = engine.why_not(request, document.path, LIMIT, cancelled=cancelled.is_set)
+            return present_answer(answer, state, defaults, result_rank)
+
+        try:
+            self._answer.show_answer(await self._client.run(ask))
+        except KbxError as error:
+            self._documents.empty_state = dim_text(safe_line(str(error)))
+            self._documents.show(())
+            self._show_list(answered=False)
+        else:
+            self._show_list(answered=True)
+
+    @property
+    def _ranks(self) -> dict[str, int]:
+        view = self._model.displayed.view
+        return {} if view is None else {result.path: result.rank for result in view.results}
 
     # What the user does.
 
@@ -167,9 +169,9 @@ class WhyNotBox(ModalScreen[Chosen | None]):
     def find(self, event: Input.Changed) -> None:
         self._show_list(answered=False)
         self._takes_found = False
-        self.model.find(event.value)
+        self._request(self._find(event.value))
 
-    @on(BoxList.Opened)
+    @on(RowsView.Opened)
     def action_take(self) -> None:
         """Pick the document, or do what is chosen about it."""
         if self._is_answered:
@@ -180,7 +182,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
             self._takes_found = True
         elif (document := self._documents.current) is not None:
             self._box.border_subtitle = "asking …"
-            self.model.ask(document)
+            self._request(self._ask(document))
 
     def action_read(self) -> None:
         answer, document = self._answer.answer, self._documents.current
@@ -199,30 +201,20 @@ class WhyNotBox(ModalScreen[Chosen | None]):
     def action_close(self) -> None:
         self.dismiss(None)
 
+    @property
+    def _list(self) -> DocumentList | AnswerList:
+        return self._answer if self._is_answered else self._documents
+
     def _show_list(self, *, answered: bool) -> None:
         self._answer.display, self._documents.display = answered, not answered
-        take, read, close = map(
-            self.keymap.key_of, ("why_not.take", "why_not.read", "why_not.close")
-        )
-        verb = "do it" if self._is_answered else "why not"
+        key_of = self._below.app.keymap.key_of
+        take, read, close = map(key_of, ("why_not.take", "why_not.read", "why_not.close"))
+        verb = "do it" if answered else "why not"
         self._box.border_subtitle = Content(f"{take} {verb} · {read} read · {close} close")
 
 
 ActionKind = Literal["apply", "go", "read"]
 """Change the search, go to the document in the results, or open it."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
-    """A document to pick."""
-
-    path: str
-    """As indexed: it identifies the document."""
-    title: str
-    date: str
-    kind: str
-    rank: int | None
-    """Its rank among the results shown; None if it is none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,99 +248,6 @@ class AnswerView:
     heading: str
     """What the actions are; or that no change helps."""
     actions: tuple[ActionRow, ...]
-
-
-@dataclass
-class DocumentsFound(Message):
-    """The documents that match a text."""
-
-    text: str
-    documents: tuple[DocumentRow, ...]
-
-
-@dataclass
-class AnswerReady(Message):
-    """Why a document is where it is, and what would change that."""
-
-    answer: AnswerView
-
-
-@dataclass
-class NoAnswer(Message):
-    """There is no answer on a document."""
-
-    reason: str
-    """A sentence without control characters."""
-
-
-LIMIT = 10
-"""The first results, among which a document is or is not."""
-DOCUMENTS = 20
-"""Documents offered at once."""
-
-
-class WhyNotModel:
-    """The requests of one box. Changes are applied to the search of the explore mode."""
-
-    def __init__(self, client: EngineClient, explore: ExploreModel) -> None:
-        self._client, self.explore = client, explore
-        self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
-        self._requests = LatestOnly(client)
-        self._cancelled = threading.Event()
-
-    @property
-    def ranks(self) -> dict[str, int]:
-        """The rank of each result on the screen, by path."""
-        view = self.explore.displayed.view
-        return {} if view is None else {result.path: result.rank for result in view.results}
-
-    def find(self, text: str) -> None:
-        """Find the documents that match a text; none until the base is indexed."""
-        self.cancel()
-        if self.explore.is_searchable:
-            self._requests.start(self._find(text))
-        else:
-            self.post(DocumentsFound(text, ()))
-
-    def ask(self, document: DocumentRow) -> None:
-        """Ask why this document is not among the first results."""
-        self.cancel()
-        self._requests.start(self._ask(document))
-
-    def cancel(self) -> None:
-        """Drop what was asked; on the engine's thread it ends soon."""
-        self._cancelled.set()
-        self._cancelled = threading.Event()
-        self._requests.cancel()
-
-    async def _find(self, text: str) -> None:
-        found = await self._client.run(lambda engine: engine.documents.find(text, DOCUMENTS))
-        ranks = self.ranks
-        self.post(DocumentsFound(text, tuple(_row(name, ranks) for name in found)))
-
-    async def _ask(self, document: DocumentRow) -> None:
-        state, defaults, cancelled = self.explore.state, self.explore.defaults, self._cancelled
-        result_rank = self.ranks.get(document.path)
-
-        def ask(engine: KnowledgeBase) -> AnswerView:
-
-            if not state.query:
-                return read_only(document.path, document.title)
-            request = state.request()
-            answer = engine.why_not(request, document.path, LIMIT, cancelled=cancelled.is_set)
-            return present_answer(answer, state, defaults, result_rank)
-
-        try:
-            self.post(AnswerReady(await self._client.run(ask)))
-        except KbxError as error:
-            self.post(NoAnswer(safe_line(str(error))))
-
-
-def _row(name: DocumentName, ranks: dict[str, int]) -> DocumentRow:
-    title = safe_line(name.title) or safe_line(name.path)
-    date, kind = safe_line(name.date), safe_line(name.kind)
-    return DocumentRow(name.path, title, date, kind, ranks.get(name.path))
 
 
 NAMES = 3
@@ -389,7 +288,6 @@ def read_only(path: str, title: str) -> AnswerView:
 
 
 def state_changes(change: Change, state: SearchState) -> Mapping[str, Any]:
-    """Return the fields of the search state that a change sets."""
     value = change.value
     match change.dimension:
         case "hierarchy":
@@ -410,7 +308,7 @@ def _reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
 
 
 def _main_reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
-    if answer.path in answer.ranking.evidence.scope.muted_documents:
+    if answer.path in answer.ranking.evidence.scope.filters.muted_documents:
         return "The Index mode lists what is muted, and leaves it in again"
     if answer.stage == "filtered":
         only = f"searching only {state.path}" if state.path else ""
@@ -452,16 +350,13 @@ MOST_TEXT = 40
 
 
 class AnswerList(BoxList[ActionRow]):
-    """The actions, with sentences above and below them."""
-
     answer: AnswerView | None = None
 
     def show_answer(self, answer: AnswerView) -> None:
-        """Show an answer, with the cursor on the first action."""
         self.answer = answer
         self.show(answer.actions)
 
-    def line_of_row(self, row: int, width: int) -> Line:
+    def row_line(self, row: int, part: int, width: int) -> Line:
         action = self.rows[row]
         marker = Span(" › " if row == self.cursor else "   ", "accent")
         if action.kind != "apply":
@@ -503,24 +398,29 @@ DATE = 10
 RANK = 5
 
 
-class DocumentList(BoxList[DocumentRow]):
-    """One line per document: title, path or type, date, and its rank if it is a result."""
+class DocumentList(BoxList["DocumentName"]):
+    """One line per document: title, path, date, and its rank if it is a result."""
 
-    def line_of_row(self, row: int, width: int) -> Line:
+    ranks: Mapping[str, int] = MappingProxyType({})
+    """The rank of each result, by path."""
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
         document = self.rows[row]
-        is_here = row == self.cursor
-        rank = f"#{document.rank}" if document.rank is not None else ""
+        rank = f"#{self.ranks[document.path]}" if document.path in self.ranks else ""
         room = max(width - DATE - RANK - 5, 1)
-        title = shorten(document.title, room)
-        beside = ""
-        if width >= PATH_FROM:
-            title = shorten(document.title, room // 2)
+        is_wide = width >= PATH_FROM
+        title, beside = shorten(title_of(document), room // 2 if is_wide else room), ""
+        if is_wide:
             beside = shorten_start(safe_line(document.path), max(room - cell_len(title) - 2, 1))
         return (
-            Span(" › " if is_here else "   ", "accent"),
+            Span(" › " if row == self.cursor else "   ", "accent"),
             Span(title, "strong"),
             Span("  " + beside if beside else "", "dim"),
             Span(" " * max(room - cell_len(title) - (cell_len(beside) + 2 if beside else 0), 0)),
             Span(f"{rank:>{RANK}} ", "accent"),
-            Span(fit(document.date, DATE), "dim"),
+            Span(fit(safe_line(document.date), DATE), "dim"),
         )
+
+
+def title_of(document: DocumentName) -> str:
+    return safe_line(document.title) or safe_line(document.path)

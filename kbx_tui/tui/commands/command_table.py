@@ -6,53 +6,25 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Literal
 
-ExploreScope = Literal["query", "path", "results", "entities", "preview", "card", "screen"]
-DedupScope = Literal["draft_line", "drafts", "known", "review"]
-ExpertsScope = Literal["topic", "expert_list", "experts"]
-WhyNotScope = Literal["why_not"]
-RecallScope = Literal["recall"]
-FacetScope = Literal["facets", "facet_box"]
-LinksScope = Literal["links"]
-CompareScope = Literal["side_by_side", "compare"]
-BlindScope = Literal["blind"]
-TogetherScope = Literal["together_line", "together_results", "together_bases", "together"]
-TuneScope = Literal["judged_queries", "snapshots", "decision", "tune"]
-IndexScope = Literal["files", "folders", "picker", "indexing"]
-SharedScope = Literal[
-    "list",
-    "text",
-    "slider",
-    "judging",
-    "saving",
-    "mode",
-    "welcome",
-    "question",
-    "bases",
-    "app",
-    "overlay",
-]
+# fmt: off
 Scope = Literal[
-    ExploreScope,
-    DedupScope,
-    ExpertsScope,
-    WhyNotScope,
-    RecallScope,
-    FacetScope,
-    LinksScope,
-    CompareScope,
-    BlindScope,
-    TogetherScope,
-    TuneScope,
-    IndexScope,
-    SharedScope,
+    "query", "path", "results", "entities", "preview", "card", "screen",  # explore
+    "why_not", "recall", "facets", "facet_box", "links",  # boxes above it
+    "side_by_side", "compare", "blind",
+    "draft_line", "drafts", "known", "review",  # dedup
+    "topic", "expert_list", "experts",
+    "judged_queries", "snapshots", "decision", "tune",
+    "files", "folders", "picker", "indexing",
+    "together_line", "together_results", "together_bases", "together",
+    "list", "text", "slider", "judging", "saving", "mode",  # shared by modes
+    "welcome", "question", "bases", "app", "overlay",
 ]
+# fmt: on
 """The part of the app in which the keys of a command work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something the user can do with a key."""
-
     id: str
     keys: str
     """In Textual's spelling, separated by commas."""
@@ -458,8 +430,9 @@ COMMANDS: tuple[Command, ...] = (
                "remove the snapshot from the list", bar=True),
     _snapshots("snapshot.up", "up", "move(-1)", "up", "move up"),
 
-    _decision("decision.accept", "enter", "accept", "accept", "do what is offered", bar=True),
-    _decision("decision.close", "escape", "close", "back",
+    _decision("decision.accept", "enter", "screen.accept_decision", "accept",
+              "do what is offered", bar=True),
+    _decision("decision.close", "escape", "screen.close_decision", "back",
               "stop optimising, or leave things as they are", bar=True),
 
     _tune("tune.alpha_less", "left_square_bracket", "alpha(-5)", "alpha",
@@ -551,7 +524,7 @@ COMMANDS: tuple[Command, ...] = (
     _welcome("welcome.up", "up", "move(-1)", "up", "move up"),
     _welcome("welcome.back", "escape", "screen.back", "back",
              "go back to the previous screen, if any"),
-    _welcome("welcome.help", "question_mark", "screen.help", "tour",
+    _welcome("welcome.help", "question_mark", "app.help", "tour",
              "take a tour in six steps", bar=True),
     _question("question.yes", "y", "answer(True)", "yes", "say yes", bar=True),
     _question("question.no", "n", "answer(False)", "no", "say no", bar=True),
@@ -559,7 +532,7 @@ COMMANDS: tuple[Command, ...] = (
            "remove a recent knowledge base from this list; its files stay", bar=True),
     _bases("base.recall", "z", "recall", "undo",
            "put the knowledge base that was removed last back into the list", bar=True),
-    _welcome("welcome.quit", "q", "screen.leave", "quit", "quit the app", bar=True),
+    _welcome("welcome.quit", "q", "app.quit", "quit", "quit the app", bar=True),
 
     _app("mode.explore", "f1", "go_to('explore')", "explore", "search and read", palette=True),
     _app("mode.dedup", "f2", "go_to('dedup')", "drafts",

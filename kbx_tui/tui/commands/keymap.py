@@ -18,8 +18,6 @@ from kbx_tui.tui.commands.command_table import COMMANDS, Command, Scope
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The commands of the command table, apart from those that are refused."""
-
     refused: Mapping[str, str] = field(default_factory=dict)
     """Why a command is refused, by its id: neither key bar nor palette nor help shows it."""
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -88,7 +86,6 @@ KEPT_BY_BROWSERS = frozenset(
 
 
 def offer_in_browser(*, allow_writes: bool, has_several_bases: bool) -> Offer:
-    """Return what the app offers a visitor."""
     refused = dict(NOT_IN_A_BROWSER)
     if not has_several_bases:
         refused["mode.together"] = NO_OTHER_BASE
@@ -148,19 +145,15 @@ class Keymap:
         self._require_no_clash()
 
     def commands_in(self, *scopes: Scope) -> Iterator[Command]:
-        """Yield the offered commands of `scopes`, in the order of the command table."""
         return (command for command in commands_in(*scopes) if self.offers(command.id))
 
     def offers(self, command_id: str) -> bool:
-        """Return whether the command with this id is offered."""
         return command_id not in self._offer.refused
 
     def refusal(self, command_id: str) -> str:
-        """Return why the command with this id is not offered; empty for one that is."""
         return self._offer.refused.get(command_id, "")
 
     def keys(self, command: Command) -> tuple[str, ...]:
-        """Return the keys of a command in Textual's spelling."""
         return tuple(self.changes.get(command.id, command.keys).split(","))
 
     def display_keys(self, command: Command) -> str:
@@ -322,10 +315,8 @@ _BY_ID = {command.id: command for command in COMMANDS}
 
 
 def command_by_id(command_id: str) -> Command:
-    """Return the command with this id. Raises KeyError."""
     return _BY_ID[command_id]
 
 
 def commands_in(*scopes: Scope) -> Iterator[Command]:
-    """Yield the commands of `scopes`, in the order of the command table."""
     return (command for command in COMMANDS if command.scope in scopes)

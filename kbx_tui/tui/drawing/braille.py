@@ -28,18 +28,15 @@ class BrailleCanvas:
 
     @property
     def dots(self) -> tuple[int, int]:
-        """Width and height in dots."""
         return self.width * DOTS_ACROSS, self.height * DOTS_DOWN
 
     def dot(self, x: int, y: int, look: Look) -> None:
-        """Set a dot."""
         if 0 <= x < self.dots[0] and 0 <= y < self.dots[1]:
             row, column = y // DOTS_DOWN, x // DOTS_ACROSS
             self._bits[row][column] |= BITS[y % DOTS_DOWN][x % DOTS_ACROSS]
             self._looks[row][column] = look
 
     def path(self, points: Sequence[tuple[int, int]], look: Look) -> None:
-        """Connect points by straight lines."""
         for point in points[:1]:
             self.dot(*point, look)
         for (x0, y0), (x1, y1) in pairwise(points):
@@ -62,7 +59,6 @@ class BrailleCanvas:
                 self._signs[row][column], self._looks[row][column] = sign, look
 
     def lines(self) -> list[Line]:
-        """Return the lines, from the top."""
         return [tuple(_joined(self._cells(row))) for row in range(self.height)]
 
     def _cells(self, row: int) -> Iterable[Span]:

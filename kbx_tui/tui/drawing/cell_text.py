@@ -33,8 +33,9 @@ def shorten(text: str, width: int) -> str:
 
 
 def longest_fitting(wordings: Sequence[str], width: int) -> str:
-    """Return the first of these wordings, the longest first, that fits; else the last."""
-    return next((text for text in wordings if cell_len(text) <= width), wordings[-1])
+    """Return the first of these wordings, the longest first, that fits; else the last, if any."""
+    last = wordings[-1] if wordings else ""
+    return next((text for text in wordings if cell_len(text) <= width), last)
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -55,13 +55,11 @@ def least_contrast(color: Color, foreground: Color, backgrounds: Iterable[Color]
 
 
 def contrast(one: Color, other: Color) -> float:
-    """Return the contrast of two colours, 1..21."""
     darker, lighter = sorted((luminance(one), luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def luminance(color: Color) -> float:
-    """Return the relative luminance of a colour, 0..1."""
     red, green, blue = (_linear(value) for value in color.normalized)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

@@ -39,8 +39,6 @@ def looks(*names: Look) -> set[str]:
 
 
 class Span(NamedTuple):
-    """A piece of a line in a single style."""
-
     text: str
     look: Look = "text"
 
@@ -50,7 +48,6 @@ BLANK: Line = ()
 
 
 def width_of(line: Line) -> int:
-    """Return the width of `line` in cells."""
     return sum(cell_len(span.text) for span in line)
 
 
@@ -95,6 +92,13 @@ def fit_to_height(lines: list[Line], height: int) -> list[Line]:
     """Return `lines` below a blank line, or without any blank lines if that exceeds `height`."""
     spaced = [BLANK, *lines]
     return spaced if len(spaced) <= height else [line for line in lines if line]
+
+
+def diff_look(line: str) -> Look:
+    """Return the style of a line of a unified diff, or of a reason (`✗ ...`) why there is none."""
+    if line.startswith(("+++", "---", "@@")):
+        return "rule"
+    return "entity" if line.startswith("+") else "bad" if line.startswith(("-", "✗")) else "dim"
 
 
 class LineDrawing:

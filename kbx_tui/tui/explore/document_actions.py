@@ -7,17 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from textual.screen import Screen
-
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import command_line
-from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.entity_list import EntityList
-from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 
@@ -25,18 +21,22 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.results.response import Snippet
 
+Content = Literal["path", "citation", "snippet", "command"]
+COMMAND = "command line"
+"""The name of the command in the notice that it was copied."""
+SHARED_RESULTS = 20
+"""Results on a page: those that a reranker ranks, and about what is read."""
+
 
 class DocumentActions:
-    """Acts on the current document of a screen."""
-
-    def __init__(self, screen: JudgingScreen, session: BaseSession) -> None:
-        self._screen, self._session = screen, session
+    def __init__(self, screen: ModeScreen, reader: Reader) -> None:
+        self._screen, self._session, self._reader = screen, screen.session, reader
+        self._model = screen.session.explore
 
     async def edit(self) -> None:
-        """Open the document in the user's editor, at the current line."""
-        path, line = current_document(self._screen, self._session.explore.displayed.snippets)
+        path, line = self._current()
         if path:
-            self._session.reading.count_opening(path)
+            self._reader.count_opening(path)
         if not await self._screen.edit_file(path, line):
             self._screen.show_notice("no document is chosen: go to one first")
 
@@ -45,14 +45,11 @@ class DocumentActions:
         focused = self._screen.focused
         if isinstance(focused, EntityCard):
             return focused.card.path if focused.card is not None else ""
-        return current_document(self._screen, self._session.explore.displayed.snippets)[0]
+        return self._current()[0]
 
     def copy(self, content: Content) -> None:
-        """Copy path, citation, passage or command line."""
-        model = self._session.explore
-        path, line = current_document(self._screen, model.displayed.snippets)
-        text = text_to_copy(self._screen, model, content, path, line)
-        if text:
+        path, line = self._current()
+        if text := self._text(content, path, line):
             self._session.client.start(self._copy(content, path, text))
         elif safe_line(path) != path:
             self._screen.show_notice("not copied: the name of this file holds control characters")
@@ -61,10 +58,30 @@ class DocumentActions:
 
     async def _copy(self, content: Content, path: str, text: str) -> None:
         if content == "snippet":
-            snippet = self._session.explore.displayed.snippets[path]
-            text = await self._session.reading.whole_passage(path, snippet) or text
+            snippet = self._model.displayed.snippets[path]
+            text = await self._reader.whole_passage(path, snippet) or text
         name = COMMAND if content == "command" else content
-        self._screen.show_notice(await self._screen.navigator.copy(name, text))
+        self._screen.show_notice(await self._screen.app.copy(name, text))
+
+    def share(self) -> None:
+        if self._model.state.query:
+            self._session.client.start(self._share())
+        else:
+            self._screen.show_notice("there are no results to share: type a query first")
+
+    async def _share(self) -> None:
+        request = replace(self._model.state.request(), limit=SHARED_RESULTS)
+
+        def make(engine: KnowledgeBase) -> tuple[str, int]:
+            from kbx_tui.sharing.search_page import search_page
+            from kbx_tui.sharing.shared_search import share_search
+
+            shared = share_search(engine, request)
+            return search_page(shared), len(shared.answer.results)
+
+        page, count = await self._session.client.run(make)
+        place = await self._screen.app.save_page(request.searched, page)
+        self._screen.show_notice(safe_line(f"wrote {format_count(count, 'result')} to {place}"))
 
     def refresh_index(self) -> None:
         """Index changed files now, those on the screen for certain."""
@@ -72,41 +89,38 @@ class DocumentActions:
         read = self._screen.query_one(PreviewPane).path
         self._session.index_sync.index(maybe_changed=[*shown, read], by_user=True)
 
+    def _current(self) -> tuple[str, int]:
+        """Return path and 1-based line of the current document.
 
-Content = Literal["path", "citation", "snippet", "command"]
-COMMAND = "command line"
-"""The name of the command in the notice that it was copied."""
+        The path is empty without one, the line 0 where none is known.
+        """
+        focused = self._screen.focused
+        if isinstance(focused, PreviewPane):
+            return focused.path, focused.current_line
+        if isinstance(focused, EntityCard):
+            return focused.current_path, 0
+        if isinstance(focused, EntityList):
+            return (focused.current.path if focused.current is not None else ""), 0
+        result = self._screen.query_one(ResultList).current
+        if result is None:
+            return "", 0
+        snippet = self._model.displayed.snippets.get(result.path)
+        return result.path, snippet.line_start if snippet is not None else 0
 
-
-def current_document(screen: Screen[None], snippets: Mapping[str, Snippet]) -> tuple[str, int]:
-    """Return path and 1-based line of the current document.
-
-    The path is empty without one, the line 0 where none is known. Snippets are by path.
-    """
-    focused = screen.focused
-    if isinstance(focused, PreviewPane):
-        return focused.path, focused.current_line
-    if isinstance(focused, EntityCard):
-        return focused.current_path, 0
-    if isinstance(focused, EntityList):
-        return (focused.current.path if focused.current is not None else ""), 0
-    result = screen.query_one(ResultList).current
-    if result is None:
-        return "", 0
-    snippet = snippets.get(result.path)
-    return result.path, snippet.line_start if snippet is not None else 0
-
-
-def text_to_copy(
-    screen: Screen[None], model: ExploreModel, content: Content, path: str, line: int
-) -> str:
-    """Return the text to copy of the document at `path`; empty when there is none."""
-    if content == "command":
-        if not model.state.query:
-            return ""
-        roots = [model.summary.root] if model.summary is not None else []
-        return command_line(model.state.request(), model.defaults.request(), roots)
-    return text_of_document(content, path, line, _titles(screen), model.displayed.snippets)
+    def _text(self, content: Content, path: str, line: int) -> str:
+        """Return the text to copy of the document at `path`; empty when there is none."""
+        model = self._model
+        if content == "command":
+            if not model.state.query:
+                return ""
+            roots = [model.summary.root] if model.summary is not None else []
+            return command_line(model.state.request(), model.defaults.request(), roots)
+        results = self._screen.query_one(ResultList).rows
+        titles = {result.path: (result.title, result.date) for result in results}
+        preview = self._screen.query_one(PreviewPane).preview
+        if preview is not None:
+            titles[preview.path] = (preview.title, preview.date)
+        return text_of_document(content, path, line, titles, model.displayed.snippets)
 
 
 def text_of_document(
@@ -138,45 +152,3 @@ def citation(title: str, date: str, path: str) -> str:
         label = label.replace(sign, f"\\{sign}")
     target = f"<{path}>" if any(sign in path for sign in " ()<>") else path
     return f"[{label}]({target})"
-
-
-def _titles(screen: Screen[None]) -> dict[str, tuple[str, str]]:
-    """Return title and date of what is shown, by path."""
-    results = screen.query_one(ResultList).rows
-    titles = {result.path: (result.title, result.date) for result in results}
-    preview = screen.query_one(PreviewPane).preview
-    if preview is not None:
-        titles[preview.path] = (preview.title, preview.date)
-    return titles
-
-
-SHARED_RESULTS = 20
-"""Results on a page: those that a reranker ranks, and about what is read."""
-
-
-class ResultSharer:
-    """Shares the results of a screen."""
-
-    def __init__(self, screen: ModeScreen, session: BaseSession) -> None:
-        self._screen, self._session = screen, session
-
-    def share(self) -> None:
-        """Write the first results to a page, and save it for the user."""
-        if self._session.explore.state.query:
-            self._session.client.start(self._share())
-        else:
-            self._screen.show_notice("there are no results to share: type a query first")
-
-    async def _share(self) -> None:
-        request = replace(self._session.explore.state.request(), limit=SHARED_RESULTS)
-
-        def make(engine: KnowledgeBase) -> tuple[str, int]:
-            from kbx_tui.sharing.search_page import search_page
-            from kbx_tui.sharing.shared_search import share_search
-
-            shared = share_search(engine, request)
-            return search_page(shared), len(shared.answer.results)
-
-        page, count = await self._session.client.run(make)
-        place = await self._screen.navigator.save_page(request.searched, page)
-        self._screen.show_notice(safe_line(f"wrote {format_count(count, 'result')} to {place}"))

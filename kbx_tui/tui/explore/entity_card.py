@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.message import Message
@@ -19,8 +19,12 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap_ranges
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
-from kbx_tui.tui.explore.view import CardDocument, CardFact, CardItem, CardView
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+
+if TYPE_CHECKING:
+    from kbx_tui.knowledge.records import Fact
+    from kbx_tui.search.browse import EntityCard as Card
+    from kbx_tui.search.browse import EntityDocument
 
 REACH = 3
 """The cursor moves to the next row if that is at most this many lines of scrolling away."""
@@ -35,16 +39,10 @@ class EntityCard(RowsView[str]):
     class Closed(Message):
         """The user closed the card."""
 
-    @dataclass
-    class Opened(Message):
-        """The user opened a document."""
-
-        path: str
-
     def __init__(self) -> None:
         super().__init__()
-        self.card: CardView | None = None
-        self._text: list[Line] = []
+        self.card: Card | None = None
+        self._is_redacted = False
         self._tops: list[int] = []
         """The first line of each row."""
         self._document_height = 1
@@ -52,11 +50,15 @@ class EntityCard(RowsView[str]):
         self._laid_out_height = 1
         """The visible height for which the card was last laid out."""
 
-    def show(self, card: CardView) -> None:
-        """Show an entity from the top; the same entity keeps its cursor and scroll position."""
+    def show(self, card: Card, *, is_redacted: bool = False) -> None:
+        """Show an entity from the top; the same entity keeps its cursor and scroll position.
+
+        All texts are without control characters, except paths, and sources other than its page.
+        With `is_redacted` the page redacts its role or team.
+        """
         same = self.card is not None and self.card.id == card.id
         path, cursor_offset = self.current_path, self._cursor_offset() if same else None
-        self.card = card
+        self.card, self._is_redacted = card, is_redacted
         self.rows = tuple(filter(None, [card.path])) + tuple(item.path for item in card.documents)
         self.border_title = "Entity"
         row = self.rows.index(path) if same and path in self.rows else 0
@@ -70,53 +72,47 @@ class EntityCard(RowsView[str]):
 
     @property
     def current_path(self) -> str:
-        """The path of the document under the cursor, or empty."""
         return self.current or ""
 
-    def slots(self) -> list[Slot]:
+    def slots(self) -> Sequence[Slot | Line]:
         card, width = self.card, self.line_width
-        self._text, self._tops = [], []
-        self._document_height = document_height(width)
-        slots: list[Slot] = []
+        self._tops, self._document_height = [], document_height(width)
+        slots: list[Slot | Line] = []
         if card is None or width <= 0:
             return slots
-
-        def add_text(lines: list[Line]) -> None:
-            slots.extend((-1, len(self._text) + index) for index in range(len(lines)))
-            self._text += lines
 
         def add_row(height: int) -> None:
             self._tops.append(len(slots))
             slots.extend((len(self._tops) - 1, part) for part in range(height))
 
-        add_text([*head_lines(card, width), BLANK])
+        def add_text(*lines: Line) -> None:
+            slots.extend(fit_line(line, width) for line in lines)
+
+        add_text(*head_lines(card, width, is_redacted=self._is_redacted), BLANK)
         if card.path:
             add_row(1)
         else:
-            add_text(no_page_lines(width))
-        add_text(item_lines(card.open_items, width))
-        add_text(fact_lines(card.facts, width))
+            add_text(*_indented("no page of its own", width, "dim"))
+        add_text(*item_lines(card.open_items, width), *fact_lines(card.facts, width))
         if card.documents:
-            add_text([BLANK, title_line("Documents", len(card.documents), width)])
+            add_text(BLANK, title_line("Documents", len(card.documents), width))
         for year, count in document_groups(card.documents):
-            add_text([group_line(year, count, width)])
+            add_text(group_line(year, count, width))
             for _ in range(count):
                 add_row(self._document_height)
         return slots
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        card = self.card
-        if row < 0 or card is None:
-            return fit_line(self._text[part], width)
+        assert self.card is not None  # else there are no rows
         cursor = row == self.cursor
         if row < self._page_count:
-            return page_line(card.path, width, cursor=cursor)
-        document = card.documents[row - self._page_count]
+            return page_line(self.card.path, width, cursor=cursor)
+        document = self.card.documents[row - self._page_count]
         return document_line(document, part, width, cursor=cursor)
 
     def row_opened(self) -> None:
         if self._is_visible(self.cursor):
-            self.post_message(self.Opened(self.current_path))
+            super().row_opened()
         else:
             self.show_cursor()
 
@@ -157,7 +153,6 @@ class EntityCard(RowsView[str]):
 
     @property
     def _page_count(self) -> int:
-        """The number of rows for the entity's own page: 0 or 1."""
         return 1 if self.card is not None and self.card.path else 0
 
     def _lay_out(self, cursor_offset: int | None) -> None:
@@ -175,7 +170,6 @@ class EntityCard(RowsView[str]):
         return self._tops[self.cursor] - self.scroll_offset.y if visible else None
 
     def _bottom(self, row: int) -> int:
-        """Return the last line of a row."""
         return self._tops[row] + (0 if row < self._page_count else self._document_height - 1)
 
     def _distance(self, row: int) -> int:
@@ -215,8 +209,7 @@ DATE = 10
 DAY = 5
 
 
-def head_lines(card: CardView, width: int) -> list[Line]:
-    """Return name, type, role, aliases and counts of the entity."""
+def head_lines(card: Card, width: int, *, is_redacted: bool = False) -> list[Line]:
     kind = shorten(card.type, max(width // 3, 1))
     room = width - EDGE - cell_len(kind) - 1
     name, *rest = _wrapped(card.name or card.id, room - 1)
@@ -225,23 +218,17 @@ def head_lines(card: CardView, width: int) -> list[Line]:
         *((Span("  "), Span(part, "strong")) for part in rest),
     ]
     position = " · ".join(filter(None, (card.role, card.team)))
-    lines += _indented(position, width, "dim" if card.redacted else "text")
+    lines += _indented(position, width, "dim" if is_redacted else "text")
     lines += _indented(f"also {', '.join(card.aliases)}" if card.aliases else "", width, "dim")
     return [*lines, *_indented(_counts(card), width, "dim")]
 
 
 def page_line(path: str, width: int, *, cursor: bool) -> Line:
-    """Return the row of the entity's page."""
     shown = shorten_start(safe_line(path), max(width - EDGE - 6, 1))
     return (Span("› " if cursor else "  ", "dim"), Span("page "), Span(shown, "document"))
 
 
-def no_page_lines(width: int) -> list[Line]:
-    """Return what is shown for an entity without a page."""
-    return _indented("no page of its own", width, "dim")
-
-
-def item_lines(items: Sequence[CardItem], width: int) -> list[Line]:
+def item_lines(items: Sequence[Fact], width: int) -> list[Line]:
     """Return the open items, then those done; nothing when there are none."""
     if not items:
         return []
@@ -249,14 +236,14 @@ def item_lines(items: Sequence[CardItem], width: int) -> list[Line]:
     for item in sorted(items, key=lambda item: item.done):
         box: Span = Span("☑ ", "dim") if item.done else Span("☐ ", "accent")
         for index, text in enumerate(_wrapped(item.text, width - EDGE - 2 - 1)):
-            is_past = item.done or bool(item.status)
+            is_past = item.done or item.status != "active"
             lines.append((Span("  "), Span("  ") if index else box, _text(text, is_past)))
-        if below := " · ".join(filter(None, (item.date, item.status))):
+        if below := " · ".join(filter(None, (item.date, _status(item)))):
             lines[-1:] = _with_date(lines[-1], below, width)
     return lines
 
 
-def fact_lines(facts: Sequence[CardFact], width: int) -> list[Line]:
+def fact_lines(facts: Sequence[Fact], width: int) -> list[Line]:
     """Return facts in order, inactive ones dimmed; nothing when there are none."""
     if not facts:
         return []
@@ -266,11 +253,11 @@ def fact_lines(facts: Sequence[CardFact], width: int) -> list[Line]:
     for fact in facts:
         names = [shorten(short_source(source), width - indent - 8) for source in fact.sources]
         sources = f"from {join_limited(names, limit=SOURCES)}" if names else ""
-        below = filter(None, ("" if beside else fact.date, fact.status, sources))
+        below = filter(None, ("" if beside else fact.date, _status(fact), sources))
         lead = fit(fact.date, DATE) + "  " if beside else "· "
         for index, text in enumerate(_wrapped(fact.text, width - indent - 1)):
             before = lead if index == 0 else " " * (indent - EDGE)
-            lines.append((Span("  " + before, "dim"), _text(text, bool(fact.status))))
+            lines.append((Span("  " + before, "dim"), _text(text, fact.status != "active")))
         lines += [
             (Span(" " * indent), Span(text, "dim"))
             for text in _wrapped(" · ".join(below), width - indent - 1)
@@ -280,29 +267,26 @@ def fact_lines(facts: Sequence[CardFact], width: int) -> list[Line]:
 
 
 def title_line(words: str, count: int, width: int) -> Line:
-    """Return the title of a section, with the number of its entries."""
     return (Span(f"  {shorten(words, max(width - 8, 1))}", "heading"), Span(f"  {count:,}", "dim"))
 
 
-def document_groups(documents: Sequence[CardDocument]) -> Iterator[tuple[str, int]]:
+def document_groups(documents: Sequence[EntityDocument]) -> Iterator[tuple[str, int]]:
     """Yield the years of `documents`, in their order, and how many each has."""
     for year, group in groupby(documents, key=lambda document: _year(document.date)):
         yield year, sum(1 for _ in group)
 
 
 def group_line(year: str, count: int, width: int) -> Line:
-    """Return the heading of the documents of one year."""
     words, number = f"  {year} ", f" {count:,}"
     rule = "┄" * max(width - len(words) - len(number) - 1, 0)
     return (Span(words, "dim"), Span(rule, "rule"), Span(number, "dim"))
 
 
 def document_height(width: int) -> int:
-    """Return how many lines a document takes."""
     return 1 if width >= ONE_LINE else 2
 
 
-def document_line(document: CardDocument, part: int, width: int, *, cursor: bool) -> Line:
+def document_line(document: EntityDocument, part: int, width: int, *, cursor: bool) -> Line:
     """Return line `part` of a document, of `document_height`."""
     about = " · ".join(filter(None, (document.kind, document.reason)))
     indent = EDGE + DAY + 2
@@ -324,7 +308,7 @@ def short_source(source: str) -> str:
     return source.rstrip("/").rpartition("/")[2].removesuffix(".md") if is_path else source
 
 
-def _counts(card: CardView) -> str:
+def _counts(card: Card) -> str:
     still_open = sum(not item.done for item in card.open_items)
     counts = [
         format_count(len(card.facts), "fact") if card.facts else "",
@@ -332,6 +316,10 @@ def _counts(card: CardView) -> str:
         format_count(len(card.documents), "document") if card.documents else "",
     ]
     return " · ".join(filter(None, counts)) or "nothing is known about it yet"
+
+
+def _status(fact: Fact) -> str:
+    return "" if fact.status == "active" else fact.status
 
 
 def _year(date: str) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import floor
 
 from rich.cells import cell_len
-from textual.message import Message
 
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
@@ -26,12 +25,6 @@ class EntityList(RowsView[EntityRow]):
     BINDINGS = bindings("entities")
     LEAVE_ACTION = "screen.focus_query"
     threshold = 0.5
-
-    @dataclass
-    class Opened(Message):
-        """The user opened an entity."""
-
-        entity: EntityRow
 
     def show(
         self, entities: tuple[EntityRow, ...], threshold: float, *, fresh: bool = False
@@ -66,17 +59,15 @@ class EntityList(RowsView[EntityRow]):
         super().watch_has_focus(_has_focus)  # handlers of focus and blur run before it is set
         self.cursor_moved()
 
-    def slots(self) -> list[Slot]:
-        slots = super().slots()
+    def slots(self) -> Sequence[Slot | Line]:
+        slots = self.row_slots()
         if not slots:
             return slots
         passing = count_passing(self.rows, self.threshold)
         line = sum(row < passing for row, _ in slots)
-        return [*slots[:line], (-1, 0), *slots[line:]]
+        return [*slots[:line], threshold_line(self.threshold, self.line_width), *slots[line:]]
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            return threshold_line(self.threshold, width)
         entity = self.rows[row]
         if part:
             lines = self._reason_lines(row)
@@ -86,33 +77,18 @@ class EntityList(RowsView[EntityRow]):
     def is_cursor_line(self, y: int) -> bool:
         return self.has_focus and super().is_cursor_line(y)
 
-    def row_opened(self) -> None:
-        self.post_message(self.Opened(self.rows[self.cursor]))
-
 
 class EntityStrip(LineWidget):
     """The entities in one line, for terminals too small for a column."""
 
     COMPONENT_CLASSES = looks("strong", "entity", "rule")
-    entities: tuple[EntityRow, ...] = ()
-    threshold = 0.5
-
-    def show(self, entities: tuple[EntityRow, ...], threshold: float) -> None:
-        """Show these entities, best first."""
-        self.entities, self.threshold = entities, threshold
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        return entity_strip_line(self.entities, self.threshold, width)
 
 
 def count_passing(entities: tuple[EntityRow, ...], threshold: float) -> int:
-    """Return how many entities reach the threshold."""
     return sum(entity.score >= threshold for entity in entities)
 
 
 def sign(entity: EntityRow) -> str:
-    """Return the sign of an entity: kept, not kept, or muted by the user."""
     return MUTED if entity.muted else KEPT if entity.kept else NOT_KEPT
 
 
@@ -143,7 +119,6 @@ def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: flo
 
 
 def threshold_line(threshold: float, width: int) -> Line:
-    """Return the line between the entities that are kept and the rest."""
     label = f" threshold {format_score(threshold)} "
     left = max(width - len(label), 0) // 2
     return (Span(f"{'┄' * left}{label}".ljust(width, "┄"), "rule"),)

@@ -23,7 +23,7 @@ from kbx_tui.search.query.filters import (
 )
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, looks
+from kbx_tui.tui.drawing.lines import Line, Span, looks
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class FacetRow:
 
     kind: Kind
     value: str
-    """Of the filter, or the path of the document."""
+    """That of the filter, the path of the document, or the first and last time of a span."""
     label: str
     count: int
     """Results with it, or documents that link to it."""
@@ -65,7 +65,6 @@ def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
 
 
 def linked_rows(linked: Sequence[LinkedDocument]) -> tuple[FacetRow, ...]:
-    """Return the documents that others link to."""
     return tuple(
         FacetRow("linked", each.path, safe_line(each.title or each.path), each.count)
         for each in linked
@@ -73,18 +72,19 @@ def linked_rows(linked: Sequence[LinkedDocument]) -> tuple[FacetRow, ...]:
 
 
 def narrowed(query: str, row: FacetRow) -> str:
-    """Return a query narrowed to a value, or without that filter if it is on."""
-    if row.kind == "linked" or row.kind == "dates":  # mypy narrows by `==` alone
+    """Return a query narrowed to a value, or without that filter if it is on.
+
+    A span of dates takes the place of other dates.
+    """
+    if row.kind == "linked":
         return query
+    if row.kind == "dates":
+        first, last = row.value.split()
+        query = _without(_without(query, "from"), "to")
+        return with_filter(with_filter(query, "from", first), "to", last)
     if row.is_on:
         return _without(query, row.kind, row.value)
     return with_filter(query, row.kind, row.value)
-
-
-def narrowed_to_span(query: str, first: str, last: str) -> str:
-    """Return a query narrowed to the dates from `first` to `last`, in place of other dates."""
-    query = _without(_without(query, "from"), "to")
-    return with_filter(with_filter(query, "from", first), "to", last)
 
 
 def _without(query: str, key: Key, value: str = "") -> str:
@@ -142,7 +142,6 @@ class DateStrip:
 
     @property
     def span(self) -> tuple[str, str] | None:
-        """The first and last time that are selected."""
         if self.start is None or not self.times:
             return None
         return self.times[self.start][0], self.times[self.end][0]
@@ -200,7 +199,6 @@ def _fullest(counts: Mapping[int, int], width: int) -> dict[int, int]:
 
 
 def _without_gaps(counts: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield all numbers from the first to the last, and their counts."""
     if counts:
         yield from ((n, counts.get(n, 0)) for n in range(min(counts), max(counts) + 1))
 
@@ -232,20 +230,14 @@ class FacetList(RowsView[FacetRow]):
     COMPONENT_CLASSES = looks("strong", "accent", "cursor", "document")
 
     strip = DateStrip()
+    months: Sequence[tuple[str, int]] = ()
     total = 0
 
     @dataclass
     class Taken(Message):
-        """The user chose a value, to narrow to it or to take that back, or a document."""
+        """The user chose a value or a span of dates to narrow to, or a document."""
 
         row: FacetRow
-
-    @dataclass
-    class SpanTaken(Message):
-        """The user chose a span of dates."""
-
-        first: str
-        last: str
 
     def __init__(self) -> None:
         super().__init__()
@@ -255,33 +247,18 @@ class FacetList(RowsView[FacetRow]):
         self, rows: tuple[FacetRow, ...], months: Sequence[tuple[str, int]], total: int
     ) -> None:
         """Show these values of `total` results, with the cursor where it was."""
-        before = self.current
+        self.months, self.total = months, total
         self.strip = DateStrip.of(months, max(self.line_width - EDGES, 1))
         dates = (FacetRow("dates", "", "", 0),) if self.strip.times else ()
-        self.rows, self.total = (*rows, *dates), total
-        same = [
-            number
-            for number, row in enumerate(self.rows)
-            if before is not None and (row.kind, row.value) == (before.kind, before.value)
-        ]
-        self.set_reactive(RowsView.cursor, same[0] if same else 0)
-        self.rebuild_lines()
-        self.show_cursor()
+        self.show_rows((*rows, *dates), key=lambda row: (row.kind, row.value))
 
-    def slots(self) -> list[Slot]:
-        slots: list[Slot] = []
-        for number, row in enumerate(self.rows):
-            if number == 0 or row.kind != self.rows[number - 1].kind:
-                slots += [(-1, 0)] * bool(slots)
-                slots.append((-1, number + 1))
-            slots.append((number, 0))
-            if row.kind == "dates":
-                slots.append((number, 1))
-        return slots
+    def row_heights(self) -> list[int]:
+        return [2 if row.kind == "dates" else 1 for row in self.rows]
+
+    def slots(self) -> Sequence[Slot | Line]:
+        return self.grouped(lambda row: row.kind, lambda row: TITLES[row.kind])
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            return (Span(f"  {self._title(part - 1)}", "dim"),) if part else BLANK
         each = self.rows[row]
         if each.kind == "dates":
             return self._strip_line(part, width, is_here=row == self.cursor)
@@ -295,9 +272,6 @@ class FacetList(RowsView[FacetRow]):
             Span("" if each.kind == "linked" else "█" * bar, "document"),
             Span(" narrowed to" if each.is_on and width > WIDE else "", "accent"),
         )
-
-    def _title(self, number: int) -> str:
-        return TITLES[self.rows[number].kind]
 
     def _strip_line(self, part: int, width: int, *, is_here: bool) -> Line:
         strip, marker = self.strip, Span(" › " if is_here else "   ", "accent")
@@ -327,7 +301,7 @@ class FacetList(RowsView[FacetRow]):
         if row is not None and row.kind != "dates":
             self.post_message(self.Taken(row))
         elif self.strip.span is not None:
-            self.post_message(self.SpanTaken(*self.strip.span))
+            self.post_message(self.Taken(FacetRow("dates", " ".join(self.strip.span), "", 0)))
 
     def action_span(self, steps: int) -> None:
         self._select(self.strip.moved(steps))
@@ -342,19 +316,15 @@ class FacetList(RowsView[FacetRow]):
             self.rebuild_lines()
 
     def _time_at(self, event: events.MouseEvent) -> int | None:
-        """Return which time of the strip the mouse is at."""
+        row, part = self.row_at(event)
         offset = event.get_content_offset(self)
-        if offset is None:
-            return None
-        row, part = self.slot_at(offset.y + self.scroll_offset.y)
-        if row < 0 or part or self.rows[row].kind != "dates":
+        if offset is None or row < 0 or part or self.rows[row].kind != "dates":
             return None
         return (int(offset.x) - STRIP) // self.strip.cells
 
     def on_click(self, event: events.Click) -> None:
         """Narrow at one click; documents open at two, as in every list."""
-        offset = event.get_content_offset(self)
-        row = -1 if offset is None else self.slot_at(offset.y + self.scroll_offset.y)[0]
+        row, _ = self.row_at(event)
         if row < 0:
             return
         self.choose(row)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
-from textual.screen import Screen
 
 from kbx_tui.formatting import format_count
 from kbx_tui.search.link_records import MOST_DOCUMENTS
-from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
-from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.facet_list import TITLES, FacetList, FacetRow, facet_rows, linked_rows
-from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.lines_view import LineWidget, dim_text
 
 if TYPE_CHECKING:
@@ -27,27 +26,15 @@ if TYPE_CHECKING:
 class FacetSidebar:
     """Shows the facets of what the screen shows, in place of the entities."""
 
-    def __init__(
-        self,
-        screen: Screen[None],
-        model: ExploreModel,
-        client: EngineClient,
-        keymap: Callable[[], Keymap],
-    ) -> None:
-        self._screen, self._model, self._client = screen, model, client
-        self._keymap = keymap
-        self._counting = LatestOnly(client)
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether the base has documents and no entities."""
-        summary = self._model.summary
-        return summary is not None and bool(summary.documents) and summary.entities == 0
+    def __init__(self, screen: ModeScreen) -> None:
+        self._screen, self._model = screen, screen.session.explore
+        self._client = screen.session.client
+        self._counting = LatestOnly(self._client)
 
     def update(self) -> None:
         """Show the facets of the current answer, or the entities where there are any."""
-        self._screen.set_class(self.is_wanted, "-facets")
-        if self.is_wanted:
+        self._screen.set_class(self._model.shows_facets, "-facets")
+        if self._model.shows_facets:
             self._counting.start(self._count())
         else:
             self._counting.cancel()
@@ -73,12 +60,10 @@ class FacetSidebar:
         )
         pane, strip = self._screen.query_one(FacetPane), self._screen.query_one(FacetStrip)
         pane.show((*values, *linked_rows(linked)), facets.months, facets.total)
-        pane.border_title = f"Facets of {self._of(facets.total)}"
-        strip.show(_top_of_each(pane.rows), self._keymap().key_of("focus.entities"))
-
-    def _of(self, total: int) -> str:
-        has_query = self._model.displayed.ranking is not None
-        return format_count(total, "result" if has_query else "document")
+        noun = "document" if self._model.displayed.ranking is None else "result"
+        pane.border_title = f"Facets of {format_count(facets.total, noun)}"
+        key = self._screen.app.keymap.key_of("focus.entities")
+        strip.show_line(partial(facet_strip_line, _top_of_each(pane.rows), key))
 
 
 def _top_of_each(rows: tuple[FacetRow, ...]) -> tuple[FacetRow, ...]:
@@ -95,18 +80,11 @@ no_facets = dim_text("These notes have no tags, folders, dates or links to narro
 
 
 class FacetPane(FacetList):
-    """The facets in a column."""
-
     LEAVE_ACTION = "screen.focus_query"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.months: Sequence[tuple[str, int]] = ()
 
     def show(
         self, rows: tuple[FacetRow, ...], months: Sequence[tuple[str, int]], total: int
     ) -> None:
-        self.months = months
         self.empty_state = no_facets if total else no_results
         super().show(rows, months, total)
 
@@ -122,16 +100,6 @@ class FacetStrip(LineWidget):
     """The most frequent values of each kind in one line, for terminals too small for a column."""
 
     COMPONENT_CLASSES = looks("strong", "accent")
-    rows: tuple[FacetRow, ...] = ()
-    key = ""
-
-    def show(self, rows: tuple[FacetRow, ...], key: str) -> None:
-        """Show these values; `key` goes to their list."""
-        self.rows, self.key = rows, key
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        return facet_strip_line(self.rows, self.key, width)
 
 
 def facet_strip_line(rows: Sequence[FacetRow], key: str, width: int) -> Line:

@@ -8,9 +8,9 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.suggester import SuggestionReady
 
+from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query.filters import (
     UnfinishedFilter,
@@ -19,175 +19,147 @@ from kbx_tui.search.query.filters import (
     without_filter,
 )
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten
 from kbx_tui.tui.drawing.lines import Line, Span
-from kbx_tui.tui.explore.chips import longest_that_fits
 from kbx_tui.tui.explore.model import ExploreModel
-from kbx_tui.tui.explore.score_words import threshold_note
 from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.explore.view import ExploreView, ScopeView
+from kbx_tui.tui.explore.view import EntityRow, ExploreView, ScopeView
 from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.user_files import logger
 
+SHOWN = 8
+"""Values of a filter listed in the status line."""
+
 
 class QueryLine(PathInput):
-    """A one-line field with a non-blinking cursor; its border, if any, shows the mode badge."""
+    """The line in which the query is typed: searches as it is typed, and completes filters.
+
+    It has a non-blinking cursor; its border, if any, shows the mode badge.
+    """
 
     BINDINGS = bindings("query")
 
-    @dataclass
-    class Left(Message):
-        """The user left the line."""
-
-    def __init__(self) -> None:
+    def __init__(self, model: ExploreModel) -> None:
         super().__init__("search: a person, a project, any words")
+        self._model = model
         self._badge: tuple[str, ...] = ()
         self._taken = 0
         """Cells of the border that chips lie over."""
+        self._has_hint = False
+        self._typed = self._completed = ""
+        """The text when its last word was last looked up, and with that word whole."""
 
     def show_query(self, query: str) -> None:
         """Put a query into the field, with the cursor at its end."""
         self.value = query
         self.cursor_position = len(query)
 
-    def suggest(self, query: str) -> None:
-        """Show inline how the text may go on; nothing if it does not begin like that."""
-        if query.startswith(self.value):
-            self.post_message(SuggestionReady(self.value, query))
-
-    def show_badge(self, candidates: tuple[str, ...]) -> None:
-        """Show the longest of these badge texts that fits in the border."""
-        self._badge = candidates
-        self._fit_badge()
-
-    def leave_room(self, cells: int) -> None:
-        """Leave this much of the border to the chips that lie over it."""
-        self._taken = cells
-        self._fit_badge()
-
-    def on_resize(self) -> None:
-        self._fit_badge()
-
-    def on_blur(self) -> None:
-        self.post_message(self.Left())
-        self.scroll_to(x=0, animate=False)  # a query that is longer than the field is read, too
-
-    def _fit_badge(self) -> None:
-        text = longest_that_fits(self._badge, max(self.size.width - 2 - self._taken, 0))
-        name, dot, rest = text.partition(" · ")
-        self.border_subtitle = Content.assemble((name, "bold"), dot + rest)
-
-
-SHOWN = 8
-"""Values listed in the status line."""
-
-
-class QueryFilters:
-    """Reads and changes the query line of a screen."""
-
-    def __init__(self, screen: Screen[None], model: ExploreModel) -> None:
-        self._screen, self._model = screen, model
-        self._has_hint = False
-        self._typed = self._completed = ""
-        """The text of the line when its last word was last looked up, and with that word whole."""
-
-    @property
-    def _line(self) -> QueryLine:
-        return self._screen.query_one(QueryLine)
-
-    @property
-    def query(self) -> str:
-        """The text of the query line."""
-        return self._line.value
-
-    def typed(self, text: str) -> None:
+    def search(self, text: str) -> None:
         """Search for a text as it is typed, without a filter that may not be complete yet."""
-        unfinished = unfinished_filter(text) if self._line.has_focus else None
+        unfinished = unfinished_filter(text) if self.has_focus else None
         if unfinished is not None:
-            self._screen.run_worker(
-                self._complete(text, unfinished), exclusive=True, group="filter"
-            )
+            self.run_worker(self._complete(text, unfinished), exclusive=True, group="filter")
             return
         self._show_hint("")
-        line = self._line
-        is_open = line.has_focus and line.cursor_at_end and text[-1:].isalpha()
+        is_open = self.has_focus and self.cursor_at_end and text[-1:].isalpha()
         if is_open and text.startswith(self._typed) and self._completed.startswith(text):
-            line.suggest(self._completed)  # sooner than the search can tell
+            self._suggest(self._completed)  # sooner than the search can tell
         self._model.type_query(text.strip(), is_open=is_open)
 
     def show_completion(self, typed: str, query: str) -> None:
         """Show that a query was searched for with its last word continued, or was not."""
-        line, text = self._line, self._line.value
+        text, rest = self.value, query[len(typed) :]
         if text.strip() != typed:
             return
-        rest = query[len(typed) :]
-        if rest and not line.has_focus:
-            line.show_query(query)
+        if rest and not self.has_focus:
+            self.show_query(query)
             return
         self._typed, self._completed = text, text + rest
-        line.suggest(self._completed)
+        self._suggest(self._completed)
         word = query.split()[-1]
         part = word.removesuffix(rest)
         self._show_hint(
             f"searching for {word}; tab completes it, a space keeps {part}" if rest else ""
         )
 
-    def left(self) -> None:
-        """Search for the whole text, with its last word completed: the user has left the line."""
+    def on_blur(self) -> None:
+        """Search for the whole text, with its last word completed."""
         self._show_hint("")
-        line = self._line
         # The window of the terminal may only have lost the focus.
-        if line.completion and line.completion == self._completed and self._screen.app.app_focus:
-            line.show_query(self._completed)
-        self._model.update(query=line.value.strip())
+        if self.completion and self.completion == self._completed and self.app.app_focus:
+            self.show_query(self._completed)
+        self._model.update(query=self.value.strip())
+        self.scroll_to(x=0, animate=False)  # a query that is longer than the field is read, too
 
-    def remove(self, number: int) -> bool:
+    def remove_filter(self, number: int) -> bool:
         """Remove a filter, counted from 0, or -1 for the last; return whether there was one."""
-        query = self._line.value
-        if not read_filters(query).filters:
+        if not read_filters(self.value).filters:
             return False
-        self.replace(without_filter(query, number))
+        self.replace_query(without_filter(self.value, number))
         return True
 
-    def replace(self, after: str) -> None:
+    def replace_query(self, after: str) -> None:
         """Put another query into the line; `undo` takes that back."""
-        before = self._line.value
-        self._line.show_query(after)
+        before = self.value
+        self.show_query(after)
 
         def undo() -> None:
-            if self._line.value == after:
-                self._line.show_query(before)
+            if self.value == after:
+                self.show_query(before)
             else:
-                self._screen.query_one(StatusLine).show_notice("the query has changed since")
+                self.screen.query_one(StatusLine).show_notice("the query has changed since")
 
         self._model.remember(undo)
 
     async def _complete(self, text: str, unfinished: UnfinishedFilter) -> None:
         try:
-            found = await self._model.completions.filter(unfinished)
+            found = await self._model.complete_filter(unfinished)
         except Exception as error:  # would end the app if raised here; searching reports it anyway
             logger().warning("no completions for %r: %s", text, error)
             found = None
-        if text != self._line.value:
+        if text != self.value:
             return
         values = [] if found is None else [v for v in found.values if safe_line(v) == v]
         if values:
-            self._line.suggest(unfinished.completed(values[0]))
+            self._suggest(unfinished.completed(values[0]))
         self._show_hint("   ".join(values[:SHOWN]))
         is_whole = found is None or found.is_whole
         self._model.update(query=text.strip() if is_whole else unfinished.rest)
 
+    def _suggest(self, query: str) -> None:
+        """Show inline how the text may go on; nothing if it does not begin like that."""
+        if query.startswith(self.value):
+            self.post_message(SuggestionReady(self.value, query))
+
     def _show_hint(self, text: str) -> None:
         if text or self._has_hint:
-            self._screen.query_one(StatusLine).show_hint(text)
+            self.screen.query_one(StatusLine).show_hint(text)
         self._has_hint = bool(text)
+
+    # The badge in the border.
+
+    def show_badge(self, candidates: tuple[str, ...]) -> None:
+        self._badge = candidates
+        self._fit_badge()
+
+    def leave_room(self, cells: int) -> None:
+        self._taken = cells
+        self._fit_badge()
+
+    def on_resize(self) -> None:
+        self._fit_badge()
+
+    def _fit_badge(self) -> None:
+        room = max(self.size.width - 2 - self._taken, 0)
+        text = shorten(longest_fitting(self._badge, room), room)
+        name, dot, rest = text.partition(" · ")
+        self.border_subtitle = Content.assemble((name, "bold"), dot + rest)
 
 
 class PathLine(PathInput):
-    """The line in which the path is typed."""
-
     BINDINGS = bindings("path")
 
     @dataclass
@@ -209,7 +181,6 @@ class PathLine(PathInput):
         self._completions = event.completions
 
     async def action_clear_or_leave(self) -> None:
-        """Clear the field, or leave it if it is empty."""
         if self.value:
             self.value = ""
         else:
@@ -228,8 +199,6 @@ class PathLine(PathInput):
 
 
 class PathField(Horizontal):
-    """The path, with the number of documents in its scope."""
-
     def __init__(self, complete: CompletePath) -> None:
         super().__init__()
         self.line = PathLine(complete)
@@ -238,10 +207,9 @@ class PathField(Horizontal):
         yield from (PathLabel(), self.line, ScopeCount())
 
     def show(self, scope: ScopeView | None) -> None:
-        """Show how many documents are in scope."""
         text = "" if scope is None or not scope.path else f"{scope.in_scope:,} in scope"
         self.line.border_subtitle = Content(text)
-        self.query_one(ScopeCount).show(text)
+        self.query_one(ScopeCount).show_line(lambda width: (Span(f"{text:>{width}}", "dim"),))
 
 
 class PathLabel(LineWidget):
@@ -253,15 +221,6 @@ class PathLabel(LineWidget):
 
 class ScopeCount(LineWidget):
     """The number of documents in scope, for a path field without a border to show it in."""
-
-    text = ""
-
-    def show(self, text: str) -> None:
-        self.text = text
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        return (Span(f"{self.text:>{width}}", "dim"),)
 
 
 def effective_path(path: str, candidates: tuple[str, ...]) -> str:
@@ -276,8 +235,6 @@ def effective_path(path: str, candidates: tuple[str, ...]) -> str:
 
 
 class Knobs(Horizontal):
-    """The two sliders, with notes on their effect."""
-
     def __init__(self) -> None:
         super().__init__()
         self.alpha = NumberSlider("alpha", 0.5, ends=("entity", "document"))
@@ -287,7 +244,6 @@ class Knobs(Horizontal):
         yield from (self.alpha, self.threshold)
 
     def show(self, state: SearchState) -> None:
-        """Move the sliders to these settings."""
         self.alpha.show(state.alpha)
         self.threshold.show(state.threshold)
 
@@ -302,3 +258,17 @@ class Knobs(Horizontal):
             threshold_note(view.entities, view.threshold, view.mode.name),
             tuple(entity.score for entity in view.entities),
         )
+
+
+def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str) -> str:
+    """Return how many entities reach the threshold, or why it has no effect."""
+    if mode == "fast":
+        return "threshold has no effect on a fast search"
+    if not entities:
+        return "threshold has no effect: no entity is found"
+    free = [entity.score for entity in entities if not (entity.muted or entity.pinned)]
+    if not free:
+        return "threshold has no effect: all entities are pinned or muted"
+    count = sum(entity.score >= threshold for entity in entities)
+    verb = "reaches" if len(entities) == 1 else "reach"
+    return f"{count} of {format_count(len(entities), 'entity')} {verb} it"

@@ -1,23 +1,31 @@
 """The search of the explore mode: its state, its answer, and what a change needs.
 
 Retrieval does I/O and runs on the engine's thread. Ranking is pure and quick, so alpha, threshold,
-muted entities and the order rank again on the event loop, without a retrieval.
+muted entities and the order rank again on the event loop, without a retrieval. The reranker has a
+thread of its own: it scores one passage at a time, and stops after the current one as soon as
+something newer is searched or ranked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.query.filters import Dates
 from kbx_tui.search.query_history import PastQuery
-from kbx_tui.tui.engine.client import EngineClient, Status
-from kbx_tui.tui.explore.displayed_search import DisplayedSearch, SnippetReader, tuning_of
-from kbx_tui.tui.explore.search_run import DEBOUNCE_SECONDS, PAUSE_SECONDS, RerankingPass, SearchRun
+from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
+from kbx_tui.tui.explore.displayed_search import (
+    DisplayedSearch,
+    outdated_files,
+    read_snippets,
+    tuning_of,
+)
 from kbx_tui.tui.explore.search_state import (
     MODES,
     PRESETS,
@@ -32,18 +40,16 @@ from kbx_tui.tui.explore.search_state import (
 from kbx_tui.tui.explore.view import (
     BaseCounted,
     BaseSummary,
-    ExploreView,
     FilesChanged,
+    FileState,
     QueryCompleted,
-    RankingReady,
-    ResultRow,
     ScopeCounted,
     ScopeView,
     SearchSlow,
-    StateReplaced,
-    Why,
+    SnippetsReady,
 )
-from kbx_tui.tui.judging.search_settings import SearchSettings
+from kbx_tui.tui.gc_pauses import freeze_loaded
+from kbx_tui.tui.judging.live_measure import SearchSettings
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -51,13 +57,26 @@ if TYPE_CHECKING:
     from kbx_tui.search.completion import FilterCompletions
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.evidence.tuning import Tuning
-    from kbx_tui.search.query.filters import UnfinishedFilter
+    from kbx_tui.search.query.filters import Dates, UnfinishedFilter
+    from kbx_tui.search.results.response import Snippet
 
-
+DEBOUNCE_SECONDS = 0.08
+"""Seconds without a key before a query is searched."""
+SLOW_SEARCH_SECONDS = 0.15
+"""Seconds after which the screen shows that a search is in progress."""
+RERANKING_PAUSE_SECONDS = 0.2
+"""Seconds without a key or a slider's move before the reranker runs."""
 FIRST_RESULTS = 3
 """Results that are noted with a query."""
-MOVES_AMONG = 10
-"""First results among which the tour looks for one that moves."""
+MODE_HELP = {
+    "two-pass": "entities first, then their documents",
+    "flat": "documents ranked without entities",
+    "fast": "words only, no entities and no meaning",
+}
+PRESET_HELP = {
+    "default": "entities count as far as a document answers the rest of the query",
+    "seed": "the formula of the first proposal, for comparison",
+}
 
 
 class ExploreModel:
@@ -70,23 +89,25 @@ class ExploreModel:
         *,
         open_base: Callable[[], Awaitable[bool]],
         debounce: float = DEBOUNCE_SECONDS,
-        on_settings: Callable[[SearchSettings], object] = lambda settings: None,
     ) -> None:
-        """`open_base` opens the base if need be and returns whether it can be searched.
-
-        `on_settings` receives the current settings whenever they have changed.
-        """
-        self._client, self._status = client, status
-        self._on_settings = on_settings
-        self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
+        """`open_base` opens the base if need be and returns whether it can be searched."""
+        self._client, self._status, self._open_base = client, status, open_base
+        self.debounce = debounce
+        self.on_settings: Callable[[SearchSettings], object] = lambda settings: None
+        """Receives the current settings whenever they have changed."""
+        self.on_state: Callable[[], object] = lambda: None
+        """Called when the state has changed other than by the user in a field: shows all of it."""
+        self.on_answer: Callable[[bool], object] = lambda is_new: None
+        """Shows the newest ranking; `is_new` unless the same query was ranked again."""
         self.on_ranking: Callable[[], object] = lambda: None
         """Called after each ranking; set by a screen above explore that shows it, too."""
+        self.post: Callable[[Message], object] = lambda message: None
+        """Takes to the screen what comes later, from the engine's thread."""
         self.state = SearchState()
         """What is searched for now."""
         self.defaults = SearchState()
         """What kbx.toml says."""
-        self.displayed = DisplayedSearch()
+        self.displayed = DisplayedSearch(client)
         """The answer on the screen."""
         self.summary: BaseSummary | None = None
         """The open base; None before it is open."""
@@ -95,23 +116,13 @@ class ExploreModel:
         self._is_configured = False
         self._open_query = ""
         """The query whose last word the user may still be typing; empty if there is none."""
-        self.completions = Completions(client, lambda: self.is_searchable)
-        self.snippets = SnippetReader(client, self.displayed, lambda message: self.post(message))
-        self._search = SearchRun(
-            client,
-            state=lambda: self.state,
-            open_base=open_base,
-            debounce=debounce,
-            is_open=lambda query: query == self._open_query,
-            on_slow=self._say_searching,
-            on_evidence=self._take_evidence,
-        )
-        self._reranking = RerankingPass(
-            client,
-            self.displayed,
-            pause=PAUSE_SECONDS if debounce else 0.0,
-            on_scores=lambda: self._show_ranking(is_new=False),
-        )
+        self._search, self._reranking = LatestOnly(client), LatestOnly(client)
+        self._retrieves: object = None
+        """The `SearchState.retrieval_key` of the newest search."""
+        self._is_outdated = False
+        """Whether the index grew during the newest search, which may have read the old one."""
+        self._index_generation = -1
+        self._reranker_pool: ThreadPoolExecutor | None = None
 
     @property
     def is_searching(self) -> bool:
@@ -125,12 +136,13 @@ class ExploreModel:
 
     @property
     def is_searchable(self) -> bool:
-        """Whether there is an index to search."""
         return self.summary is not None and self.summary.searchable
 
-    def is_current(self, view: ExploreView) -> bool:
-        """Return whether a view shows the newest ranking of the current query."""
-        return view is self.displayed.view and self.displayed.answers(self.state)
+    @property
+    def shows_facets(self) -> bool:
+        """Whether the base has documents and no entities, so that facets take their place."""
+        summary = self.summary
+        return summary is not None and bool(summary.documents) and summary.entities == 0
 
     # Changing what is searched for.
 
@@ -157,7 +169,7 @@ class ExploreModel:
         if query != self.state.query:
             self.update(query=query)
         elif was_open and not is_open and self.is_searching:
-            self._search.start(is_typed=True)
+            self._start_search(is_typed=True)
 
     def apply(self, **changes: Any) -> None:
         """Change the search in one step to undo, and show the new settings in all fields."""
@@ -167,31 +179,26 @@ class ExploreModel:
         self._undo.separate()
         self.update(**changes)
         self._undo.separate()
-        self.post(StateReplaced(self.state))
+        self.on_state()
 
     def run(self, state: SearchState) -> None:
         """Search with another query and settings, in one step to undo, and show them all."""
         before = self.state
         self._changed_fields |= changed_fields(before, state)
-        self._show_state(state)
-        self._undo.remember_call(lambda: self._show_state(before))
-
-    def _show_state(self, state: SearchState) -> None:
-        self._set(state)
-        self.post(StateReplaced(state))
+        self._set(state, show=True)
+        self._undo.remember_call(lambda: self._set(before, show=True))
 
     def undo(self) -> None:
         """Undo the last change, of the search or a change that `remember` was given."""
         before = self._undo.back(self.state)
         if before is None:
             self._status.show_notice("nothing to undo")
-            return
-        if not isinstance(before, SearchState):
+        elif isinstance(before, SearchState):
+            words = describe_undo(self.state, before, self.displayed.name_of)
+            self._status.show_notice(words)
+            self._set(before, show=True)
+        else:
             before()
-            return
-        self._status.show_notice(describe_undo(self.state, before, self.displayed.name_of))
-        self._set(before)
-        self.post(StateReplaced(before))
 
     def remember(self, undo: UndoCall) -> None:
         """Let `undo` take back a change that has just been made elsewhere."""
@@ -201,22 +208,59 @@ class ExploreModel:
         """Do not undo a change that did not happen after all."""
         self._undo.forget_call(undo)
 
-    def asked(self) -> PastQuery | None:
-        """Return the current query with its settings and what it found; None without one."""
-        if not self.state.query:
-            return None
-        view = self.displayed.view if self.displayed.answers(self.state) else None
-        return PastQuery(
-            self.state.query,
-            found=None if view is None else view.matched,
-            first=() if view is None else tuple(row.path for row in view.results[:FIRST_RESULTS]),
-            settings=stored_settings(self.state),
-        )
+    # Switches: each returns what the new setting means, to be shown as a notice.
 
-    @property
-    def engine(self) -> KnowledgeBase | None:
-        """The engine, for calls without I/O; None until it is open."""
-        return self._client.engine
+    def next_mode(self) -> str:
+        mode = MODES[(MODES.index(self.state.mode) + 1) % len(MODES)]
+        self.update(mode=mode)
+        return f"{mode} search: {MODE_HELP[mode]}"
+
+    def next_preset(self) -> str:
+        preset = PRESETS[(PRESETS.index(self.state.preset) + 1) % len(PRESETS)]
+        self.update(preset=preset)
+        return f"{preset} ranking: {PRESET_HELP[preset]}"
+
+    def next_sort(self) -> str:
+        sort = "date" if self.state.sort == "score" else "score"
+        self.update(sort=sort)
+        return f"results are sorted by {sort} now" if self.displayed.view is None else ""
+
+    def toggle_exact(self) -> str:
+        """Compare every chunk in meaning, or only candidates in a scope of more than a million."""
+        view = self.displayed.view
+        if self.state.exact:
+            self.update(exact=False)
+            return "a scope of more than a million chunks is searched by candidates"
+        if self.state.mode == "fast":
+            return "a fast search compares words only, and of every chunk"
+        if view is None or view.mode.candidates is None:
+            nothing = "only a scope of more than a million chunks is searched by candidates"
+            return f"every chunk is compared already: {nothing}"
+        self.update(exact=True)
+        return "every chunk is compared from now on, which takes longer"
+
+    def use_dates(self, use: Dates) -> str:
+        """Change what date words do, or back to preferring documents of that time."""
+        state, view = self.state, self.displayed.view
+        if state.preset != "default":
+            return "the ranking of the seed reads no date words"
+        if self.is_searching and (view is None or view.query != state.query):
+            return "still searching: a moment"
+        if state.dates != use and (view is None or view.dates is None):
+            return "the query has no date words, such as `last week` or `in March`"
+        self.update(dates="prefer" if state.dates == use else use)
+        return ""
+
+    def mute(self, entity_id: str) -> None:
+        """Exclude an entity from this query, or include it again; it is pinned no longer."""
+        state = self.state
+        self.update(muted=state.muted ^ {entity_id}, pinned=state.pinned - {entity_id})
+
+    def pin(self, entity_id: str) -> None:
+        state = self.state
+        self.update(pinned=state.pinned ^ {entity_id}, muted=state.muted - {entity_id})
+
+    # Settings.
 
     @property
     def settings(self) -> SearchSettings | None:
@@ -230,8 +274,7 @@ class ExploreModel:
         """Restore alpha and threshold of the last session, unless the user has moved them."""
         knobs: dict[str, Any] = {"alpha": alpha, "threshold": threshold}
         knobs = {name: value for name, value in knobs.items() if name not in self._changed_fields}
-        self._set(replace(self.state, **knobs))
-        self.post(StateReplaced(self.state))
+        self._set(replace(self.state, **knobs), show=True)
 
     def configure(self, tuning: Tuning, dates: Dates) -> None:
         """Apply the defaults of kbx.toml to whatever the user has not changed."""
@@ -240,27 +283,33 @@ class ExploreModel:
         changes = {name: getattr(self.state, name) for name in self._changed_fields}
         self.state = replace(self.defaults, **changes)
         self._undo.forget_states()  # they hold defaults from before kbx.toml was read
-        self.post(StateReplaced(self.state))
+        self.on_state()
         self._announce_settings()
 
     def set_defaults(self, tuning: Tuning) -> None:
         """Note what kbx.toml says now; the current settings stay."""
         self.defaults = replace(self.defaults, **knobs_of(tuning))
 
+    def _announce_settings(self) -> None:
+        if (settings := self.settings) is not None:
+            self.on_settings(settings)
+
     # The base.
 
+    @property
+    def engine(self) -> KnowledgeBase | None:
+        """The engine, for calls without I/O; None until it is open."""
+        return self._client.engine
+
     def show_base(self, summary: BaseSummary) -> None:
-        """Store the counts of the base, and show them."""
         self.summary = summary
         self.post(BaseCounted(summary))
 
     def set_searchable(self, searchable: bool) -> None:
-        """Note whether there is an index to search."""
         if self.summary is not None and self.summary.searchable != searchable:
             self.show_base(replace(self.summary, searchable=searchable))
 
     def forget_files(self, paths: frozenset[str]) -> None:
-        """Read the displayed content of these changed files again."""
         self.displayed.forget_snippets(paths)
         self.post(FilesChanged(paths))
 
@@ -268,56 +317,134 @@ class ExploreModel:
         """Search again, because the index has new content."""
         if self._open_query and self.state.query.startswith(self._open_query):
             self.state = replace(self.state, query=self._open_query)  # it may be a word by now
-        if self._search.is_running:
-            self._search.note_growth()
+        if self.is_searching:
+            self._is_outdated = True
         elif self.state.query:
-            self._search.start(is_new=not self.displayed.answers(self.state))
+            self._start_search(is_new=not self.displayed.answers(self.state))
 
-    # Reading what belongs to the answer.
+    async def complete_path(self, text: str) -> tuple[str, ...]:
+        """Return completions of a path; none until there is an index, as in the next two."""
+        if not self.is_searchable:
+            return ()
+        return await self._client.run(lambda engine: engine.documents.complete_path(text))
 
-    def explain(self, result: ResultRow) -> Why | None:
-        """Return the reasons for a result of the newest ranking."""
-        engine = self._client.engine
-        return None if engine is None else self.displayed.explain(engine, result)
+    async def complete_filter(self, unfinished: UnfinishedFilter) -> FilterCompletions | None:
+        """Return how the filter at the end of a query may go on."""
+        if not self.is_searchable:
+            return None
+        return await self._client.run(lambda engine: engine.documents.complete_filter(unfinished))
 
-    def explain_pair(self, path: str, result: ResultRow) -> str:
-        """Return why the document at `path` is before or behind a result; empty if it is none."""
-        engine = self._client.engine
-        return "" if engine is None else self.displayed.explain_pair(engine, path, result)
+    async def find_entities(self, text: str) -> tuple[EntityName, ...]:
+        if not self.is_searchable:
+            return ()
+        return await self._client.run(lambda engine: engine.entities.find(text))
+
+    # The answer.
+
+    def asked(self) -> PastQuery | None:
+        """Return the current query with its settings and what it found; None without one."""
+        if not self.state.query:
+            return None
+        view = self.displayed.view if self.displayed.answers(self.state) else None
+        return PastQuery(
+            self.state.query,
+            found=None if view is None else view.matched,
+            first=() if view is None else tuple(row.path for row in view.results[:FIRST_RESULTS]),
+            settings=stored_settings(self.state),
+        )
 
     def paths_after_alpha_step(self, step: float) -> tuple[str, ...]:
         """Return the paths of the best results if alpha were higher by `step`."""
-        engine, evidence = self._client.engine, self.displayed.evidence
-        if engine is None or evidence is None:
-            return ()
-        alpha = min(self.state.alpha + step, 1.0)
-        state = replace(self.state, alpha=alpha)
-        ranking = engine.rank(evidence, engine.tuning(preset=state.preset, **state.tuning_fields))
-        return tuple(evidence.paths[ranked.row] for ranked in ranking.top(MOVES_AMONG))
+        return self.displayed.paths_at(replace(self.state, alpha=min(self.state.alpha + step, 1.0)))
 
-    # Running a search.
+    def request_snippets(self, paths: Sequence[str]) -> None:
+        """Read the snippets of these documents that have not been requested for this answer."""
+        displayed = self.displayed
+        missing = [path for path in paths if path not in displayed.requested_snippets]
+        if missing and displayed.evidence is not None:
+            displayed.requested_snippets.update(missing)
+            self._client.start(self._read_snippets(displayed.evidence, missing))
 
-    def _set(self, after: SearchState) -> None:
+    async def _read_snippets(self, evidence: Evidence, paths: Sequence[str]) -> None:
+        displayed = self.displayed
+
+        def read(engine: KnowledgeBase) -> tuple[dict[str, Snippet], dict[str, FileState]]:
+            if not displayed.holds(evidence):
+                return {}, {}
+            return read_snippets(engine, evidence, paths), outdated_files(engine, paths)
+
+        snippets, outdated = await self._client.run(read)
+        if snippets and displayed.holds(evidence):
+            displayed.snippets |= snippets
+            displayed.outdated |= outdated
+            self.post(SnippetsReady(evidence.query, frozenset(snippets)))
+
+    # Searching and ranking.
+
+    def _set(self, after: SearchState, *, show: bool = False) -> None:
         before, self.state = self.state, after
         self._announce_settings()
-        self._reranking.cancel()
         if not after.query:
+            self._reranking.cancel()
             self._search.cancel()
             self.displayed.clear()
             if after.path != before.path:
                 self._client.start(self._count_scope(after.path))
         elif self.displayed.answers(after):
-            if not self._search.retrieves(after):  # typed back to what is shown
+            if self._retrieves != after.retrieval_key:  # typed back to what is shown
                 self._search.cancel()
             self._rank(is_new=False)
-        elif after.query != before.query:
-            self._search.start(is_typed=True)
-        elif not (self.is_searching and self._search.retrieves(after)):
-            self._search.start()
+        else:
+            self._reranking.cancel()
+            if after.query != before.query:
+                self._start_search(is_typed=True)
+            elif not (self.is_searching and self._retrieves == after.retrieval_key):
+                self._start_search()
+        if show:
+            self.on_state()
 
-    def _announce_settings(self) -> None:
-        if (settings := self.settings) is not None:
-            self._on_settings(settings)
+    def _start_search(self, *, is_typed: bool = False, is_new: bool = True) -> None:
+        """Search for the current state; after a pause if it `is_typed`."""
+        self._retrieves = self.state.retrieval_key
+        self._search.start(self._run(self.debounce if is_typed else 0.0, is_new=is_new))
+
+    async def _run(self, pause: float, *, is_new: bool) -> None:
+        await asyncio.sleep(pause)  # a further key cancels this search here
+        self._is_outdated = True
+        while self._is_outdated:
+            self._is_outdated = False
+            try:
+                found = await self._retrieve(self.state)
+            except Exception:
+                if not self._is_outdated:
+                    raise
+                continue
+            if found is not None:
+                self._take_evidence(*found, is_new)
+                is_new = False
+
+    async def _retrieve(self, state: SearchState) -> tuple[SearchState, Evidence] | None:
+        """Return the evidence for `state`, with its query completed; None without an index."""
+
+        def read(engine: KnowledgeBase) -> tuple[SearchState, Evidence]:
+            completed = state
+            if state.query == self._open_query:
+                completed = replace(state, query=engine.documents.complete_query(state.query))
+            evidence = engine.retrieve(completed.request())
+            from kbx_tui.tui.explore import presenting  # noqa: F401  # here, not between frames
+
+            if evidence.generation != self._index_generation:
+                self._index_generation = evidence.generation
+                freeze_loaded()
+            return completed, evidence
+
+        slow = asyncio.get_running_loop().call_later(SLOW_SEARCH_SECONDS, self._say_searching)
+        try:
+            if not await self._open_base():
+                return None  # a search follows as soon as the index holds text
+            return await self._client.run(read)
+        finally:
+            slow.cancel()
 
     def _take_evidence(self, state: SearchState, evidence: Evidence, is_new: bool) -> None:
         if self.state.query == self._open_query:
@@ -335,15 +462,37 @@ class ExploreModel:
         self._show_ranking(is_new=is_new)
         engine = self._client.engine
         if engine is not None and engine.settings.search.reranker:
-            self._reranking.start()
+            self._reranking.start(self._rerank())
 
     def _show_ranking(self, *, is_new: bool) -> None:
-        engine = self._client.engine
-        if engine is not None and self._is_configured:
-            view = self.displayed.rank(engine, self.state)
-            if view is not None:
-                self.post(RankingReady(view, is_new))
-                self.on_ranking()
+        if self._is_configured and self.displayed.rank(self.state) is not None:
+            if self.displayed.answers(self.state):
+                self.on_answer(is_new)
+            self.on_ranking()
+
+    async def _rerank(self) -> None:
+        """Score the first results of the displayed ranking that have no score yet."""
+        await asyncio.sleep(RERANKING_PAUSE_SECONDS if self.debounce else 0.0)
+        if (ranking := self.displayed.ranking) is None:
+            return
+        pending = await self._client.run(lambda engine: engine.begin_reranking(ranking))
+        if pending is None:
+            return
+        if self._reranker_pool is None:
+            self._reranker_pool = ThreadPoolExecutor(1, thread_name_prefix="kbx-rerank")
+        cancelled, closed = threading.Event(), self._client.closed
+
+        def is_cancelled() -> bool:
+            return cancelled.is_set() or closed.is_set()
+
+        try:
+            scoring = self._reranker_pool.submit(pending.run, is_cancelled)
+            evidence = await asyncio.wrap_future(scoring)
+        finally:
+            cancelled.set()
+        if self.displayed.holds(evidence) and evidence is not self.displayed.evidence:
+            self.displayed.evidence = evidence
+            self._show_ranking(is_new=False)
 
     async def _count_scope(self, path: str) -> None:
         def count(engine: KnowledgeBase) -> tuple[int, int] | None:
@@ -351,108 +500,3 @@ class ExploreModel:
 
         if self.is_searchable and (counts := await self._client.run(count)) is not None:
             self.post(ScopeCounted(ScopeView(safe_line(path), *counts)))
-
-
-class Completions:
-    """Completions from the index; none until there is one."""
-
-    def __init__(self, client: EngineClient, is_searchable: Callable[[], bool]) -> None:
-        self._client, self._is_searchable = client, is_searchable
-
-    async def path(self, text: str) -> tuple[str, ...]:
-        """Return completions of the path `text`."""
-        if not self._is_searchable():
-            return ()
-        return await self._client.run(lambda engine: engine.documents.complete_path(text))
-
-    async def filter(self, unfinished: UnfinishedFilter) -> FilterCompletions | None:
-        """Return how the filter at the end of a query may go on."""
-        if not self._is_searchable():
-            return None
-        return await self._client.run(lambda engine: engine.documents.complete_filter(unfinished))
-
-    async def entities(self, text: str) -> tuple[EntityName, ...]:
-        """Return the entities that match part of a name."""
-        if not self._is_searchable():
-            return ()
-        return await self._client.run(lambda engine: engine.entities.find(text))
-
-
-MODE_HELP = {
-    "two-pass": "entities first, then their documents",
-    "flat": "documents ranked without entities",
-    "fast": "words only, no entities and no meaning",
-}
-PRESET_HELP = {
-    "default": "entities count as far as a document answers the rest of the query",
-    "seed": "the formula of the first proposal, for comparison",
-}
-
-
-class SearchSwitches:
-    """Switches the search of a model, and says what the new setting means."""
-
-    def __init__(
-        self,
-        model: ExploreModel,
-        view: Callable[[], ExploreView | None],
-        show_notice: Callable[[str], object],
-    ) -> None:
-        """`view` returns the answer shown."""
-        self._model, self._view, self._show_notice = model, view, show_notice
-
-    def next_mode(self) -> None:
-        """Switch between two-pass, flat and fast search."""
-        mode = MODES[(MODES.index(self._model.state.mode) + 1) % len(MODES)]
-        self._model.update(mode=mode)
-        self._show_notice(f"{mode} search: {MODE_HELP[mode]}")
-
-    def next_preset(self) -> None:
-        """Switch between the formulas."""
-        preset = PRESETS[(PRESETS.index(self._model.state.preset) + 1) % len(PRESETS)]
-        self._model.update(preset=preset)
-        self._show_notice(f"{preset} ranking: {PRESET_HELP[preset]}")
-
-    def next_sort(self) -> None:
-        """Sort by score or by date."""
-        sort = "date" if self._model.state.sort == "score" else "score"
-        self._model.update(sort=sort)
-        if self._view() is None:
-            self._show_notice(f"results are sorted by {sort} now")
-
-    def toggle_exact(self) -> None:
-        """Compare every chunk in meaning, or only candidates in a scope of more than a million."""
-        view, is_exact = self._view(), self._model.state.exact
-        if is_exact:
-            self._model.update(exact=False)
-            self._show_notice("a scope of more than a million chunks is searched by candidates")
-        elif self._model.state.mode == "fast":
-            self._show_notice("a fast search compares words only, and of every chunk")
-        elif view is None or view.mode.candidates is None:
-            nothing = "only a scope of more than a million chunks is searched by candidates"
-            self._show_notice(f"every chunk is compared already: {nothing}")
-        else:
-            self._model.update(exact=True)
-            self._show_notice("every chunk is compared from now on, which takes longer")
-
-    def dates(self, use: Dates) -> None:
-        """Change what date words do, or back to preferring documents of that time."""
-        state, view = self._model.state, self._view()
-        if state.preset != "default":
-            self._show_notice("the ranking of the seed reads no date words")
-        elif self._model.is_searching and (view is None or view.query != state.query):
-            self._show_notice("still searching: a moment")
-        elif state.dates != use and (view is None or view.dates is None):
-            self._show_notice("the query has no date words, such as `last week` or `in March`")
-        else:
-            self._model.update(dates="prefer" if state.dates == use else use)
-
-    def mute(self, entity_id: str) -> None:
-        """Exclude an entity from this query, or include it again; it is pinned no longer."""
-        state = self._model.state
-        self._model.update(muted=state.muted ^ {entity_id}, pinned=state.pinned - {entity_id})
-
-    def pin(self, entity_id: str) -> None:
-        """Use an entity whatever its score, or unpin it; it is muted no longer."""
-        state = self._model.state
-        self._model.update(pinned=state.pinned ^ {entity_id}, muted=state.muted - {entity_id})

@@ -14,7 +14,6 @@ from typing import Literal
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
-from textual.screen import Screen
 from textual.widget import Widget
 
 from kbx_tui.tui.app_state import AppState
@@ -29,6 +28,7 @@ from kbx_tui.tui.widgets.lines_view import LinesView
 Pane = Literal["results", "entities", "why"]
 PANES: dict[Pane, type[LinesView]] = {"results": ResultList, "entities": EntityList, "why": WhyPane}
 """In the order of Tab where one pane is shown at a time."""
+HIDEABLE = ("why", "entities", "preview")
 Read = Literal["document", "card"]
 READERS: dict[Read, type[LinesView]] = {"document": PreviewPane, "card": EntityCard}
 
@@ -38,11 +38,11 @@ LIVE_WIDTH, LIVE_HEIGHT = 160, 30
 
 
 class Panes(Horizontal):
-    """The panes for entities, results and why, and the readers that replace the why pane."""
-
-    def __init__(self) -> None:
+    def __init__(self, app_state: AppState) -> None:
         super().__init__(classes="-pane-results -idle")
-        self._has_live_room = False
+        self._app_state = app_state
+        self.has_live_room = False
+        """Whether the terminal is large enough for the live preview."""
 
     def compose(self) -> ComposeResult:
         entities, results, why = EntityList(), ResultList(), WhyPane()
@@ -65,11 +65,6 @@ class Panes(Horizontal):
             return "entities"
         return next((name for name, kind in PANES.items() if isinstance(widget, kind)), None)
 
-    def beside(self, name: Pane, step: int) -> Pane:
-        """Return the pane `step` places after `name`, wrapping around."""
-        names = list(PANES)
-        return names[(names.index(name) + step) % len(names)]
-
     def show_pane(self, name: Pane) -> None:
         """Make this the pane that a small terminal shows; a wide one shows them all."""
         if not (self.has_class(f"-pane-{name}") or self.screen.has_class("-wide")):
@@ -90,14 +85,8 @@ class Panes(Horizontal):
         return name == "why" or (name is not None and not self.screen.has_class("-wide"))
 
     def fit(self, size: Size) -> None:
-        """Adapt to the size of the terminal, and to what is hidden."""
-        self._has_live_room = size.width >= LIVE_WIDTH and size.height >= LIVE_HEIGHT
-        self.set_class(self._has_live_room and not self.has_class("-no-preview"), "-live")
-
-    @property
-    def has_live_room(self) -> bool:
-        """Whether the terminal is large enough for the live preview."""
-        return self._has_live_room
+        self.has_live_room = size.width >= LIVE_WIDTH and size.height >= LIVE_HEIGHT
+        self.set_class(self.has_live_room and not self.has_class("-no-preview"), "-live")
 
     @property
     def is_live(self) -> bool:
@@ -106,93 +95,75 @@ class Panes(Horizontal):
 
     @property
     def shown_pane(self) -> Pane:
-        """The pane that a small terminal shows."""
         return next(name for name in PANES if self.has_class(f"-pane-{name}"))
 
     @property
     def read(self) -> Read | None:
-        """The reader that is shown, if any."""
         return next((name for name in READERS if self.has_class(f"-{name}")), None)
 
+    # Moving between panes, and hiding them.
 
-HIDEABLE = ("why", "entities", "preview")
-
-
-class PaneSwitch:
-    """Moves between panes, hides and shows them."""
-
-    def __init__(self, screen: Screen[None], app_state: AppState) -> None:
-        self._screen, self._app_state = screen, app_state
-
-    @property
-    def panes(self) -> Panes:
-        """The container of the panes."""
-        return self._screen.query_one(Panes)
-
-    def focus(self, pane: Pane) -> None:
+    def go_to(self, name: Pane) -> None:
         """Show a pane and move the focus there."""
-        self.panes.show_pane(pane)
-        self._screen.set_focus(self.panes.pane(pane))  # at once: the next key may be waiting
+        self.show_pane(name)
+        self.screen.set_focus(self.pane(name))  # at once: the next key may be waiting
 
-    def focus_next(self, step: int) -> None:
-        """Move the focus to the next pane, or the previous one."""
-        pane = self.panes.name_of(self._screen.focused)
-        if self._screen.has_class("-small") and pane is not None:
-            self.focus(self.panes.beside(pane, step))
+    def go_to_next(self, step: int) -> None:
+        name, names = self.name_of(self.screen.focused), list(PANES)
+        if self.screen.has_class("-small") and name is not None:
+            self.go_to(names[(names.index(name) + step) % len(names)])
         elif step > 0:
-            self._screen.focus_next()
+            self.screen.focus_next()
         else:
-            self._screen.focus_previous()
+            self.screen.focus_previous()
 
     def show_focused(self) -> None:
         """On a small terminal, show the pane that has the focus."""
-        if (pane := self.panes.name_of(self._screen.focused)) is not None:
-            self.panes.show_pane(pane)
+        if (name := self.name_of(self.screen.focused)) is not None:
+            self.show_pane(name)
 
-    def focus_entities(self) -> None:
+    def go_to_entities(self) -> None:
         """Show the entities, even if they were hidden, and go there."""
-        self.panes.remove_class("-no-entities")
+        self.remove_class("-no-entities")
         self._save_hidden()
-        self.focus("entities")
+        self.go_to("entities")
 
     def toggle_why(self) -> None:
         """Show or hide the why pane; where only one pane fits, move the focus there or back."""
-        if self._screen.has_class("-small"):
+        if self.screen.has_class("-small"):
             self._go_or_return("why")
         else:
             self._toggle("why")
 
     def toggle_entities(self) -> None:
         """Show or hide the entities; without a separate column, move the focus there or back."""
-        if self._screen.has_class("-wide"):
+        if self.screen.has_class("-wide"):
             self._toggle("entities")
         else:
             self._go_or_return("entities")
 
     def toggle_live_preview(self) -> None:
-        """Show or hide the preview of the document under the cursor."""
-        self.panes.toggle_class("-no-preview")
+        self.toggle_class("-no-preview")
         self._save_hidden()
-        self.panes.fit(self._screen.app.size)
-        if not self.panes.is_live and isinstance(self._screen.focused, PreviewPane):
-            self.focus("results")
+        self.fit(self.app.size)
+        if not self.is_live and isinstance(self.screen.focused, PreviewPane):
+            self.go_to("results")
 
     def restore_hidden(self) -> None:
-        """Hide what was hidden when the base was last open."""
-        for pane in HIDEABLE:
-            self.panes.set_class(pane in self._app_state.base.hidden, f"-no-{pane}")
-        self.panes.fit(self._screen.app.size)
+        for name in HIDEABLE:
+            self.set_class(name in self._app_state.base.hidden, f"-no-{name}")
+        self.fit(self.app.size)
 
-    def _go_or_return(self, pane: Pane) -> None:
-        self.focus("results" if self.panes.shown_pane == pane else pane)
+    def _go_or_return(self, name: Pane) -> None:
+        self.go_to("results" if self.shown_pane == name else name)
 
-    def _toggle(self, pane: Pane) -> None:
-        focused = self._screen.focused
-        self.panes.toggle_class(f"-no-{pane}")
-        if self.panes.name_of(focused) in self._save_hidden():
-            self.focus("results")
+    def _toggle(self, name: Pane) -> None:
+        focused = self.screen.focused
+        self.toggle_class(f"-no-{name}")
+        if self.name_of(focused) in self._save_hidden():
+            self.go_to("results")
 
     def _save_hidden(self) -> list[str]:
-        hidden: list[str] = [pane for pane in HIDEABLE if self.panes.has_class(f"-no-{pane}")]
+        hidden: list[str] = [name for name in HIDEABLE if self.has_class(f"-no-{name}")]
         self._app_state.base.hidden = hidden
         return hidden

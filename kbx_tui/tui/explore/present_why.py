@@ -14,18 +14,27 @@ from fractions import Fraction
 from itertools import product
 from math import floor
 
-from kbx_tui.formatting import answer_words, join_limited, rounded_parts, share_words
+from kbx_tui.formatting import (
+    answer_words,
+    format_score,
+    join_limited,
+    rounded_parts,
+    share_words,
+)
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.scores import RERANKER_WEIGHT
 from kbx_tui.search.ranking.explain import Explanation
 from kbx_tui.search.ranking.rank import Ranked, Ranking
-from kbx_tui.tui.explore.score_words import link_sentence, meaning_sentence, words_sentence
 from kbx_tui.tui.explore.view import Addend, Reranking, Section, Term, Why
+
+OFTEN, SOME = 0.5, 0.25
+"""Normalized scores of words from which a document has many and several words of the question."""
+NEAR, RELATED = 0.5, 0.3
+"""Cosines from which a passage says almost the same, and something related."""
 
 
 def present_why(ranking: Ranking, explanation: Explanation) -> Why:
-    """Return what the why pane shows about one result."""
     ranked, evidence = explanation.ranked, ranking.evidence
     row, alpha = ranked.row, explanation.alpha
     hot_weight = ranking.frecency_weight
@@ -152,6 +161,40 @@ def _entity_section(explanation: Explanation, total: float, mean: bool) -> Secti
     if len(shares) > 1:
         notes = [f"mean of the {len(shares)} named" if mean else "the best of them counts"]
     return Section("entity", total, tuple(addends), tuple(notes))
+
+
+def words_sentence(raw: float, normalized: float) -> str:
+    """Return what a BM25 score says; `normalized` is the same in 0..1."""
+    label = f"bm25 {raw:.1f}"
+    if raw <= 0.0:
+        return f"{label}: no word of your question occurs here"
+    if normalized >= OFTEN:
+        return f"{label}: rare words of your question occur often here"
+    if normalized >= SOME:
+        return f"{label}: several words of your question occur here"
+    return f"{label}: few words of your question occur here, or only frequent ones"
+
+
+def meaning_sentence(cosine: float | None) -> str:
+    """Return what a cosine says; None stands for a document without a vector."""
+    if cosine is None:
+        return "no number: meaning was not compared for this document"
+    label = f"cosine {format_score(cosine)}"
+    if cosine >= NEAR:
+        return f"{label}: its best passage says nearly what you ask"
+    if cosine >= RELATED:
+        return f"{label}: its best passage is about something related"
+    return f"{label}: its meaning has little to do with your question"
+
+
+def link_sentence(name: str, share: float, reason: str) -> str:
+    if not share:
+        return f"{name} adds nothing: {reason}"
+    link, *factors = reason.split(" × ")
+    if link.startswith("."):  # the weight of the entity comes first
+        link, *factors = factors
+    answer = ", as far as it answers the topic" if factors else ""
+    return f"{name} adds {format_score(share)}: the document is linked to it by {link}{answer}"
 
 
 def _plain(weight: float) -> float:

@@ -5,7 +5,7 @@ Pure. Imports numpy, so modules needed for the first paint import it late.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import ceil, floor
@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kbx_tui.formatting import format_score, format_size, join_limited
+from kbx_tui.formatting import format_score, format_size, join_limited, kept_words, mode_name
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browse import EntityCard
-from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Signal
+from kbx_tui.search.evidence.reranking import RERANK_MS
 from kbx_tui.search.ranking.rank import Ranked, Ranking
+from kbx_tui.search.request import MAX_QUERY
+from kbx_tui.search.results.answer import in_order
 from kbx_tui.search.results.notes import (
     asks_for_experts,
     few_answers_note,
@@ -27,19 +30,14 @@ from kbx_tui.search.results.notes import (
     reranker_failure,
     unknown_names_notes,
 )
-from kbx_tui.search.results.order import in_order
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.tui.explore.chips import left_out_words, mode_words, signal_words
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import (
     EXPERTS_KEY,
-    CardDocument,
-    CardFact,
-    CardItem,
-    CardView,
     DatesView,
     EntityRow,
     ExploreView,
+    Mode,
     ResultRow,
     ScopeView,
 )
@@ -56,8 +54,27 @@ TOP_RESULTS = 10
 EXPERTS_NOTE = f"these are documents; {EXPERTS_KEY} ranks people by what they know about a topic"
 
 
+LEFT_OUT: Mapping[str, str] = {
+    "disabled": "not used by a flat search",
+    "too_broad": "as similar as many others",
+    "nothing_linked": "no document is linked to it",
+}
+"""Why entities above the threshold do not count in a flat search."""
+
+SIGNAL_WORDS: Mapping[str, str] = {
+    "name": "name",
+    "alias": "alias",
+    "first_name": "first name",
+    "surname": "surname",
+    "fuzzy": "like",
+    "role": "role",
+    "team": "team",
+    "fact": "fact",
+    "meaning": "meaning",
+}
+
+
 def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> ExploreView:
-    """Return what the screen shows of `ranking`."""
     evidence = ranking.evidence
     kept = set(ranking.kept)
     matched = int(np.count_nonzero(ranking.included))
@@ -99,14 +116,57 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         order=order,
         alpha_note=alpha_note,
         note=_note(ranking),
-        filters=tuple(safe_line(str(typed)) for typed in evidence.scope.typed),
+        filters=tuple(safe_line(str(typed)) for typed in evidence.scope.filters.typed),
         dates=_dates(evidence, state),
         gated=_gated(ranking),
     )
 
 
+def mode_words(ranking: Ranking) -> Mode:
+    evidence = ranking.evidence
+    names = [safe_line(entity.name) for entity in ranking.kept_entities]
+    timings = {name: took for name, took in evidence.timings.items() if name != RERANK_MS}
+    return Mode(
+        name=mode_name(ranking.search_mode, ranking.search_mode_reason),
+        reason=kept_words(ranking.search_mode, ranking.search_mode_reason, names),
+        preset=ranking.tuning.preset,
+        milliseconds=timings.get("total", sum(timings.values())),
+        vector_share=evidence.vector_share,
+        is_cut=len(evidence.query) > MAX_QUERY,
+        reranker_ms=evidence.timings.get(RERANK_MS) if ranking.is_reranked else None,
+        candidates=evidence.scope.candidates,
+    )
+
+
+def left_out_words(ranking: Ranking, entity: EntityCandidate) -> str:
+    """Return why an entity that reaches the threshold does not count; empty if it does not."""
+    tuning = ranking.tuning
+    if entity.score < tuning.entity_threshold or not entity.found or entity.id in tuning.muted:
+        return ""
+    if ranking.search_mode == "two_pass":
+        return f"only the best {tuning.max_entities} count"
+    return LEFT_OUT.get(ranking.search_mode_reason, "")
+
+
+def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
+    """Return why an entity matched: `name “alice”, 2 facts`; empty when only its meaning did."""
+    if all(signal.kind == "meaning" for signal in signals):
+        return ""
+    words: list[str] = []
+    facts = [signal for signal in signals if signal.kind == "fact"]
+    for signal in signals:
+        if signal.kind == "fact" and len(facts) > 1:
+            if signal is facts[0]:
+                words.append(f"{len(facts)} facts")
+            continue
+        word = SIGNAL_WORDS.get(signal.kind, signal.kind)
+        detail = safe_line(signal.detail)
+        word = f"{word} “{detail}”" if detail and signal.kind != "meaning" else word
+        words.append(f"{word} ({signal.taught})" if signal.taught else word)
+    return join_limited(words, ", ", limit=most)
+
+
 def _gated(ranking: Ranking) -> int:
-    """Return how many documents match and are left out for want of a link."""
     if not (ranking.kept and ranking.tuning.gate == "hard"):
         return 0
     return int(np.count_nonzero((ranking.blended > 0.0) & ~ranking.included))
@@ -194,25 +254,25 @@ def present_document(
     if document.left_out:
         text += f"\n*{format_size(document.left_out)} more appear when the page is read.*\n"
     inline = render_inline(safe_lines(text))
-    shown = with_passages(inline, _passages(inline, read_passage))
-    lines = shown.text.lines
-    start, end = (snippet.line_start, snippet.line_end) if snippet is not None else (0, 0)
-    places = _places(lines, find_matches("\n".join(lines)))
-    return Preview(
+    preview = Preview(
         path=document.path,
         title=safe_line(document.title),
         date=safe_line(document.date),
-        kind=safe_line(document.kind),
-        lines=lines,
-        line_start=shown.shown_line(start),
-        line_end=shown.shown_line(end),
-        matches=tuple(place for place in places if shown.is_own(place.line)),
-        links=shown.text.links,
-        redacted=shown.redacted | {shown.shown_line(line) for line in document.redacted_lines},
-        kinds=shown.text.kinds,
-        emphasis=shown.text.emphasis,
-        file_lines=shown.file_lines,
+        lines=inline.lines,
+        links=inline.links,
+        kinds=inline.kinds,
+        emphasis=inline.emphasis,
         front_summary=front_summary(document.text, inline.kinds),
+    )
+    preview = with_passages(preview, _passages(inline, read_passage))
+    places = _places(preview.lines, find_matches("\n".join(preview.lines)))
+    start, end = (snippet.line_start, snippet.line_end) if snippet is not None else (0, 0)
+    return replace(
+        preview,
+        line_start=preview.shown_line(start),
+        line_end=preview.shown_line(end),
+        matches=tuple(place for place in places if preview.is_own(place.line)),
+        redacted=preview.redacted | set(map(preview.shown_line, document.redacted_lines)),
     )
 
 
@@ -228,52 +288,36 @@ def _passages(
     return passages
 
 
-def present_card(
-    card: EntityCard, is_redacted: Callable[[str], bool] = lambda text: False
-) -> CardView:
-    """Return an entity card without control characters.
+def present_card(card: EntityCard) -> EntityCard:
+    """Return an entity card without control characters, except in paths.
 
-    `is_redacted` returns whether a text stands only in what the page of the entity redacts.
+    Sources of its facts are those other than its page.
     """
-    return CardView(
-        id=card.id,
+
+    def shown(fact: Fact) -> Fact:
+        sources = tuple(safe_line(source) for source in fact.sources if source != card.path)
+        return replace(fact, text=safe_line(fact.text), date=safe_line(fact.date), sources=sources)
+
+    return replace(
+        card,
         name=safe_line(card.name),
         type=safe_line(card.type),
-        path=card.path,
         role=safe_line(card.role),
         team=safe_line(card.team),
         aliases=tuple(map(safe_line, card.aliases)),
-        facts=tuple(
-            CardFact(
-                safe_line(fact.text),
-                safe_line(fact.date),
-                _status(fact),
-                tuple(safe_line(source) for source in fact.sources if source != card.path),
-            )
-            for fact in card.facts
-        ),
-        open_items=tuple(
-            CardItem(safe_line(item.text), safe_line(item.date), item.done, _status(item))
-            for item in card.open_items
-        ),
-        redacted=frozenset(
-            safe_line(text) for text in (card.role, card.team) if text and is_redacted(text)
-        ),
+        facts=tuple(map(shown, card.facts)),
+        open_items=tuple(map(shown, card.open_items)),
         documents=tuple(
-            CardDocument(
-                document.path,
-                safe_line(document.title) or safe_line(document.path),
-                safe_line(document.date),
-                safe_line(document.kind),
-                safe_line(document.reason),
+            replace(
+                document,
+                title=safe_line(document.title) or safe_line(document.path),
+                date=safe_line(document.date),
+                kind=safe_line(document.kind),
+                reason=safe_line(document.reason),
             )
             for document in card.documents
         ),
     )
-
-
-def _status(fact: Fact) -> str:
-    return "" if fact.status == "active" else safe_line(fact.status)
 
 
 def _places(lines: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Place, ...]:

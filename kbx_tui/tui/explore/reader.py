@@ -1,207 +1,53 @@
 """What is read in explore: the open document or card, and the history for going back.
 
-Where there is room, it also previews the document under the cursor below the why pane.
+Where there is room, it also previews the document under the cursor below the why pane. Documents
+are read and laid out on the engine's thread; a newer request cancels an older one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
-from textual.screen import Screen
 from textual.widget import Widget
 
+from kbx_tui.errors import NotFound
+from kbx_tui.safe_text import safe_line, safe_lines
+from kbx_tui.search.lru_cache import LruCache
+from kbx_tui.tui.engine.client import LatestOnly
+from kbx_tui.tui.explore.displayed_search import read_snippets
 from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.pane_layout import READERS, Pane, PaneSwitch
-from kbx_tui.tui.explore.reading_model import LivePreview, ReadingModel
+from kbx_tui.tui.explore.pane_layout import READERS, Pane, Panes
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.explore.view import CardView, LivePreviewReady
+from kbx_tui.tui.explore.view import ResultRow
+from kbx_tui.tui.reading.embeds import Passage, passage_of
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.reading.reading_layout import TextLayout
+from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
+from kbx_tui.tui.shell.frame_screen import ModeScreen
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.browse import EntityCard as Card
+    from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.results.response import Snippet
 
 LEAST_WIDTH = 20
 """Minimum width in cells to lay a document out for, before its pane has a width."""
-
-
-class Reader:
-    """The document or card being read, and the history of those read before."""
-
-    def __init__(
-        self,
-        screen: Screen[None],
-        reading: ReadingModel,
-        live: LivePreview,
-        pane_switch: PaneSwitch,
-    ) -> None:
-        self._screen, self._reading, self._live = screen, reading, live
-        self._pane_switch = pane_switch
-        self.history = History()
-        self.origin: Pane = "results"
-        """The pane to return to when nothing is read any more."""
-        self._takes_focus = False
-        """Whether what is opened next gets the focus when it arrives."""
-        self._replaces = False
-        """Whether what is opened next takes the place of what is read now in the history."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something is being read."""
-        return self._pane_switch.panes.read is not None
-
-    @property
-    def _pane(self) -> PreviewPane:
-        return self._screen.query_one(PreviewPane)
-
-    # Previewing.
-
-    def follow_cursor(self) -> None:
-        """Preview the result under the cursor, where the preview is shown all the time."""
-        result = self._screen.query_one(ResultList).current
-        if self._pane_switch.panes.is_live and not self.is_open and result is not None:
-            self._live.show(result.path, self._width())
-
-    def show_live(self, message: LivePreviewReady) -> None:
-        """Show the document under the cursor, unless the cursor has moved on."""
-        result, pane = self._screen.query_one(ResultList).current, self._pane
-        if self.is_open or result is None or result.path != message.path:
-            return
-        if message.layout is None:
-            pane.show_gone(message.path, message.reason)
-        elif not pane.shows(message.layout):
-            pane.show(message.layout)
-
-    # Opening.
-
-    def open_document(
-        self, path: str, *, line: int = 0, focus: bool = False, replace: bool = False
-    ) -> None:
-        """Open a document, at a line if one is given; its pane is shown when the text arrives."""
-        self._takes_focus, self._replaces = focus, replace
-        if focus:  # a document passed over with the cursor does not count as opened
-            self._reading.count_opening(path)
-        self._reading.open_document(path, self._width(), line)
-
-    def open_card(self, entity_id: str, *, replace: bool = False) -> None:
-        """Open an entity card."""
-        self._takes_focus, self._replaces = True, replace
-        self._reading.open_card(entity_id)
-
-    def follow(self, target: str, source: str) -> None:
-        """Open the target of a link, given as written in the document at `source`."""
-        self._takes_focus, self._replaces = True, False
-        self._reading.follow(target, source, self._pane.text_width)
-
-    def lay_out(self, width: int) -> None:
-        """Lay out what the pane shows for another width."""
-        if self.is_open:
-            self._reading.lay_out(width)
-        else:
-            self.follow_cursor()
-
-    def reload(self, paths: frozenset[str]) -> None:
-        """Read the open document again if it is among these files, and an open card in any case."""
-        self._live.forget()
-        path, card = self._pane.path, self._screen.query_one(EntityCard).card
-        match self._pane_switch.panes.read:
-            case "card" if card is not None:
-                self._reading.reload_card(card.id)
-            case "document" if path in paths:
-                self._reading.reload(path)
-            case None if path in paths:
-                self.follow_cursor()
-
-    # Arriving.
-
-    def show_document(self, layout: TextLayout) -> None:
-        """Show a document that has been read."""
-        pane = self._pane
-        pane.show(layout)
-        self._arrive(Step("document", layout.preview.path), pane)
-
-    def show_missing_document(self, path: str, reason: str) -> None:
-        """Show that a document cannot be read."""
-        pane = self._pane
-        pane.show_gone(path, reason)
-        self._arrive(Step("document", path), pane)
-
-    def show_card(self, card: CardView) -> None:
-        """Show an entity card."""
-        pane = self._screen.query_one(EntityCard)
-        pane.show(card)
-        self._arrive(Step("card", card.id), pane)
-
-    def abandon(self) -> None:
-        """Leave the focus where it is, because the link target does not exist."""
-        self._takes_focus = False
-
-    # Going back.
-
-    def back(self) -> None:
-        """Return to what was read before; at the start of the history, to the previous pane."""
-        self._reading.cancel()
-        step = self.history.back() if self.is_open else None
-        if step is None:
-            self._close()
-            self._pane_switch.focus(self.origin)
-            self.origin = "results"
-        elif step.kind == "card":
-            self.open_card(step.key, replace=True)
-        else:
-            self.open_document(step.key, focus=True, replace=True)
-
-    def toggle_preview(self) -> None:
-        """Close what is read; when nothing is, preview the result under the cursor."""
-        results = self._screen.query_one(ResultList)
-        if self.is_open:
-            self._reading.cancel()
-            self._close()
-            if not isinstance(self._screen.focused, ResultList):
-                self._pane_switch.focus("results")
-        elif results.current is not None:
-            self.open_document(results.current.path)
-
-    def give_way(self) -> None:
-        """Close what is read where it covers the results and the focus has left it."""
-        focused = self._screen.focused
-        covers = self.is_open and not self._screen.has_class("-wide")
-        if covers and not isinstance(focused, tuple(READERS.values())):
-            self._reading.cancel()
-            self._close()
-            self.origin = "results"
-
-    def _close(self) -> None:
-        self.history.clear()
-        self._pane_switch.panes.show_reader(None)
-        self.follow_cursor()
-
-    def _arrive(self, step: Step, pane: Widget) -> None:
-        if self._replaces:
-            self.history.replace(step)
-        else:
-            self.history.go(step)
-        self._replaces = False
-        panes, focused = self._pane_switch.panes, self._screen.focused
-        panes.show_reader(step.kind)
-        if self._takes_focus or panes.is_covered(focused):
-            self._takes_focus = False
-            self._screen.set_focus(pane)
-        else:
-            self.give_way()  # the focus moved on before this arrived
-
-    def _width(self) -> int:
-        """Return the width to lay a document out for; approximate before its pane is shown."""
-        results = self._screen.query_one(ResultList)
-        width = self._pane.text_width
-        return width or max(results.size.width - 3, LEAST_WIDTH)
-
-
+PREVIEW_PAUSE_SECONDS = 0.06
+"""Seconds the cursor has to rest on a result before its document is previewed."""
+KEPT = 16
+"""Previews kept for the query on the screen."""
+MOST_BYTES = 250_000
+"""Bytes of a document that are previewed: its best passage is among the first 60,000 characters.
+To read all of a very long page would make the next search wait."""
 MAX_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A document or a card that was read."""
-
     kind: Literal["document", "card"]
     key: str
     """Path of the document or id of the entity."""
@@ -214,13 +60,11 @@ class History:
     steps: list[Step] = field(default_factory=list)
 
     def go(self, step: Step) -> None:
-        """Append a step, unless it is the current one."""
         if not self.steps or self.steps[-1] != step:
             self.steps.append(step)
             del self.steps[:-MAX_STEPS]
 
     def replace(self, step: Step) -> None:
-        """Replace the current step."""
         self.steps[-1:] = [step]
 
     def back(self) -> Step | None:
@@ -228,6 +72,323 @@ class History:
         del self.steps[-1:]
         return self.steps[-1] if self.steps else None
 
-    def clear(self) -> None:
-        """Drop all steps."""
-        self.steps.clear()
+
+class Reader:
+    """The document or card being read, those read before, and the preview at the cursor."""
+
+    def __init__(self, screen: ModeScreen) -> None:
+        self._screen = screen
+        self._client, self._model = screen.session.client, screen.session.explore
+        self._requests, self._previews = LatestOnly(self._client), LatestOnly(self._client)
+        self._width = 0
+        """The width of the pane for which a document was last requested."""
+        self._kept = LruCache[tuple[str, int], TextLayout](KEPT)
+        """Previews by path and width."""
+        self._kept_for: object = None
+        self.history = History()
+        self.origin: Pane = "results"
+        """The pane to return to when nothing is read any more."""
+        self._takes_focus = False
+        """Whether what is opened next gets the focus when it arrives."""
+        self._replaces = False
+        """Whether what is opened next takes the place of what is read now in the history."""
+
+    @property
+    def is_open(self) -> bool:
+        return self._panes.read is not None
+
+    @property
+    def _panes(self) -> Panes:
+        return self._screen.query_one(Panes)
+
+    @property
+    def _pane(self) -> PreviewPane:
+        return self._screen.query_one(PreviewPane)
+
+    # Previewing.
+
+    def follow_cursor(self) -> None:
+        """Preview the result under the cursor, where the preview is shown all the time."""
+        result, evidence = self._current, self._model.displayed.evidence
+        if not self._panes.is_live or self.is_open or result is None:
+            return
+        query = evidence.as_typed if evidence is not None else None
+        if query is not self._kept_for:
+            self._kept, self._kept_for = LruCache(KEPT), query
+        self._previews.cancel()
+        width = self._pane_width
+        layout = self._kept.get((result.path, width))
+        if layout is None:
+            self._previews.start(self._preview(result.path, width, evidence))
+        else:
+            self._show_preview(result.path, layout)
+
+    async def _preview(self, path: str, width: int, evidence: Evidence | None) -> None:
+        # the next move of the cursor cancels it here
+        await asyncio.sleep(PREVIEW_PAUSE_SECONDS if self._model.debounce else 0.0)
+
+        def read(engine: KnowledgeBase) -> TextLayout:
+            return read_layout(engine, path, evidence, width, most=MOST_BYTES)
+
+        try:
+            layout = await self._client.run(read)
+        except NotFound as error:
+            self._show_preview(path, safe_line(str(error)))
+        else:
+            self._show_preview(path, self._kept.put((path, width), layout))
+
+    def _show_preview(self, path: str, layout: TextLayout | str) -> None:
+        """Show a preview, or why there is none, unless the cursor has moved on."""
+        result, pane = self._current, self._pane
+        if self.is_open or result is None or result.path != path:
+            return
+        if isinstance(layout, str):
+            pane.show_gone(path, layout)
+        elif not pane.shows(layout):
+            pane.show(layout)
+
+    # Opening.
+
+    def open_document(
+        self, path: str, *, line: int = 0, focus: bool = False, replace: bool = False
+    ) -> None:
+        """Open a document at a 1-based line, or with 0 at its best passage.
+
+        Its pane is shown when the text arrives.
+        """
+        self._takes_focus, self._replaces = focus, replace
+        if focus:  # a document passed over with the cursor does not count as opened
+            self.count_opening(path)
+        self._width = self._pane_width
+        self._requests.start(self._read_document(path, line))
+
+    def open_card(self, entity_id: str, *, replace: bool = False) -> None:
+        self._takes_focus, self._replaces = True, replace
+        self._requests.start(self._read_card(entity_id))
+
+    def follow(self, target: str, source: str) -> None:
+        """Open the target of a link, given as written in the document at `source`."""
+        self._takes_focus, self._replaces = True, False
+        self._width = self._pane.text_width
+        self._requests.start(self._follow(target, source))
+
+    def count_opening(self, path: str) -> None:
+        self._client.start(self._client.run(lambda engine: engine.documents.opened(path)))
+
+    def lay_out(self, width: int) -> None:
+        if not self.is_open:
+            self.follow_cursor()
+            return
+        self._width = width
+        if self._pane.preview is not None and not self._requests.is_running:
+            self._requests.start(self._lay_out())
+
+    def reload(self, paths: frozenset[str]) -> None:
+        """Read the open document again if it is among these files, and an open card in any case.
+
+        Not where something else has been requested.
+        """
+        self._kept = LruCache(KEPT)
+        path, card = self._pane.path, self._screen.query_one(EntityCard).card
+        is_idle = not self._requests.is_running
+        match self._panes.read:
+            case "card" if card is not None and is_idle:
+                self._requests.start(self._read_card(card.id))
+            case "document" if path in paths and is_idle:
+                self._requests.start(self._read_document(path))
+            case None if path in paths:
+                self.follow_cursor()
+
+    async def whole_passage(self, path: str, snippet: Snippet) -> str:
+        def read(engine: KnowledgeBase) -> str:
+            lines = safe_lines(engine.documents.view(path).text)
+            return whole_passage(lines, snippet.line_start, snippet.line_end)
+
+        try:
+            return await self._client.run(read)
+        except NotFound:
+            return ""
+
+    async def _read_document(self, path: str, line: int = 0) -> None:
+        evidence = self._model.displayed.evidence
+
+        def read(engine: KnowledgeBase) -> TextLayout:
+            return read_layout(engine, path, evidence, self._width, line)
+
+        try:
+            self._show(await self._client.run(read))
+        except NotFound as error:
+            path = safe_line(path)
+            self._pane.show_gone(path, safe_line(str(error)))
+            self._arrive(Step("document", path), self._pane)
+
+    async def _lay_out(self) -> None:
+        preview = self._pane.laid_out.preview
+        self._show(await self._client.run(lambda engine: lay_out(preview, self._width)))
+
+    async def _read_card(self, entity_id: str) -> None:
+        def read(engine: KnowledgeBase) -> tuple[Card, bool]:
+            from kbx_tui.tui.explore.presenting import present_card
+
+            card = engine.entities.card(entity_id)
+            texts = filter(None, (card.role, card.team))
+            is_redacted = any(engine.documents.is_redacted(card.path, text) for text in texts)
+            return present_card(card), is_redacted
+
+        (card, is_redacted), pane = await self._client.run(read), self._screen.query_one(EntityCard)
+        pane.show(card, is_redacted=is_redacted)
+        self._arrive(Step("card", card.id), pane)
+
+    async def _follow(self, target: str, source: str) -> None:
+        destination = await self._client.run(lambda engine: engine.links.follow(target, source))
+        if destination is None:
+            self._takes_focus = False
+            self._screen.show_notice(self._screen.app.leave_base(safe_line(target)))
+        elif destination.entity_id:
+            await self._read_card(destination.entity_id)
+        else:
+            await self._read_document(destination.path, destination.line)
+
+    def _show(self, layout: TextLayout) -> None:
+        self._pane.show(layout)
+        self._arrive(Step("document", layout.preview.path), self._pane)
+
+    def _arrive(self, step: Step, pane: Widget) -> None:
+        if self._replaces:
+            self.history.replace(step)
+        else:
+            self.history.go(step)
+        self._replaces = False
+        panes, focused = self._panes, self._screen.focused
+        panes.show_reader(step.kind)
+        if self._takes_focus or panes.is_covered(focused):
+            self._takes_focus = False
+            self._screen.set_focus(pane)
+        else:
+            self.give_way()  # the focus moved on before this arrived
+
+    # Going back.
+
+    def back(self) -> None:
+        """Return to what was read before; at the start of the history, to the previous pane."""
+        self._requests.cancel()
+        step = self.history.back() if self.is_open else None
+        if step is None:
+            self._close()
+            self._panes.go_to(self.origin)
+            self.origin = "results"
+        elif step.kind == "card":
+            self.open_card(step.key, replace=True)
+        else:
+            self.open_document(step.key, focus=True, replace=True)
+
+    def toggle_preview(self) -> None:
+        """Close what is read; when nothing is, preview the result under the cursor."""
+        if self.is_open:
+            self._close()
+            if not isinstance(self._screen.focused, ResultList):
+                self._panes.go_to("results")
+        elif self._current is not None:
+            self.open_document(self._current.path)
+
+    def give_way(self) -> None:
+        """Close what is read where it covers the results and the focus has left it."""
+        covers = self.is_open and not self._screen.has_class("-wide")
+        if covers and not isinstance(self._screen.focused, tuple(READERS.values())):
+            self._close()
+            self.origin = "results"
+
+    def _close(self) -> None:
+        self._requests.cancel()
+        self.history.steps.clear()
+        self._panes.show_reader(None)
+        self.follow_cursor()
+
+    @property
+    def _current(self) -> ResultRow | None:
+        return self._screen.query_one(ResultList).current
+
+    @property
+    def _pane_width(self) -> int:
+        """The width to lay a document out for; approximate before its pane is shown."""
+        results = self._screen.query_one(ResultList)
+        return self._pane.text_width or max(results.size.width - 3, LEAST_WIDTH)
+
+
+# On the engine's thread.
+
+
+def read_layout(
+    engine: KnowledgeBase,
+    path: str,
+    evidence: Evidence | None,
+    width: int,
+    line: int = 0,
+    *,
+    most: int | None = None,
+) -> TextLayout:
+    """Return a document as its file is now, laid out for a pane of `width` cells.
+
+    It opens at `line` of the file; with 0, at the best passage. Of a document longer than `most`
+    bytes only the beginning is read. Raises NotFound.
+    """
+    from kbx_tui.tui.explore.presenting import present_document
+
+    def read(target: str) -> Passage | None:
+        return _read_passage(engine, target, path)
+
+    document = engine.documents.view(path, most=most)
+    if evidence is None:
+        preview = present_document(document, None, lambda text: (), read)
+    else:
+        snippet = read_snippets(engine, evidence, [path]).get(path)
+        from kbx_tui.search.results.snippets import match_spans  # needs numpy
+
+        query = evidence.document_query
+        preview = present_document(document, snippet, lambda text: match_spans(text, query), read)
+    if line:
+        shown = preview.shown_line(line)
+        preview = replace(preview, line_start=shown, line_end=shown)
+    return lay_out(preview, width)
+
+
+def _read_passage(engine: KnowledgeBase, target: str, source: str) -> Passage | None:
+    """Return what to show of a note that the document at `source` embeds; None without one."""
+    destination = engine.links.follow(target, source)
+    if destination is None or not destination.path or destination.path == source:
+        return None
+    if destination.heading and not destination.line:
+        return None  # no such section: the link says what was meant
+    try:
+        note = engine.documents.view(destination.path)
+    except NotFound:
+        return None
+    lines = safe_lines(note.text)
+    if destination.line > len(lines):  # the file has changed since it was indexed
+        return None
+    return passage_of(lines, destination.line, note.redacted_lines)
+
+
+_BLOCK = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\||>|```|~~~)")
+"""The beginning of a list item, heading, table row, quotation or code block."""
+
+
+def whole_passage(lines: Sequence[str], start: int, end: int) -> str:
+    """Return lines `start` to `end` (1-based), extended to whole paragraphs and list items.
+
+    Empty if the document has no such lines.
+    """
+    if not 1 <= start <= min(end, len(lines)):
+        return ""
+    first, last = start - 1, min(end, len(lines)) - 1
+    while first and lines[first].strip() and _continues(lines[first - 1], lines[first]):
+        first -= 1
+    while last + 1 < len(lines) and _continues(lines[last], lines[last + 1]):
+        last += 1
+    return "\n".join(lines[first : last + 1]).strip("\n")
+
+
+def _continues(line: str, following: str) -> bool:
+    if not (line.strip() and following.strip()) or _BLOCK.match(following):
+        return False
+    return not line.lstrip().startswith(("#", "|", "```", "~~~"))

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from textual.screen import Screen
-
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.judging.grades import DEPTH, NO_GRADE, grade_sign, judging_order
-from kbx_tui.tui.judging.judging_screen import JudgedDocument, MeasureLine
+from kbx_tui.tui.judging.grades import DEPTH, judging_order
+from kbx_tui.tui.judging.judging_screen import MeasureLine
+from kbx_tui.tui.judging.model import JudgedDocument
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.frame_screen import ModeScreen
 
 NO_QUERY = "type a query first: a grade says how well a document answers it"
 NO_ANSWER = "nothing was graded: the results of this query are not there yet"
@@ -25,13 +24,9 @@ NO_DOCUMENT = "no document is chosen: go to one first"
 
 
 class ResultJudge:
-    """Shows grades, finds the document to grade, and moves on to the next."""
-
-    def __init__(
-        self, screen: Screen[None], session: BaseSession, answer: AnswerDisplay, reader: Reader
-    ) -> None:
+    def __init__(self, screen: ModeScreen, answer: AnswerDisplay, reader: Reader) -> None:
         self._screen, self._answer, self._reader = screen, answer, reader
-        self._model, self._judging = session.explore, session.judging
+        self._model, self._judging = screen.session.explore, screen.session.judging
         self._proposed = ""
         """The document that was last gone to as the next to judge."""
 
@@ -39,15 +34,9 @@ class ResultJudge:
         """Show the newest measure, and the grades of the query on the screen."""
         view = self._answer.view
         self._screen.query_one(MeasureLine).show(self._judging, keymap)
-        grades = self._judging.grades.of(view.query) if view is not None else {}
-        results = self._screen.query_one(ResultList)
-        results.show_grades(grades)
-        first = [result.path for result in results.rows if result.rank <= DEPTH]
-        judged = sum(path in grades for path in first)
-        results.show_judged(f"{judged} of the first {len(first)} judged" if judged else "")
-        pane = self._screen.query_one(PreviewPane)
-        sign = grade_sign(grades, pane.path)
-        pane.show_grade("" if sign == NO_GRADE else sign)
+        grades = self._judging.grades_of(view.query) if view is not None else {}
+        self._screen.query_one(ResultList).show_grades(grades)
+        self._screen.query_one(PreviewPane).show_grades(grades)
 
     def current(self) -> JudgedDocument | str:
         """Return the document that a grade key is about, or why there is none.
@@ -99,7 +88,6 @@ class ResultJudge:
         return self._go_to_next(self._judging.judged_paths(view.query))
 
     def return_to(self, query: str, path: str) -> None:
-        """Go back to the result whose grade was taken back."""
         paths = [result.path for result in self._screen.query_one(ResultList).rows]
         if self._answer.view is not None and self._answer.view.query == query and path in paths:
             self._go(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,9 @@ from kbx_tui.tui.drawing.ranked_rows import (
     shared_lengths,
     title_spans,
 )
-from kbx_tui.tui.explore.view import FileState, ResultRow
-from kbx_tui.tui.judging.grades import grade_sign
+from kbx_tui.tui.explore.displayed_search import DisplayedSearch
+from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow
+from kbx_tui.tui.judging.grades import DEPTH, NO_GRADE, grade_sign
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -41,8 +42,6 @@ TALL = 20
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The width of each column in cells."""
-
     rank: int
     bar: int
     title: int
@@ -71,18 +70,12 @@ class ResultList(RowsView[ResultRow]):
 
     @dataclass
     class Highlighted(Message):
-        """The cursor is on another result."""
+        """The user moved the cursor to another result."""
 
         result: ResultRow
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, ResultList.Highlighted)
-
-    @dataclass
-    class Opened(Message):
-        """The user opened a result."""
-
-        result: ResultRow
 
     @dataclass
     class SnippetsMissing(Message):
@@ -95,8 +88,8 @@ class ResultList(RowsView[ResultRow]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._snippets: dict[str, Snippet] = {}
-        self._outdated: dict[str, FileState] = {}
+        self._snippets: Mapping[str, Snippet] = {}
+        self._outdated: Mapping[str, FileState] = {}
         self._settled_ranks: dict[str, int] = {}
         self._moves: dict[str, int] = {}
         self._timer: Timer | None = None
@@ -112,19 +105,19 @@ class ResultList(RowsView[ResultRow]):
         self.marked = ""
         """Path of the result that others are compared with; empty if none is."""
 
-    def show(self, results: tuple[ResultRow, ...], *, fresh: bool, more: int = 0) -> None:
+    def show(self, view: ExploreView, displayed: DisplayedSearch, *, fresh: bool) -> None:
         """Show results: with `fresh` those of a new query, else the same query re-ranked.
 
-        `more` is the number of results that are not among them.
+        Snippets are those of `displayed`, to which later ones are added.
         """
-        current = self.current
-        self.rows, self._more = results, more
+        current, results = self.current, view.results
+        self.rows, self._more = results, 0 if view.order else view.matched - len(results)
+        self._snippets, self._outdated = displayed.snippets, displayed.outdated
         self._best = max((result.score for result in results), default=1.0)
         self._shared = shared_lengths([result.title for result in results])
         ranks = ranks_of(results)
         if fresh:
-            self._snippets, self._settled_ranks, self._moves = {}, ranks, {}
-            self._outdated = {}
+            self._settled_ranks, self._moves = ranks, {}
             self.marked = ""
         else:
             self._moves = rank_moves(self._settled_ranks, ranks)
@@ -141,21 +134,15 @@ class ResultList(RowsView[ResultRow]):
         self.set_reactive(RowsView.cursor, self.validate_cursor(row))
         self.rebuild_lines()
         self.show_cursor()
-        self.cursor_moved()
+        self._count_judged()
 
     def show_count(self, count: str) -> None:
-        """Show in the title how many results there are; empty for none."""
         self._count = count
         self._update_titles()
 
     def leave_room(self, cells: int) -> None:
         """Keep so many cells of the upper border free, for what lies over it."""
         self._covered = cells
-        self._update_titles()
-
-    def show_judged(self, judged: str) -> None:
-        """Show how many results are judged; empty for none."""
-        self._judged = judged
         self._update_titles()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -173,7 +160,6 @@ class ResultList(RowsView[ResultRow]):
         self.border_subtitle = self._judged if has_bottom else ""
 
     def mark(self, path: str) -> None:
-        """Mark this result, or none if the path is empty."""
         self.marked = path
         self.refresh()
 
@@ -182,31 +168,14 @@ class ResultList(RowsView[ResultRow]):
         self._sought = path
 
     def go_to(self, path: str) -> None:
-        """Move the cursor to this document, if it is among the results."""
         for row, result in enumerate(self.rows):
             if result.path == path:
                 self.choose(row)
 
     def show_empty(self, empty_state: EmptyState) -> None:
-        """Show this text instead of results."""
         self.empty_state = empty_state
         self.rows, self._settled_ranks, self._moves = (), {}, {}
         self.rebuild_lines()
-
-    def forget_snippets(self, paths: Iterable[str]) -> None:
-        """Drop the snippets of changed documents and request them again."""
-        for path in paths:
-            self._snippets.pop(path, None)
-            self._outdated.pop(path, None)
-        self._request_snippets()
-
-    def add_snippets(
-        self, snippets: Mapping[str, Snippet], outdated: Mapping[str, FileState]
-    ) -> None:
-        """Show snippets, keyed by path, and which of their files are not what was indexed."""
-        self._snippets.update(snippets)
-        self._outdated.update(outdated)
-        self.refresh()
 
     def badge_of(self, result: ResultRow) -> str:
         """Return what is off with a result: `gone`, `changed`, `no vector`; empty if nothing."""
@@ -215,28 +184,33 @@ class ResultList(RowsView[ResultRow]):
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
         """Show the grades of documents by path, None for not sure."""
         self._grades = grades
+        self._count_judged()
         self.refresh()
+
+    def _count_judged(self) -> None:
+        first = [result.path for result in self.rows if result.rank <= DEPTH]
+        judged = sum(path in self._grades for path in first)
+        self._judged = f"{judged} of the first {len(first)} judged" if judged else ""
+        self._update_titles()
 
     @property
     def has_snippet_lines(self) -> bool:
-        """Whether there is room for snippets."""
         return self.visible_height >= TALL
 
     def row_heights(self) -> list[int]:
         return [2 if self.has_snippet_lines else 1] * len(self.rows)
 
-    def slots(self) -> list[Slot]:
-        slots = super().slots()
-        return [*slots, (-1, 0)] if slots and self._more else slots
+    def slots(self) -> Sequence[Slot | Line]:
+        slots = self.row_slots()
+        more: Line = (Span(f"   and {self._more:,} more: add a word to narrow it", "dim"),)
+        return [*slots, more] if slots and self._more else slots
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            return (Span(f"   and {self._more:,} more: add a word to narrow it", "dim"),)
         result, columns = self.rows[row], Columns.of(width, len(self.rows))
         if part == 0:
             move = self._moves.get(result.path, 0)
             sign = "◆" if result.path == self.marked else "›" if row == self.cursor else " "
-            grade = grade_sign(self._grades, result.path)
+            grade = grade_sign(self._grades, result.path) if self._grades else NO_GRADE
             return result_line(
                 result,
                 columns,
@@ -254,20 +228,18 @@ class ResultList(RowsView[ResultRow]):
     def cursor_moved(self) -> None:
         if (result := self.current) is not None:
             self.post_message(self.Highlighted(result))
-            self._request_snippets()
-
-    def row_opened(self) -> None:
-        self.post_message(self.Opened(self.rows[self.cursor]))
+            self.request_snippets()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        self._request_snippets()
+        self.request_snippets()
 
     def rebuild_lines(self) -> None:
         super().rebuild_lines()
-        self._request_snippets()
+        self.request_snippets()
 
-    def _request_snippets(self) -> None:
+    def request_snippets(self) -> None:
+        """Ask for the snippets that are visible, or of the result under the cursor, if missing."""
         rows = self.visible_rows() if self.has_snippet_lines else []
         paths = {self.rows[row].path for row in rows}
         if self.current is not None:
@@ -281,7 +253,6 @@ class ResultList(RowsView[ResultRow]):
 
 
 def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
-    """Return the rank of each document, by path."""
     return {result.path: result.rank for result in results}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from kbx_tui.formatting import FLAT_REASONS, format_count, format_score, rounded_parts
+from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
 from kbx_tui.tui.explore.view import EntityRow, ExploreView, ResultRow, Why
 
 QUOTED = re.compile("“[^”]*”")
@@ -79,49 +79,8 @@ SIGNALS: Mapping[str, str] = {
 }
 """Why an entity was found, by the word that the list shows."""
 
-OFTEN, SOME = 0.5, 0.25
-"""Normalized scores of words from which a document has many and several words of the question."""
-NEAR, RELATED = 0.5, 0.3
-"""Cosines from which a passage says almost the same, and something related."""
-
-
-def words_sentence(raw: float, normalized: float) -> str:
-    """Return what a BM25 score says; `normalized` is the same in 0..1."""
-    label = f"bm25 {raw:.1f}"
-    if raw <= 0.0:
-        return f"{label}: no word of your question occurs here"
-    if normalized >= OFTEN:
-        return f"{label}: rare words of your question occur often here"
-    if normalized >= SOME:
-        return f"{label}: several words of your question occur here"
-    return f"{label}: few words of your question occur here, or only frequent ones"
-
-
-def meaning_sentence(cosine: float | None) -> str:
-    """Return what a cosine says; None stands for a document without a vector."""
-    if cosine is None:
-        return "no number: meaning was not compared for this document"
-    label = f"cosine {format_score(cosine)}"
-    if cosine >= NEAR:
-        return f"{label}: its best passage says nearly what you ask"
-    if cosine >= RELATED:
-        return f"{label}: its best passage is about something related"
-    return f"{label}: its meaning has little to do with your question"
-
-
-def link_sentence(name: str, share: float, reason: str) -> str:
-    """Return what an entity adds to a document, and by which link."""
-    if not share:
-        return f"{name} adds nothing: {reason}"
-    link, *factors = reason.split(" × ")
-    if link.startswith("."):  # the weight of the entity comes first
-        link, *factors = factors
-    answer = ", as far as it answers the topic" if factors else ""
-    return f"{name} adds {format_score(share)}: the document is linked to it by {link}{answer}"
-
 
 def why_words(why: Why, alpha: float) -> Iterator[Words]:
-    """Yield each line of the why pane with what it means."""
     if why.known_item:
         yield f"exact {why.known_item}", MEANINGS["exact"]
     yield f"score {format_score(why.score)}", MEANINGS["score"]
@@ -142,7 +101,6 @@ def why_words(why: Why, alpha: float) -> Iterator[Words]:
 
 
 def alpha_sentence(alpha: float) -> str:
-    """Return what this alpha weighs."""
     if alpha in (0.0, 1.0):
         return f"only the {'document' if alpha else 'entity'} part counts"
     document, entity = round(alpha * 100), round((1.0 - alpha) * 100)
@@ -150,34 +108,17 @@ def alpha_sentence(alpha: float) -> str:
 
 
 def alpha_words(alpha: float, note: str) -> Iterator[Words]:
-    """Yield what alpha is, and its effect now."""
     yield f"alpha {format_score(alpha)}", MEANINGS["alpha"]
     yield "now", f"{alpha_sentence(alpha)}{f'; {note}' if note else ''}"
 
 
 def threshold_words(threshold: float, note: str) -> Iterator[Words]:
-    """Yield what the threshold is, and its effect now."""
     yield f"threshold {format_score(threshold)}", MEANINGS["threshold"]
     if note:
         yield "now", note
 
 
-def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str) -> str:
-    """Return how many entities reach the threshold, or why it has no effect."""
-    if mode == "fast":
-        return "threshold has no effect on a fast search"
-    if not entities:
-        return "threshold has no effect: no entity is found"
-    free = [entity.score for entity in entities if not (entity.muted or entity.pinned)]
-    if not free:
-        return "threshold has no effect: all entities are pinned or muted"
-    count = sum(entity.score >= threshold for entity in entities)
-    verb = "reaches" if len(entities) == 1 else "reach"
-    return f"{count} of {format_count(len(entities), 'entity')} {verb} it"
-
-
 def mode_words(view: ExploreView) -> Iterator[Words]:
-    """Yield the mode of a search, and why it is that."""
     mode = view.mode
     yield mode.name, MEANINGS[mode.name]
     key = next((key for key, text in FLAT_REASONS.items() if text and text == mode.reason), "")
@@ -202,7 +143,6 @@ def mode_words(view: ExploreView) -> Iterator[Words]:
 
 
 def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
-    """Yield the sign, the score and the reasons of an entity."""
     sign = "✕" if entity.muted else "●" if entity.kept else "○"
     yield sign, MEANINGS[sign]
     if entity.pinned and not entity.muted:

@@ -73,7 +73,6 @@ class SearchState:
         return self.query, self.path, *modes, self.preset, self.dates, self.pinned, *filters
 
     def request(self) -> SearchRequest:
-        """Return the request with the same results."""
         return SearchRequest(
             self.query,
             path=self.path or None,
@@ -178,16 +177,13 @@ class Undo:
         self._moving = name
 
     def remember_call(self, undo: UndoCall) -> None:
-        """Save the call that takes a change back."""
         self._add(undo)
 
     def forget_call(self, undo: UndoCall) -> None:
-        """Remove the call of a change that did not happen after all."""
         if undo in self.steps:
             self.steps.remove(undo)
 
     def forget_states(self) -> None:
-        """Remove the earlier states; other changes stay."""
         self.steps = [step for step in self.steps if not isinstance(step, SearchState)]
 
     def separate(self) -> None:
@@ -215,7 +211,6 @@ class Undo:
 
 
 def changed_fields(before: SearchState, after: SearchState) -> set[str]:
-    """Return the names of the fields that differ."""
     return {
         name
         for name in SearchState.__dataclass_fields__

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from textual.message import Message
-
-from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.reading.reading_layout import TextLayout
-
-if TYPE_CHECKING:
-    from kbx_tui.search.results.response import Snippet
-
 
 EXPERTS_KEY = "{experts}"
 """Stands in a note for the key of the experts mode, which kbx.toml or a browser may change."""
@@ -200,61 +192,6 @@ class Why:
 
 
 @dataclass(frozen=True, slots=True)
-class CardFact:
-    """A fact on an entity card."""
-
-    text: str
-    date: str
-    status: str
-    """Empty for an active fact, else `superseded`, `archived` or `redacted`."""
-    sources: tuple[str, ...]
-    """Other than its page."""
-
-
-@dataclass(frozen=True, slots=True)
-class CardItem:
-    """An open item on an entity card."""
-
-    text: str
-    date: str
-    done: bool
-    status: str = ""
-    """As in `CardFact`."""
-
-
-@dataclass(frozen=True, slots=True)
-class CardDocument:
-    """A document of the entity."""
-
-    path: str
-    title: str
-    date: str
-    kind: str
-    reason: str
-    """How it is linked: `attendee`, `title, 4 mentions`."""
-
-
-@dataclass(frozen=True, slots=True)
-class CardView:
-    """All that is known about one entity."""
-
-    id: str
-    name: str
-    type: str
-    path: str
-    """Its page, or empty."""
-    role: str
-    team: str
-    aliases: tuple[str, ...]
-    facts: tuple[CardFact, ...]
-    open_items: tuple[CardItem, ...]
-    documents: tuple[CardDocument, ...]
-    """Newest first."""
-    redacted: frozenset[str] = frozenset()
-    """Those of role and team that the page redacts."""
-
-
-@dataclass(frozen=True, slots=True)
 class BaseSummary:
     """The open knowledge base."""
 
@@ -284,13 +221,6 @@ class BaseCounted(Message):
 
 
 @dataclass
-class StateReplaced(Message):
-    """The search state was changed by undo or kbx.toml, not by the user in a field."""
-
-    state: SearchState
-
-
-@dataclass
 class QueryCompleted(Message):
     """A query whose last word may still be typed is answered."""
 
@@ -305,18 +235,6 @@ class SearchSlow(Message):
 
 
 @dataclass
-class RankingReady(Message):
-    """A ranking is ready to be shown."""
-
-    view: ExploreView
-    is_new: bool
-    """True for a new query, False when the same one was ranked again."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, RankingReady)  # only the newest is shown anyway
-
-
-@dataclass
 class ScopeCounted(Message):
     """The number of documents that match a path filter, while there is no query."""
 
@@ -325,13 +243,10 @@ class ScopeCounted(Message):
 
 @dataclass
 class SnippetsReady(Message):
-    """Snippets of some of the results."""
+    """Snippets of some of the results have been read."""
 
     query: str
-    snippets: Mapping[str, Snippet]
-    """By path."""
-    outdated: Mapping[str, FileState]
-    """Those of these documents whose files are not what was indexed, by path."""
+    paths: frozenset[str]
 
 
 @dataclass
@@ -339,46 +254,3 @@ class FilesChanged(Message):
     """Files were written, and the index holds their new content."""
 
     paths: frozenset[str]
-
-
-@dataclass
-class PreviewReady(Message):
-    """A document has been read and laid out."""
-
-    layout: TextLayout
-
-
-@dataclass
-class LivePreviewReady(Message):
-    """The document under the cursor has been read, or cannot be read."""
-
-    path: str
-    layout: TextLayout | None
-    reason: str = ""
-    """Why it cannot be read."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, LivePreviewReady)
-
-
-@dataclass
-class PreviewGone(Message):
-    """A document cannot be read any more."""
-
-    path: str
-    reason: str
-
-
-@dataclass
-class CardReady(Message):
-    """An entity card has been read."""
-
-    card: CardView
-
-
-@dataclass
-class LinkBroken(Message):
-    """A link leads nowhere."""
-
-    target: str
-    """As written in the document, without control characters."""

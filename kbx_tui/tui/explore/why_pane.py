@@ -28,8 +28,6 @@ TWO_COLUMNS = 64
 
 
 class WhyPane(TextPane):
-    """The arithmetic behind one score."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "reranker")
 
     why: Why | None = None
@@ -59,7 +57,6 @@ class WhyPane(TextPane):
 
 
 def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
-    """Return the explanation as lines of at most `width` cells."""
     lines: list[Line] = [(Span(line, "strong"),) for line in wrap(why.title, width)]
     facts = " · ".join(fact for fact in (why.kind, why.date) if fact)
     lines += [(Span(facts, "dim"),), BLANK] if facts else [BLANK]
@@ -74,7 +71,6 @@ def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
 
 
 def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
-    """Return the formula on the left and its sections on the right."""
     left = formula_lines(why)
     left_width = max(width_of(line) for line in left) + 3
     if snippet is not None:
@@ -146,7 +142,6 @@ def section_lines(section: Section, width: int) -> list[Line]:
 
 
 def reranking_lines(reranking: Reranking, width: int) -> list[Line]:
-    """Return the score of the reranker with its bar, and what it adds."""
     bar = "░" * round(reranking.score * RERANKER_BAR)
     head: Line = (
         Span("░ reranker ", "reranker"),

@@ -6,7 +6,6 @@ show what they embed in turn.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +14,7 @@ from kbx_tui.knowledge.fields import tags_of
 from kbx_tui.knowledge.reading import read_frontmatter
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import shorten
-from kbx_tui.tui.reading.markdown_lines import InlineText, Kind, Mark, line_kinds, render_inline
+from kbx_tui.tui.reading.markdown_lines import Kind, Mark, Preview, line_kinds, render_inline
 
 MOST_LINES = 12
 """Lines of a note that are shown where it is embedded."""
@@ -28,34 +27,12 @@ QUOTE = "> "
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The lines of a note that are shown where it is embedded."""
-
     lines: tuple[str, ...]
     """Without inline markup, each begins with `QUOTE`."""
     redacted: frozenset[int]
     """Indices of lines that are shown greyed."""
     emphasis: Mapping[int, tuple[Mark, ...]]
     """By index of the line."""
-
-
-@dataclass(frozen=True, slots=True)
-class WithPassages:
-    """A text with the passages it embeds."""
-
-    text: InlineText
-    file_lines: Sequence[int]
-    """The line of the file that each line belongs to; empty if each is a line of the file."""
-    redacted: frozenset[int]
-    """1-based lines of the passages that are shown greyed."""
-
-    def shown_line(self, line: int) -> int:
-        """Return the 1-based line that shows a line of the file; 0 for 0."""
-        return bisect_left(self.file_lines, line) + 1 if line and self.file_lines else line
-
-    def is_own(self, line: int) -> bool:
-        """Return whether a 1-based line shown is one of the file, not of a passage."""
-        file_lines = self.file_lines
-        return line < 2 or not file_lines or file_lines[line - 1] != file_lines[line - 2]
 
 
 def passage_of(lines: Sequence[str], heading: int, redacted: frozenset[int]) -> Passage:
@@ -85,22 +62,25 @@ def passage_of(lines: Sequence[str], heading: int, redacted: frozenset[int]) -> 
     return Passage(tuple(shown), hidden, emphasis)
 
 
-def with_passages(text: InlineText, passages: Mapping[int, Sequence[Passage]]) -> WithPassages:
-    """Return `text` with `passages`, by the 1-based line that embeds them, below their lines."""
+def with_passages(preview: Preview, passages: Mapping[int, Sequence[Passage]]) -> Preview:
+    """Return a document with `passages`, by the 1-based line that embeds them, below their lines.
+
+    Only lines, kinds, links and emphasis of `preview` are set.
+    """
     if not passages:
-        return WithPassages(text, (), frozenset())
+        return preview
     lines: list[str] = []
     kinds: list[Kind] = []
     file_lines: list[int] = []
     emphasis: dict[int, tuple[Mark, ...]] = {}
     redacted: set[int] = set()
     shown: list[int] = [0]
-    for number, (line, kind) in enumerate(zip(text.lines, text.kinds, strict=True), 1):
+    for number, (line, kind) in enumerate(zip(preview.lines, preview.kinds, strict=True), 1):
         lines.append(line)
         kinds.append(kind)
         shown.append(len(lines))
-        if number in text.emphasis:
-            emphasis[len(lines)] = text.emphasis[number]
+        if number in preview.emphasis:
+            emphasis[len(lines)] = preview.emphasis[number]
         for passage in passages.get(number, ()):
             first = len(lines) + 1
             emphasis |= {first + index: marks for index, marks in passage.emphasis.items()}
@@ -109,10 +89,18 @@ def with_passages(text: InlineText, passages: Mapping[int, Sequence[Passage]]) -
             kinds += ["text"] * len(passage.lines)
         file_lines += [number] * (len(lines) - len(file_lines))
     links = tuple(
-        replace(link, place=replace(link.place, line=shown[link.place.line])) for link in text.links
+        replace(link, place=replace(link.place, line=shown[link.place.line]))
+        for link in preview.links
     )
-    inline = InlineText(tuple(lines), kinds, links, emphasis)
-    return WithPassages(inline, file_lines, frozenset(redacted))
+    return replace(
+        preview,
+        lines=tuple(lines),
+        kinds=kinds,
+        links=links,
+        emphasis=emphasis,
+        redacted=frozenset(redacted),
+        file_lines=file_lines,
+    )
 
 
 def _end_of_section(lines: Sequence[str], kinds: Sequence[Kind], heading: int) -> int:

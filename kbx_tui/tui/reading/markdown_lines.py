@@ -24,16 +24,12 @@ STYLED = 10_000
 
 
 class Mark(NamedTuple):
-    """A range of a line with its own style."""
-
     start: int
     end: int
     look: Look
 
 
 class LineStyle(NamedTuple):
-    """The styles of a line."""
-
     look: Look
     marks: tuple[Mark, ...]
     prefix: str
@@ -52,7 +48,6 @@ _TO_BLANK = re.compile("[^>]")
 
 
 def line_kinds(lines: Sequence[str]) -> list[Kind]:
-    """Return the kind of each line."""
     kinds: list[Kind] = ["front"] * _front_length(lines)
     fence = ""
     for line in lines[len(kinds) :] if kinds else lines:
@@ -188,7 +183,6 @@ class Preview:
     path: str
     title: str
     date: str
-    kind: str
     lines: tuple[str, ...]
     """Without control characters and inline markup."""
     line_start: int = 0
@@ -216,6 +210,11 @@ class Preview:
     def shown_line(self, line: int) -> int:
         """Return the 1-based line that shows a line of the file; 0 for 0."""
         return bisect_left(self.file_lines, line) + 1 if line and self.file_lines else line
+
+    def is_own(self, line: int) -> bool:
+        """Return whether a 1-based line shown is one of the file, not of a passage."""
+        lines = self.file_lines
+        return line < 2 or not lines or lines[line - 1] != lines[line - 2]
 
 
 LINKED = 100_000
@@ -359,7 +358,6 @@ def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tu
 
 
 def _marker(match: re.Match[str]) -> tuple[int, Look]:
-    """Return the length of the markers of an emphasis, and its look."""
     if match["ticks"]:
         return len(match["ticks"]), "code"
     double = _LOOKS.get(match[0][:2])

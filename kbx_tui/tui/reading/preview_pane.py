@@ -6,7 +6,7 @@ rows of a layout computed off the event loop and mounts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from textual import events
@@ -17,6 +17,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, fit_line, fit_to_height, looks, paragraph
+from kbx_tui.tui.judging.grades import NO_GRADE, grade_sign
 from kbx_tui.tui.reading.markdown_lines import Place, Preview
 from kbx_tui.tui.reading.reading_layout import (
     NO_PLACE,
@@ -33,12 +34,10 @@ from kbx_tui.tui.reading.reading_layout import (
 from kbx_tui.tui.widgets.lines_view import TextPane, dim_text
 
 no_document = dim_text("The document under the cursor, at the passage that matches.")
-NO_DOCUMENT = lay_out(Preview("", "", "", "", ()), 0)
+NO_DOCUMENT = lay_out(Preview("", "", "", ()), 0)
 
 
 class PreviewPane(TextPane):
-    """The text of one document."""
-
     COMPONENT_CLASSES = looks(
         "strong", "accent", "rule", "heading", "emphasis", "struck", "code", "link", "match", "here"
     )
@@ -81,7 +80,7 @@ class PreviewPane(TextPane):
         self._match = self._link = NO_PLACE
         self._error = ""
         """Why the document cannot be read."""
-        self._grade = ""
+        self._grades: Mapping[str, int | None] = {}
         self._folds_front = True
         """Whether the frontmatter of the next document is folded."""
         self._notice: list[Line] = []
@@ -119,7 +118,6 @@ class PreviewPane(TextPane):
         return self.laid_out.preview is layout.preview and self.laid_out.width == layout.width
 
     def clear(self) -> None:
-        """Show no document."""
         self.laid_out, self.path, self._error = NO_DOCUMENT, "", ""
         self._match = self._link = NO_PLACE
         self._update_title()
@@ -127,7 +125,6 @@ class PreviewPane(TextPane):
         self._update_subtitle()
 
     def show_gone(self, path: str, reason: str) -> None:
-        """Show that the document at `path` can no longer be read, and why."""
         self.laid_out, self.path, self._error = NO_DOCUMENT, path, reason
         self._match = self._link = NO_PLACE
         self._update_title()
@@ -135,15 +132,13 @@ class PreviewPane(TextPane):
         self.scroll_to_line(0)
         self._update_subtitle()
 
-    def show_grade(self, sign: str) -> None:
-        """Show the grade of the document before its title; empty for none."""
-        if sign != self._grade:
-            self._grade = sign
-            self._update_title()
+    def show_grades(self, grades: Mapping[str, int | None]) -> None:
+        """Show the grade of the document before its title, if these have one for its path."""
+        self._grades = grades
+        self._update_title()
 
     @property
     def preview(self) -> Preview | None:
-        """The document shown, if any."""
         return None if self.laid_out is NO_DOCUMENT else self.laid_out.preview
 
     @property
@@ -153,7 +148,6 @@ class PreviewPane(TextPane):
 
     @property
     def current_place(self) -> Place | None:
-        """The current link or match."""
         if self._link != NO_PLACE:
             return self.laid_out.links[self._link]
         return self.laid_out.preview.matches[self._match] if self._match != NO_PLACE else None
@@ -212,7 +206,6 @@ class PreviewPane(TextPane):
             self.scroll_to_line(0)
 
     def action_step_match(self, step: int) -> None:
-        """Go to the next or the previous match, wrapping around."""
         if not self.laid_out.preview.matches:
             self.post_message(self.NothingToGoTo("no word of the query is in this document"))
         self._match = self._next_index(self.laid_out.preview.matches, self._match, step)
@@ -220,7 +213,6 @@ class PreviewPane(TextPane):
         self._reveal()
 
     def action_step_link(self, step: int) -> None:
-        """Go to the next or the previous link, wrapping around."""
         if not self.laid_out.links:
             self.post_message(self.NothingToGoTo("this document has no links"))
         self._link = self._next_index(self.laid_out.links, self._link, step)
@@ -264,7 +256,8 @@ class PreviewPane(TextPane):
     def _update_title(self) -> None:
         title = "Gone" if self._error else self.laid_out.preview.title or safe_line(self.path)
         title = title or "Preview"
-        grade = Content.styled(self._grade, "bold reverse") + " " if self._grade else Content()
+        sign = grade_sign(self._grades, self.path)
+        grade = Content() if sign == NO_GRADE else Content.styled(sign, "bold reverse") + " "
         self.border_title = grade + Content(title)
 
     def _update_subtitle(self) -> None:
@@ -294,7 +287,6 @@ class PreviewPane(TextPane):
         return paragraph("This file is empty.", width, "dim") if is_empty(self.preview) else []
 
     def _request_layout(self) -> None:
-        """Request a layout if there is none for the current width."""
         if self.text_width not in (0, self.laid_out.width):
             self.post_message(self.Resized(self.text_width))
 
@@ -327,7 +319,6 @@ class PreviewPane(TextPane):
         return None
 
     def _is_visible(self, place: Place, height: int | None = None) -> bool:
-        """Return whether a place is among the rows that are shown, or the first `height`."""
         rows = self.visible_height if height is None else height
         return 0 <= self.laid_out.rows_of(place).start - self.scroll_offset.y < rows
 
@@ -342,7 +333,6 @@ class PreviewPane(TextPane):
         return (first if step > 0 else first - 1) % len(places)
 
     def _reveal(self) -> None:
-        """Scroll until the current match or link is visible."""
         place = self.current_place
         if place is not None and self.laid_out.is_in_fold(place):
             self._fold(False)
@@ -352,7 +342,6 @@ class PreviewPane(TextPane):
         self.refresh()
 
     def _scroll_to_place(self, place: Place) -> None:
-        """Scroll until a place is a little below the top."""
         self.scroll_to_line(self.laid_out.rows_of(place).start - self.visible_height // 4)
 
     def _follow(self) -> None:

@@ -46,8 +46,6 @@ _BEST = Span("▌ ", "accent")
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """The rows of a document in a pane."""
-
     preview: Preview
     width: int
     """The requested width of a line of the pane."""
@@ -65,7 +63,6 @@ class TextLayout:
     """Whether the frontmatter is one row."""
 
     def folded(self, is_folded: bool) -> TextLayout:
-        """Return the same layout with the frontmatter, if any, folded or unfolded."""
         is_folded = is_folded and self.front_lines > 0
         return self if is_folded == self.is_folded else replace(self, is_folded=is_folded)
 
@@ -75,12 +72,10 @@ class TextLayout:
 
     @property
     def height(self) -> int:
-        """The number of rows."""
         return len(self.row_offsets) - self._hidden
 
     @property
     def _hidden(self) -> int:
-        """The number of rows that the fold hides."""
         return self._front_rows - 1 if self.is_folded else 0
 
     @property
@@ -89,7 +84,6 @@ class TextLayout:
         return self.first_rows[after] if after < len(self.first_rows) else len(self.row_offsets)
 
     def _unfolded(self, row: int) -> int:
-        """Return the number of `row` if nothing were folded."""
         return row + self._hidden if row > 0 else row
 
     def line(self, row: int) -> Line:
@@ -143,7 +137,6 @@ class TextLayout:
         return bisect_right(self.first_rows, max(self._unfolded(row), 0))
 
     def row_of(self, line: int, character: int = 0) -> int:
-        """Return the row that shows a character of a line."""
         if not self.first_rows:
             return 0
         line = min(max(line, 1), len(self.first_rows))
@@ -160,7 +153,6 @@ class TextLayout:
         return Place(self.line_of(row), start, start)
 
     def rows_of(self, place: Place) -> range:
-        """Return the rows that show a place."""
         last = max(place.end - 1, place.start)
         return range(self.row_of(place.line, place.start), self.row_of(place.line, last) + 1)
 
@@ -291,7 +283,6 @@ def first_match(preview: Preview) -> int:
 
 
 def is_empty(preview: Preview) -> bool:
-    """Return whether the document has no text."""
     return not any(line.strip(" ") for line in preview.lines)
 
 

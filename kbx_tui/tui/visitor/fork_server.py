@@ -108,7 +108,6 @@ def _become(request: dict[str, Any], sockets: list[int], arguments: list[str]) -
 
 
 def _report_ends(control: socket.socket) -> None:
-    """Report the processes that have ended."""
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             _send(control, pid=ended[0], code=os.waitstatus_to_exitcode(ended[1]))

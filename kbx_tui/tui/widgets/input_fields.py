@@ -25,11 +25,15 @@ EDITING = {
 
 
 class OrderedInput(Input):
-    """An `Input` for keys that arrive several at once, over a slow line or after a pause.
+    """A one-line field, whose cursor does not blink, for keys that arrive several at once.
 
-    Textual looks for the binding of a key only once it has passed through all parents of the field.
-    By then, letters typed after it have been inserted.
+    They do over a slow line or after a pause. Textual looks for the binding of a key only once it
+    has passed through all parents of the field. By then, letters typed after it have been inserted.
     """
+
+    def __init__(self, placeholder: str = "", *, select_on_focus: bool = True) -> None:
+        super().__init__(placeholder=placeholder, compact=True, select_on_focus=select_on_focus)
+        self.cursor_blink = False
 
     async def on_key(self, event: events.Key) -> None:
         active = self.screen.active_bindings.get(event.key) if event.key in EDITING else None
@@ -44,8 +48,6 @@ CompletePath = Callable[[str], Awaitable[Sequence[str]]]
 
 
 class PathSuggester(Suggester):
-    """Suggests the first completion and reports all of them."""
-
     def __init__(
         self, complete: CompletePath, report: Callable[[str, tuple[str, ...]], None]
     ) -> None:
@@ -65,7 +67,7 @@ class PathSuggester(Suggester):
 
 
 class PathInput(OrderedInput):
-    """A one-line field with a cursor that does not blink; Tab accepts the inline completion."""
+    """Tab accepts the inline completion."""
 
     @dataclass
     class CompletionsFound(Message):
@@ -81,14 +83,12 @@ class PathInput(OrderedInput):
         *,
         select_on_focus: bool = True,
     ) -> None:
-        super().__init__(placeholder=placeholder, compact=True, select_on_focus=select_on_focus)
-        self.cursor_blink = False
+        super().__init__(placeholder, select_on_focus=select_on_focus)
         self.suggester = None if complete is None else PathSuggester(complete, self._report)
         self._inline: SuggestionReady | None = None
 
     @property
     def completion(self) -> str:
-        """The completed text shown inline; empty if there is none."""
         ready = self._inline
         return ready.suggestion if ready is not None and ready.value == self.value else ""
 

@@ -16,8 +16,6 @@ ALWAYS_SHOWN = ("help", "quit")
 
 
 class KeyBar(LineWidget):
-    """One line at the bottom of the screen."""
-
     COMPONENT_CLASSES = looks("accent")
 
     def __init__(self) -> None:
@@ -26,12 +24,10 @@ class KeyBar(LineWidget):
         self.keymap = Keymap()
 
     def use(self, keymap: Keymap) -> None:
-        """Show the keys of this keymap."""
         self.keymap = keymap
         self.refresh()
 
     def show(self, *scopes: Scope) -> None:
-        """Show the commands of these scopes, innermost first."""
         if scopes != self.scopes:
             self.scopes = scopes
             self.refresh()
@@ -49,7 +45,6 @@ class KeyBar(LineWidget):
 
 
 def key_line(commands: Iterable[Command], keymap: Keymap, width: int) -> Line:
-    """Return the keys and labels of as many commands as fit."""
     shown = fitting_commands(commands, keymap, width)
     return tuple(span for command in shown for span in _key_and_label(command, keymap))
 
@@ -74,7 +69,6 @@ def fitting_commands(commands: Iterable[Command], keymap: Keymap, width: int) ->
 
 
 def command_at(commands: Iterable[Command], keymap: Keymap, x: int) -> Command | None:
-    """Return the command drawn at cell `x`."""
     for command in commands:
         x -= width_of(_key_and_label(command, keymap))
         if x < 0:

@@ -32,12 +32,10 @@ def blank(width: int) -> list[Line]:
 
 
 def dim_text(text: str) -> EmptyState:
-    """Return an empty state of one dim paragraph."""
     return lambda width: paragraph(text, width, "dim")
 
 
 def titled_text(title: str, *texts: str) -> EmptyState:
-    """Return an empty state of a title, a blank line and paragraphs."""
     return lambda width: [
         *paragraph(title, width, "strong"),
         BLANK,
@@ -68,7 +66,6 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
         return fit_to_height(self.empty_state(self.line_width), self.visible_height)
 
     def count_lines(self) -> int:
-        """Return the number of lines at the current width."""
         raise NotImplementedError
 
     def line_at(self, y: int, width: int) -> Line:
@@ -81,12 +78,10 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
 
     @property
     def line_width(self) -> int:
-        """The width of a line in cells."""
         return self.scrollable_content_region.width
 
     @property
     def visible_height(self) -> int:
-        """The number of lines visible at once."""
         return self.scrollable_content_region.height
 
     def rebuild_lines(self) -> None:
@@ -114,8 +109,6 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
 
 
 class TextPane(LinesView):
-    """A pane of text that is scrolled with keys."""
-
     BINDINGS = bindings("text")
 
     def __init__(self) -> None:
@@ -144,14 +137,19 @@ class TextPane(LinesView):
 
 
 class LineWidget(LineDrawing, Widget):
-    """Draws the line returned by `line`, cut to the width of the widget."""
+    """Draws a single line, cut to the width of the widget."""
 
     COMPONENT_CLASSES = looks()
     DEFAULT_CSS = "LineWidget { height: 1; }"
+    _line: Callable[[int], Line] | None = None
+
+    def show_line(self, line: Callable[[int], Line]) -> None:
+        """Draw what `line` returns for the width in cells, which is blank before."""
+        self._line = line
+        self.refresh()
 
     def line(self, width: int) -> Line:
-        """Return the line to draw in `width` cells."""
-        raise NotImplementedError
+        return BLANK if self._line is None else self._line(width)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return width_of(self.line(container.width)) + 1

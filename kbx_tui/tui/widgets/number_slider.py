@@ -127,8 +127,6 @@ class NumberSlider(LineWidget, can_focus=True):
 
 @dataclass(frozen=True, slots=True)
 class SliderLayout:
-    """The cells that each element of a slider takes."""
-
     label: str
     ends: tuple[str, str]
     start: int
@@ -150,7 +148,6 @@ class SliderLayout:
         return cls(label, ends, start, track, width)
 
     def line(self, slider: NumberSlider) -> Line:
-        """Return the line that draws `slider`."""
         knob = cell_of(slider.position, self.track)
         marks = {cell_of(round(mark * STEPS), self.track) for mark in slider.marks}
         track = [
@@ -170,7 +167,6 @@ class SliderLayout:
 
 
 def cell_of(position: int, track: int) -> int:
-    """Return the cell of the track that holds the knob."""
     return round(position / STEPS * (track - 1))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar, cast
 
 from textual import events
 from textual.message import Message
@@ -16,7 +16,7 @@ from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit_line, fit_to_height
 from kbx_tui.tui.widgets.lines_view import LinesView
 
 Slot = tuple[int, int]
-"""What a line shows: a row, or -1 for a line between rows, and which line of it."""
+"""A line of a row: the row, and which of its lines."""
 
 RowT = TypeVar("RowT")
 
@@ -31,43 +31,86 @@ class RowsView(LinesView, Generic[RowT]):
     cursor: reactive[int] = reactive(0)
     """The row under the cursor; 0 if there are no rows."""
 
+    @dataclass
+    class Opened(Message):
+        """The user opened a row; `@on(RowsView.Opened, "EntityList")` handles that of one list."""
+
+        rows_view: RowsView[Any]
+        row: Any
+
+        @property
+        def control(self) -> RowsView[Any]:
+            return self.rows_view
+
     def __init__(self) -> None:
         super().__init__()
         self.chosen = False
         """Whether the user has moved the cursor; until then it stays on the first row."""
-        self._slots: list[Slot] = []
+        self._slots: Sequence[Slot | Line] = ()
         self._empty: list[Line] = []
 
     @property
     def current(self) -> RowT | None:
-        """The row under the cursor."""
         return self.rows[self.cursor] if self.cursor < len(self.rows) else None
+
+    def show_rows(
+        self, rows: Iterable[RowT], key: Callable[[RowT], object], *, otherwise: int = 0
+    ) -> None:
+        """Show these rows, with the cursor on the one with the same key as before.
+
+        If it is gone, the cursor is at `otherwise`, or the last row. It is set first: fewer lines
+        may scroll the list, which reads it.
+        """
+        before, self.rows = self.current, tuple(rows)
+        keys = [key(row) for row in self.rows]
+        is_there = before is not None and key(before) in keys
+        at = keys.index(key(before)) if before is not None and is_there else otherwise
+        self.set_reactive(RowsView.cursor, self.validate_cursor(at))
+        self.rebuild_lines()
+        self.show_cursor()
 
     def marker(self, row: int) -> str:
         """Return the sign before a row: `›` at the cursor of a focused list."""
         return "›" if row == self.cursor and self.has_focus else " "
 
     def row_heights(self) -> list[int]:
-        """Return the number of lines of each row."""
         return [1] * len(self.rows)
 
-    def slots(self) -> list[Slot]:
-        """Return what each line shows, from the top."""
+    def row_slots(self) -> list[Slot]:
+        """Return the lines of all rows."""
         return [(row, part) for row, n in enumerate(self.row_heights()) for part in range(n)]
 
+    def slots(self) -> Sequence[Slot | Line]:
+        """Return what each line shows, from the top: a line of a row, or a line between rows."""
+        return self.row_slots()
+
+    def grouped(
+        self, group_of: Callable[[RowT], object], title_of: Callable[[RowT], str]
+    ) -> Sequence[Slot | Line]:
+        """Return the lines of all rows, which are sorted by group, below the titles of these."""
+        shown: list[Slot | Line] = []
+        for row, part in self.row_slots():
+            each, before = self.rows[row], self.rows[row - 1]
+            if part == 0 and (row == 0 or group_of(each) != group_of(before)):
+                title: Line = (Span(f"  {title_of(each)}", "dim"),)
+                shown += [BLANK, title] if shown else [title]
+            shown.append((row, part))
+        return shown
+
     def row_line(self, row: int, part: int, width: int) -> Line:
-        """Return line `part` of `row`; a line between rows if `row` is -1."""
         raise NotImplementedError
 
     def cursor_moved(self) -> None:
         """Handle a move of the cursor to another row; subclasses override it."""
 
     def row_opened(self) -> None:
-        """Handle the opening of the row under the cursor; subclasses override it."""
+        """Handle the opening of the row under the cursor; subclasses may override it."""
+        self.post_message(self.Opened(self, self.current))
 
     def slot_at(self, y: int) -> Slot:
-        """Return what line `y` shows; (-1, 0) below the last line."""
-        return self._slots[y] if y < len(self._slots) else (-1, 0)
+        """Return the line of a row that line `y` shows; (-1, 0) for a line of no row."""
+        slot = self._slots[y] if y < len(self._slots) else BLANK
+        return slot if _is_of_row(slot) else (-1, 0)
 
     def count_lines(self) -> int:
         self._slots = self.slots()
@@ -75,9 +118,9 @@ class RowsView(LinesView, Generic[RowT]):
         return len(self._slots or self._empty)
 
     def line_at(self, y: int, width: int) -> Line:
-        if self._slots:
-            return self.row_line(*self._slots[y], width) if y < len(self._slots) else BLANK
-        return self._empty[y] if y < len(self._empty) else BLANK
+        shown = self._slots or self._empty
+        slot = shown[y] if y < len(shown) else BLANK
+        return self.row_line(*slot, width) if _is_of_row(slot) else cast("Line", slot)
 
     def is_cursor_line(self, y: int) -> bool:
         return self.slot_at(y)[0] == self.cursor
@@ -93,7 +136,7 @@ class RowsView(LinesView, Generic[RowT]):
     def show_cursor(self) -> None:
         """Scroll until the row under the cursor is fully visible."""
         cursor, height, top = self.cursor, self.visible_height, self.scroll_offset.y
-        lines = [y for y, (row, _) in enumerate(self._slots) if row == cursor]
+        lines = [y for y in range(len(self._slots)) if self.slot_at(y)[0] == cursor]
         if not lines or not height:
             return
         if cursor == len(self.rows) - 1:  # with the lines below the last row
@@ -106,8 +149,8 @@ class RowsView(LinesView, Generic[RowT]):
     def visible_rows(self) -> list[int]:
         """Return the rows that are at least partly visible."""
         top = self.scroll_offset.y
-        visible_slots = self._slots[top : top + self.visible_height]
-        return sorted({row for row, _ in visible_slots if row >= 0})
+        rows = {self.slot_at(y)[0] for y in range(top, top + self.visible_height)}
+        return sorted(rows - {-1})
 
     def choose(self, row: int) -> None:
         """Move the cursor to `row` on behalf of the user."""
@@ -132,28 +175,27 @@ class RowsView(LinesView, Generic[RowT]):
         if self.rows:
             self.row_opened()
 
-    def on_click(self, event: events.Click) -> None:
+    def row_at(self, event: events.MouseEvent) -> Slot:
+        """Return the line of a row that the mouse is at; (-1, 0) for none."""
         offset = event.get_content_offset(self)
-        row = -1 if offset is None else self.slot_at(offset.y + self.scroll_offset.y)[0]
+        return (-1, 0) if offset is None else self.slot_at(offset.y + self.scroll_offset.y)
+
+    def on_click(self, event: events.Click) -> None:
+        row, _ = self.row_at(event)
         if row >= 0:
             self.choose(row)
             if event.chain == 2:
                 self.action_open()
 
 
+def _is_of_row(slot: Slot | Line) -> TypeGuard[Slot]:
+    return bool(slot) and isinstance(slot[0], int)
+
+
 class BoxList(RowsView[RowT], can_focus=False):
     """One line per row; keys reach it through the screen, because a field has the focus."""
 
     COMPONENT_CLASSES = looks("strong", "accent", "cursor")
-
-    @dataclass
-    class Opened(Message):
-        """The user chose a row with the mouse."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._around: list[Line] = []
-        """The lines above the rows, then those below them."""
 
     def show(self, rows: Iterable[RowT]) -> None:
         """Show these rows, with the cursor on the first."""
@@ -163,46 +205,26 @@ class BoxList(RowsView[RowT], can_focus=False):
         self.scroll_to_line(0)
 
     def lines_above(self, width: int) -> list[Line]:
-        """Return the lines above the rows."""
         return []
 
     def lines_below(self, width: int) -> list[Line]:
         """Return the lines below the rows: details of the row under the cursor."""
         return []
 
-    def line_of_row(self, row: int, width: int) -> Line:
-        """Return the line of a row."""
-        raise NotImplementedError
-
     def cursor_moved(self) -> None:
         self.rebuild_lines()
 
-    def row_opened(self) -> None:
-        self.post_message(self.Opened())
-
-    def slots(self) -> list[Slot]:
-        above, below = self.lines_above(self.line_width), self.lines_below(self.line_width)
-        self._around, first = [*above, *below], len(above)
-        return [
-            *((-1, part) for part in range(first)),
-            *super().slots(),
-            *((-1, first + part) for part in range(len(below))),
-        ]
-
-    def row_line(self, row: int, part: int, width: int) -> Line:
-        return self._around[part] if row < 0 else self.line_of_row(row, width)
+    def slots(self) -> Sequence[Slot | Line]:
+        width = self.line_width
+        return [*self.lines_above(width), *self.row_slots(), *self.lines_below(width)]
 
 
 LINES_PER_CHOICE = 3
 """Title, description and a blank line."""
-INTRO, OUTRO = -1, -2
-"""Stand for rows, of paragraphs above and below the choices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An entry of the list."""
-
     id: str
     title: str
     description: str
@@ -227,23 +249,20 @@ class ChoiceList(RowsView[Choice]):
         """Paragraphs above the choices; without blank lines where these would not fit below."""
         self.outro: tuple[str, ...] = ()
         """Paragraphs below the choices."""
-        self._paragraphs: dict[int, list[Line]] = {}
 
     def row_heights(self) -> list[int]:
         return [LINES_PER_CHOICE] * len(self.rows)
 
-    def slots(self) -> list[Slot]:
-        choices = super().slots()
+    def slots(self) -> Sequence[Slot | Line]:
+        choices = self.row_slots()
         room = max(self.visible_height - len(choices) + 1, 1)
-        intro, outro = self._lines_of(self.intro), self._lines_of(self.outro)
-        self._paragraphs = {INTRO: fit_to_height(intro, room), OUTRO: outro}
-        above, below = (
-            [(row, part) for part in range(len(lines))] for row, lines in self._paragraphs.items()
-        )
-        return [*above, *choices, *below]
+        return [
+            *fit_to_height(self._lines_of(self.intro), room),
+            *choices,
+            *self._lines_of(self.outro),
+        ]
 
     def _lines_of(self, texts: Sequence[str]) -> list[Line]:
-        """Return the lines of paragraphs, each with a blank line after it."""
         return [
             line
             for text in filter(None, texts)
@@ -251,8 +270,6 @@ class ChoiceList(RowsView[Choice]):
         ]
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            return self._paragraphs[row][part]
         choice = self.rows[row]
         if part == 0:
             marker = " › " if row == self.cursor else "   "

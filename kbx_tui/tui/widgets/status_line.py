@@ -37,11 +37,9 @@ class StatusLine(LineDrawing, Widget):
 
     @property
     def text(self) -> str:
-        """What is shown."""
         return self.notice or self.error or self.hint or self.note or self.progress
 
     def lines(self, width: int) -> list[Line]:
-        """Return the lines to draw in `width` cells."""
         if not self.text:
             return []
         is_error = self.text == self.error
@@ -65,7 +63,6 @@ class StatusLine(LineDrawing, Widget):
         return self.draw(lines[y] if y < len(lines) else BLANK, width)
 
     def show_error(self, text: str) -> None:
-        """Show an error until `clear_error`."""
         self.error = self.last = safe_line(text)
         self.notice = ""
         self._show_whole(self.error)

@@ -10,11 +10,9 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import LocalEmbedder
-from kbx_tui.index import derived_files, store
+from kbx_tui.index import derived_files
 from kbx_tui.index.derived_files import LISTS
-from kbx_tui.index.table_reader import TableReader
 from kbx_tui.removal import DERIVED_FILES
-from kbx_tui.search.frecency import USAGE_NAME
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 
 QUERY = "what did grace say about the rollback"
@@ -116,28 +114,6 @@ def test_new_generation_invalidates_the_caches(
     assert "person:grace-hopper-kim" in {entity.id for entity in after.entities}
 
 
-def test_table_versions_are_read_only_after_a_write(
-    kb: KnowledgeBase, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reads: list[str] = []
-    versions = TableReader.versions
-
-    def counting(self: TableReader) -> dict[str, int]:
-        reads.append("versions")
-        return versions(self)
-
-    monkeypatch.setattr(TableReader, "versions", counting)
-    monkeypatch.setattr(store, "SETTLED_NS", -(10**12))  # every commit counts as old
-    kb.refresh()
-    reads.clear()
-    assert not kb.refresh()
-    assert reads == []
-    (demo_copy / "memory" / "notes" / "zebra.md").write_text("# Zebra\n", encoding="utf-8")
-    kb.index(fast=True)
-    assert kb.refresh()
-    assert reads
-
-
 def results_of(folder: Path) -> list[tuple[str, float, str]]:
     with KnowledgeBase(folder) as opened:
         results = opened.search(QUERY, limit=30).results
@@ -186,7 +162,7 @@ def test_few_changes_are_merged_when_reading_and_many_rewrite_the_file(
 
 
 def test_opening_a_document_raises_its_frecency(demo_copy: Path) -> None:
-    (demo_copy / ".kbx" / USAGE_NAME).unlink(missing_ok=True)  # openings of other tests
+    (demo_copy / ".kbx" / "usage.jsonl").unlink(missing_ok=True)  # openings of other tests
     with KnowledgeBase(demo_copy) as kb:
         path = kb.search(QUERY).results[3].path
         assert not kb.retrieve(QUERY).frecency.any()

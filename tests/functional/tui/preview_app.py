@@ -53,7 +53,6 @@ def preview_of(
         path,
         "Rollback plan",
         "2026-01-30",
-        "note",
         lines,
         *best,
         matches,

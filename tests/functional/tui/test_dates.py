@@ -34,7 +34,7 @@ async def test_d_removes_the_preference_and_z_brings_it_back(demo: Path) -> None
     async with running(demo, NARROW) as driver:
         await driver.ask(DATED)
         preferred = driver.paths
-        driver.results.show_judged("1 of the first 10 judged")
+        driver.results.show_grades({preferred[0]: 3})
         assert "of the" not in str(driver.results.border_title)  # cut, it would read as 1 of 1
         await driver.press("escape", "t")
         await driver.until_shown(DateChip, "date words are not read", "t read them")

@@ -13,11 +13,13 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.browse import EntityCard as Card
+from kbx_tui.search.browse import EntityDocument
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.explore import entity_card
 from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.view import CardDocument, CardFact, CardItem, CardView
 from kbx_tui.tui.terminal_app import styles_folder
+from tests.unit.tui.explore.panes.cards import a_document, a_fact, an_item
 
 READING_STYLES: list[str | PurePath] = [
     styles_folder() / name for name in ("looks.tcss", "reading.tcss")
@@ -26,13 +28,13 @@ SIZES = pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 16)], ids=str
 HOSTILE = safe_line("[red]Alice[/red] \x1b[31mred\x1b[0m \u202etxt \x1b]52;c;aGk=\x07" + "港" * 60)
 
 
-def document(number: int) -> CardDocument:
+def document(number: int) -> EntityDocument:
     year, month = 2026 - number // 12, 12 - number % 12
     date = f"{year}-{month:02}-03"
-    return CardDocument(f"m/{date}.md", f"Meeting {number}", date, "notes", "attendee")
+    return a_document(f"m/{date}.md", f"Meeting {number}", date, "notes", "attendee")
 
 
-CARD = CardView(
+CARD = Card(
     id="person:alice-chen",
     name="Alice Chen",
     type="person",
@@ -40,8 +42,8 @@ CARD = CardView(
     role="Director of Engineering",
     team="Platform",
     aliases=("achen",),
-    facts=tuple(CardFact(f"Fact number {n}", "2026-03-17", "", ()) for n in range(30)),
-    open_items=(CardItem("call Bob", "", False),),
+    facts=tuple(a_fact(f"Fact number {n}", "2026-03-17") for n in range(30)),
+    open_items=(an_item("call Bob"),),
     documents=tuple(map(document, range(30))),
 )
 
@@ -61,7 +63,7 @@ class CardApp(App[None]):
 
     @on(EntityCard.Opened)
     def record(self, event: EntityCard.Opened) -> None:
-        self.opened.append(event.path)
+        self.opened.append(event.row)
 
     @on(EntityCard.Closed)
     def count(self) -> None:
@@ -73,7 +75,7 @@ class CardApp(App[None]):
 
 @asynccontextmanager
 async def showing(
-    card: CardView, size: tuple[int, int] = (80, 24)
+    card: Card, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[CardApp, Pilot[None]]]:
     app = CardApp()
     async with app.run_test(size=size) as pilot:
@@ -176,7 +178,7 @@ async def test_card_without_a_page_opens_its_first_document() -> None:
 
 
 async def test_empty_card_survives_all_keys() -> None:
-    bare = CardView("person:x", "X", "person", "", "", "", (), (), (), ())
+    bare = Card("person:x", "X", "person", "", (), "", "", (), (), ())
     async with showing(bare) as (app, pilot):
         assert app.rows()[:4] == [
             f"● X{'person':>73}",
@@ -196,7 +198,7 @@ async def test_reloaded_card_keeps_its_cursor() -> None:
         app.card.show(replace(CARD, aliases=("achen",)))
         await pilot.pause()
         assert (app.card.current_path, app.rows()) == (path, rows)
-        newer = CardDocument("m/new.md", "Meeting new", "2026-12-24", "notes", "attendee")
+        newer = a_document("m/new.md", "Meeting new", "2026-12-24", "notes", "attendee")
         app.card.show(replace(CARD, documents=(newer, *CARD.documents)))
         await pilot.pause()
         assert app.card.current_path == path
@@ -230,17 +232,17 @@ async def test_escape_closes_the_pane() -> None:
 async def test_markup_and_control_characters_have_no_effect(
     size: tuple[int, int],
 ) -> None:
-    card = CardView(
+    card = Card(
         "person:x",
         HOSTILE,
         HOSTILE,
         "people/\x1b[31m\u202ex.md",
-        HOSTILE,
-        HOSTILE,
         (HOSTILE,),
-        (CardFact(HOSTILE, HOSTILE, HOSTILE, (HOSTILE,)),),
-        (CardItem(HOSTILE, HOSTILE, False),),
-        (CardDocument("m/\x1b[31m.md", HOSTILE, HOSTILE, HOSTILE, HOSTILE),),
+        HOSTILE,
+        HOSTILE,
+        (a_fact(HOSTILE, HOSTILE, sources=(HOSTILE,)),),
+        (an_item(HOSTILE, HOSTILE),),
+        (a_document("m/\x1b[31m.md", HOSTILE, HOSTILE, HOSTILE, HOSTILE),),
     )
     async with showing(card, size) as (app, pilot):
         shown = app.rows()
@@ -260,7 +262,7 @@ async def test_only_visible_documents_of_a_card_are_drawn(
     drawn: list[str] = []
     line = entity_card.document_line
 
-    def counted(document: CardDocument, part: int, width: int, *, cursor: bool) -> Line:
+    def counted(document: EntityDocument, part: int, width: int, *, cursor: bool) -> Line:
         drawn.append(document.path)
         return line(document, part, width, cursor=cursor)
 

@@ -23,7 +23,7 @@ def lines(base: Path) -> list[dict[str, Any]]:
 
 
 def grades(driver: Driver) -> dict[str, int | None]:
-    return dict(driver.explore.session.judging.grades.of(QUESTION))
+    return dict(driver.explore.session.judging.grades_of(QUESTION))
 
 
 def newest(driver: Driver) -> list[str]:
@@ -82,7 +82,7 @@ async def test_digits_are_text_in_the_query_line(demo_copy: Path) -> None:
     async with running(demo_copy, WIDE) as driver:
         await driver.write("error code 5032")
         await driver.until(lambda: driver.state.query == "error code 5032")
-        assert not driver.explore.session.judging.grades.of("error code 503")
+        assert not driver.explore.session.judging.grades_of("error code 503")
 
 
 async def test_undo_takes_back_grades_and_knobs_in_order(demo_copy: Path) -> None:

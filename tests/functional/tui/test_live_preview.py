@@ -48,7 +48,7 @@ async def test_wide_terminal_previews_the_document_under_the_cursor(demo_copy: P
         path = pane.path
         await driver.press("2")
         judging = driver.explore.session.judging
-        await driver.until(lambda: dict(judging.grades.of(QUESTION)) == {path: 2})
+        await driver.until(lambda: dict(judging.grades_of(QUESTION)) == {path: 2})
         await driver.until(lambda: follows_cursor(driver) and pane.path != path)
         assert driver.has_focus(PreviewPane) and why.display
 

@@ -11,18 +11,18 @@ from typing import Any, cast
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from textual.message import Message
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
 from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.search.evidence.evidence import Evidence, Scope
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
-from kbx_tui.tui.explore.view import ExploreView, RankingReady
+from kbx_tui.tui.explore.view import ExploreView
 from tests.session_host import RecordingHost
 from tests.unit.search.building import components, evidence
 
@@ -89,7 +89,7 @@ class GatedEngine:
         self.waiting.clear()
         answer = evidence(components([3.0, 1.0], [0.5, 0.4], request.query), fast=request.fast)
         self.answered += 1
-        return replace(answer, scope=Scope(request.path or "", (), 2, 2))
+        return replace(answer, scope=Scope(request.path or "", Filters(), 2, 2))
 
     def rank(self, evidence: Evidence, tuning: Tuning) -> Ranking:
         return rank(evidence, tuning)
@@ -127,15 +127,15 @@ async def play(steps: Sequence[Step]) -> None:
     shown: list[tuple[ExploreView, SearchState]] = []
     """What a screen would show, and the search state at that moment."""
 
-    def receive(message: Message) -> None:
-        if isinstance(message, RankingReady) and model.is_current(message.view):
-            shown.append((message.view, model.state))
+    def receive(is_new: bool) -> None:
+        assert model.displayed.view is not None
+        shown.append((model.displayed.view, model.state))
 
     async def reach_the_gate() -> None:
         """Wait until a retrieval, if one is to come, waits at the gate."""
         await until(lambda: engine.waiting.is_set() or not model.is_searching)
 
-    model.post = receive
+    model.on_answer = receive
     session.start()
     for name, value in steps:
         if name == "begin":

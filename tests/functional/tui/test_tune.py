@@ -13,7 +13,6 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
-from kbx_tui.evaluation.tuning_snapshots import FILE as SNAPSHOTS
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Preset
 from kbx_tui.search.query_history import QueryHistory
@@ -27,6 +26,8 @@ from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, Snapshot
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
+
+SNAPSHOTS = Path(".kbx", "snapshots.jsonl")
 
 TALL = (140, 40)
 RUTH = "Ruth Castellane notice to operators"
@@ -49,7 +50,7 @@ def model(driver: Driver) -> TuneModel:
 
 
 def driver_queries(driver: Driver) -> list[str]:
-    queries = driver.explore.session.judging.grades.queries
+    queries = driver.explore.session.judging.queries
     return [query.text for query in queries if query.is_measurable]
 
 
@@ -205,10 +206,10 @@ async def test_optimising_can_be_stopped(demo_copy: Path) -> None:
     async with tuning(demo_copy) as driver:
         await driver.press("O", "escape")
         await driver.until(lambda: not driver.app.screen.query_one(DecisionPane).display)
-        assert model(driver).optimiser.progress is None
+        assert model(driver).progress is None
         await driver.press("right_square_bracket")
         await driver.until_shown(CurvePane, "alpha .55 now ")
-        assert model(driver).optimiser.advice is None
+        assert model(driver).advice is None
 
 
 @pytest.mark.parametrize("size", [TALL, NARROW, TINY])

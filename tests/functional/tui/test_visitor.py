@@ -20,7 +20,6 @@ from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine
 from kbx_tui.tui.explore.inputs import PathLine
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.explore.view import LinkBroken
 from kbx_tui.tui.indexing.screen import Index
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -137,7 +136,7 @@ async def test_writer_changes_the_base_but_reads_no_file_and_leaves_no_state(
     async with visiting(demo_copy, allow_writes=True) as visit:
         await visit.ask(QUESTION)
         await visit.press("escape", "3")
-        await visit.until(lambda: visit.explore.session.judging.grades.of(QUESTION))
+        await visit.until(lambda: visit.explore.session.judging.grades_of(QUESTION))
         assert await visit.notice_for("o") == NO_EDITOR
         visit.app.theme = "nord"
         await visit.press("6")
@@ -209,9 +208,9 @@ async def test_link_to_the_web_is_opened_by_the_browser_and_no_other_address(
     opened: list[str] = []
     async with visiting(demo) as visit:
         monkeypatch.setattr(visit.app, "open_url", opened.append)
-        visit.explore.on_link_broken(LinkBroken("https://x.example/a"))
+        visit.app.leave_base("https://x.example/a")
         for target in ("javascript:alert(1)", "file:///etc/passwd", "mailto:a@b.c", "nowhere"):
-            visit.explore.on_link_broken(LinkBroken(target))
+            visit.app.leave_base(target)
             await visit.until(lambda: "leads to no page of this knowledge" in visit.here.notice)
         assert opened == ["https://x.example/a"]
 

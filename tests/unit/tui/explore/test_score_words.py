@@ -7,20 +7,18 @@ from dataclasses import replace
 import pytest
 
 from kbx_tui.formatting import FLAT_REASONS
-from kbx_tui.tui.explore.chips import SIGNAL_WORDS
+from kbx_tui.tui.explore.inputs import threshold_note
+from kbx_tui.tui.explore.present_why import link_sentence, meaning_sentence, words_sentence
+from kbx_tui.tui.explore.presenting import SIGNAL_WORDS
 from kbx_tui.tui.explore.score_words import (
     MEANINGS,
     REASONS,
     SIGNALS,
     alpha_words,
     entity_words,
-    link_sentence,
-    meaning_sentence,
     mode_words,
     result_words,
-    threshold_note,
     why_words,
-    words_sentence,
 )
 from kbx_tui.tui.explore.view import (
     Addend,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.search.evidence.evidence import Signal
-from kbx_tui.tui.explore.chips import longest_that_fits, mode_candidates, signal_words
+from kbx_tui.tui.drawing.cell_text import longest_fitting
+from kbx_tui.tui.explore.chips import mode_candidates
+from kbx_tui.tui.explore.presenting import signal_words
 from kbx_tui.tui.explore.view import Mode
 
 
@@ -39,8 +41,8 @@ def test_badge_shows_mode_reason_and_time(mode: Mode, text: str) -> None:
 
 def test_small_badge_keeps_mode_and_reason() -> None:
     mode = Mode("flat", "entities below the threshold", "default", 12.0, 1.0)
-    assert longest_that_fits(mode_candidates(mode), 24) == "flat · below threshold"
-    assert longest_that_fits(mode_candidates(mode), 6) == "flat"
+    assert longest_fitting(mode_candidates(mode), 24) == "flat · below threshold"
+    assert longest_fitting(mode_candidates(mode), 6) == "flat"
 
 
 def test_several_facts_are_counted() -> None:

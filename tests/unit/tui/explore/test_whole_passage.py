@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.tui.explore.reading_model import whole_passage
+from kbx_tui.tui.explore.reader import whole_passage
 
 TEXT = """\
 # Plan

@@ -9,7 +9,6 @@ from kbx_tui.tui.explore.facet_list import (
     facet_rows,
     linked_rows,
     narrowed,
-    narrowed_to_span,
 )
 from kbx_tui.tui.explore.facet_sidebar import facet_strip_line
 
@@ -40,7 +39,10 @@ def test_choosing_a_value_adds_its_filter_and_again_removes_it() -> None:
 
 def test_a_span_replaces_the_dates_of_the_query() -> None:
     query = "soil from:2025 to:2025-03"
-    assert narrowed_to_span(query, "2026-01", "2026-02") == "soil from:2026-01 to:2026-02"
+    assert (
+        narrowed(query, FacetRow("dates", "2026-01 2026-02", "", 0))
+        == "soil from:2026-01 to:2026-02"
+    )
 
 
 def test_a_linked_document_narrows_nothing() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kbx_tui.tui.reading.embeds import MOST_LINES, passage_of, with_passages
-from kbx_tui.tui.reading.markdown_lines import render_inline
+from kbx_tui.tui.reading.markdown_lines import Preview, render_inline
 
 NOTE = [
     "---",
@@ -37,12 +37,13 @@ def test_a_long_note_is_cut_and_says_so() -> None:
 
 
 def test_lines_below_a_passage_keep_the_numbers_of_the_file() -> None:
-    text = render_inline(["first", "![[Plan]]", "by [[Bob]]", "*last*"])
+    lines, kinds, links, emphasis = render_inline(["first", "![[Plan]]", "by [[Bob]]", "*last*"])
+    text = Preview("a.md", "A", "", lines, links=links, kinds=kinds, emphasis=emphasis)
     shown = with_passages(text, {2: [passage_of(NOTE, 7, frozenset({8}))]})
-    assert shown.text.lines == ("first", "Plan", "> one", "> Other", "by Bob", "last")
+    assert shown.lines == ("first", "Plan", "> one", "> Other", "by Bob", "last")
     assert list(shown.file_lines) == [1, 2, 2, 2, 3, 4]
     assert [shown.shown_line(line) for line in (0, 1, 2, 3, 4)] == [0, 1, 2, 5, 6]
     assert [shown.is_own(line) for line in range(1, 7)] == [True, True, False, False, True, True]
     assert shown.redacted == {3}
-    assert [link.place.line for link in shown.text.links] == [2, 5]
-    assert list(shown.text.emphasis) == [6]
+    assert [link.place.line for link in shown.links] == [2, 5]
+    assert list(shown.emphasis) == [6]

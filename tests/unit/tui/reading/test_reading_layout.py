@@ -32,7 +32,7 @@ def preview_of(lines: list[str], words: str = "word|c", best: tuple[int, int] = 
         for match in re.finditer(words, line)
     )
     return Preview(
-        "p.md", "Title", "", "note", shown, *best, matches, links, kinds=kinds, emphasis=emphasis
+        "p.md", "Title", "", shown, *best, matches, links, kinds=kinds, emphasis=emphasis
     )
 
 

@@ -14,7 +14,7 @@ from kbx_tui.tui.reading.reading_layout import (
 
 
 def preview(lines: str, *matches: Place, best: int = 0, path: str = "p.md") -> Preview:
-    return Preview(path, "", "", "", tuple(lines.split("/")), best, best, matches)
+    return Preview(path, "", "", tuple(lines.split("/")), best, best, matches)
 
 
 def test_position_is_kept_in_the_same_text_and_after_an_edit() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from kbx_tui import ConfigError
 from kbx_tui.http_service.monitor import MonitorPort, listen_for_monitoring
-from kbx_tui.tools.engine_process import SentReports
+from kbx_tui.tools.engine_process import sent_as_lines
 from tests.functional.web.running import SHORT, running, stranger, visitor
 
 pytest.importorskip("prometheus_client", reason="needs the extra `metrics`")
@@ -23,7 +23,7 @@ INDEX = {"generation": 7, "pages": 3, "chunks": 5, "indexed_at": 1.0e9}
 def reporting(tmp_path: Path) -> list[str]:
     """A process that reports an index and then waits."""
     lines: list[bytes] = []
-    SentReports(lines.append).index(INDEX)
+    sent_as_lines(lines.append)("index", INDEX)
     code = f"import sys; print({lines[0].decode()!r}, flush=True); sys.stdin.read()"
     return [sys.executable, "-S", "-c", code]
 

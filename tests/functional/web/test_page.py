@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.web.app_process import app_command
-from kbx_tui.web.connection_guard import Limits
+from kbx_tui.web.browser_session import Limits
 from tests.functional.web.chromium import Tab, chromium, chromium_program
 from tests.functional.web.running import Running, running
 from tests.waiting import until

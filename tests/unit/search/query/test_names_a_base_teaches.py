@@ -6,7 +6,7 @@ import pytest
 
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.search.query.name_matching import NameMatcher
-from tests.unit.search.query.names.people import person
+from tests.unit.search.query.people import person
 
 BILL = (
     person("Bill Blair"),

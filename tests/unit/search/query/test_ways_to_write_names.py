@@ -8,7 +8,7 @@ from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.search.query.named_query import AMBIGUOUS, HINT, NameMatch
-from tests.unit.search.query.names.people import person
+from tests.unit.search.query.people import person
 
 ENTITIES = (
     person("Jean-Yves Duclos"),

@@ -25,7 +25,6 @@ class Offer:
 
 
 EVERYTHING = Offer()
-"""What the app offers in a terminal."""
 
 NO_EDITOR = "a browser opens no editor: copy the path and edit the file where it is"
 NO_FILES = "a browser reads no file of the server: paste the lines instead"

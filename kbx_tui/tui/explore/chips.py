@@ -46,7 +46,7 @@ SHORT_REASONS: Mapping[str, str] = {
     FLAT_REASONS["too_broad"]: "too many similar",
     FLAT_REASONS["nothing_linked"]: "nothing linked",
 }
-"""Where there is little room."""
+"""Reasons in short, where there is little room."""
 
 
 def mode_candidates(mode: Mode) -> tuple[str, ...]:
@@ -133,7 +133,6 @@ def _key(key: str, label: str) -> Line:
 
 
 CLOSE = " x "
-"""The end of a chip."""
 
 
 class FilterChip(ChipLine):

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
-"""The styles of the parts of a bar."""
 TITLE_MARGIN = 4
 """Cells of the upper border that hold no title."""
 TALL = 20

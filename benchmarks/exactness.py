@@ -157,7 +157,7 @@ def cases(kb: KnowledgeBase, count: int, seed: int) -> Iterator[tuple[str, str |
     """Yield queries, every other of which names an entity, with a path or none."""
     chance = random.Random(seed)
     named, topics = make_queries(kb, count)
-    folders = sorted({path.rpartition("/")[0] for path in kb.document_paths()})
+    folders = sorted({path.rpartition("/")[0] for path in kb.documents.paths()})
     above = sorted({folder.rpartition("/")[0] for folder in folders} - {""})
     scopes: list[list[str] | None] = [
         None,
@@ -184,7 +184,7 @@ class Check:
         """Search once by top-k retrieval and once in full, and compare both with a scan."""
         request = SearchRequest(query, path=path, exact=True)
         tuning = request.tuning(self._searcher.tuning(request.preset))
-        best = rank(self._searcher.retrieve(request, TopKRequest(tuning, LIMIT, rank)), tuning)
+        best = rank(self._searcher.retrieve(request, TopKRequest(tuning, LIMIT)), tuning)
         full = self._searcher.retrieve(request)
         equal.queries += 1
         variants = {each.query: each for each in (full.as_typed, full.as_searched)}

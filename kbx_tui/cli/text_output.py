@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kbx_tui.similarity.matches import (
         DuplicateFact,
         FieldSimilarity,
-        Nearest,
         SimilarityCheck,
         SimilarityMatch,
     )
@@ -208,7 +207,7 @@ def print_check(check: SimilarityCheck, is_redacted: IsRedacted) -> None:
     print_matches(check.matches, is_redacted)
 
 
-def _print_nearest(console: Console, nearest_facts: Sequence[Nearest]) -> None:
+def _print_nearest(console: Console, nearest_facts: Sequence[SimilarityMatch]) -> None:
     if not nearest_facts or not nearest_facts[0].score:
         console.print(Text("no similar fact is known"))
         return

@@ -248,7 +248,11 @@ class FactPage:
 
 
 def additions(page: FactPage, kind: FactKind, line: str) -> Iterator[Splice]:
-    """Yield splices that add a line: a fact last in its section, an open item first."""
+    """Yield splices that add a line: a fact last in its section, an open item first.
+
+    As all functions that yield candidates, the most natural first; the caller takes the first one
+    after which the page reads as intended.
+    """
     sections = [section for section in fact_sections(page.document.body) if section.kind == kind]
     sections.sort(key=lambda section: section.title != HEADINGS[kind].casefold())  # kbx reads it
     if not sections:

@@ -19,7 +19,8 @@ from kbx_tui.evaluation.judgments import Grades, JudgedQuery
 from kbx_tui.evaluation.metrics import CUTOFF, ideal_gain
 from kbx_tui.evaluation.runs import Retrieve
 from kbx_tui.search.evidence.compact import EvidenceCompactor
-from kbx_tui.search.evidence.evidence import Evidence, Flags, Scores
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import Flags, Scores
 from kbx_tui.search.evidence.tuning import Preset, Tuning
 from kbx_tui.search.ranking.alpha import NO_RESULT, ScoreLines, lines_key, without_alpha
 from kbx_tui.search.ranking.entities import choose_entities
@@ -291,7 +292,6 @@ class KeptEvidence:
     """Retrieves each query once for each preset. To rank, not to explain (`compact`)."""
 
     def __init__(self, retrieve: Callable[[str, Preset], Evidence]) -> None:
-        """`retrieve` searches for a query with a preset."""
         self._retrieve = retrieve
         self._kept: dict[Preset, tuple[int, dict[str, Evidence]]] = {}
         """By preset, the generation of the index with the Evidence by query."""

@@ -20,7 +20,8 @@ PRECISION_CUTOFF = 5
 MAX_GRADE = 3
 """The highest grade that the app gives, "just what was wanted"."""
 PERSISTENCE = 0.8
-"""Of the reader that RBP assumes: the middle of .5, .8 and .95, which its authors compare."""
+"""Persistence of the reader that RBP assumes: the middle of .5, .8 and .95, which its authors
+compare."""
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:

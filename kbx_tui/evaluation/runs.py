@@ -271,23 +271,18 @@ def _trec_run(file: Path, data: bytes, notice: Notice) -> Run:
 
 def _means(group: str, results: Sequence[QueryResult]) -> GroupMetrics:
     labelled = [result.entity_first for result in results if result.entity_first is not None]
+    means = {
+        name: fmean(getattr(result, name) for result in results)
+        for name in (*Measures.__struct_fields__, "milliseconds")
+    }
     return GroupMetrics(
         group=group,
         queries=len(results),
-        judged=fmean(result.judged for result in results),
-        ndcg=fmean(result.ndcg for result in results),
         ndcg_interval=bootstrap_interval([result.ndcg for result in results]),
-        ndcg_linear=fmean(result.ndcg_linear for result in results),
-        recall=fmean(result.recall for result in results),
-        precision=fmean(result.precision for result in results),
-        mrr=fmean(result.reciprocal_rank for result in results),
-        average_precision=fmean(result.average_precision for result in results),
-        err=fmean(result.err for result in results),
-        rbp=fmean(result.rbp for result in results),
-        rbp_residual=fmean(result.rbp_residual for result in results),
+        mrr=means.pop("reciprocal_rank"),
         two_pass=fmean(result.search_mode == "two_pass" for result in results),
         entity_first=fmean(labelled) if labelled else None,
-        milliseconds=fmean(result.milliseconds for result in results),
+        **means,
     )
 
 

@@ -26,8 +26,8 @@ from kbx_tui.index.tables import problems_from
 from kbx_tui.index.vectors.vector_matrix import Coverage, count_texts, read_coverage
 from kbx_tui.index.versions import hash_array
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
-from kbx_tui.knowledge.linking import suppression_problems
 from kbx_tui.knowledge.records import Problem
+from kbx_tui.knowledge.suppressions import suppression_problems
 from kbx_tui.knowledge.vault import (
     CONFIG_NAME,
     describe_system_folder,

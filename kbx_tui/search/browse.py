@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
-    """Return everything known about an entity. Raises NotFound."""
     generation = index.generation()
     entity, entities = generation.entity(entity_id), generation.entities
     rows = index.reader.rows("facts", FACT_COLUMNS, f"entity_id = {quoted(entity_id)}")
@@ -45,12 +44,10 @@ def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
 
 
 def find_entities(index: OpenIndex, text: str, limit: int) -> tuple[EntityName, ...]:
-    """Return the entities whose name matches part of a name, best first."""
     return tuple(map(name_of, index.generation().entity_names.find(text, limit)))
 
 
 def find_documents(index: OpenIndex, text: str, limit: int) -> tuple[DocumentName, ...]:
-    """Return the documents whose title or path matches part of a name, best first."""
     return tuple(index.generation().document_names.find(text, limit))
 
 
@@ -67,7 +64,6 @@ def follow(index: OpenIndex, target: str, source: str) -> Destination | None:
 
 
 def complete_path(index: OpenIndex, text: str, root: Path, limit: int) -> tuple[str, ...]:
-    """Return the completions of a partial path, folders first."""
     return complete(index.generation().snapshot.paths, text, root, limit)
 
 
@@ -106,8 +102,6 @@ def indexed_hash(index: OpenIndex, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EntityName:
-    """An entity as shown in lists."""
-
     id: str
     name: str
     type: str
@@ -117,8 +111,6 @@ class EntityName:
 
 @dataclass(frozen=True, slots=True)
 class EntityDocument:
-    """A document that belongs to an entity."""
-
     path: str
     title: str
     date: str
@@ -174,7 +166,6 @@ def make_card(
 
 
 def name_of(entity: Entity) -> EntityName:
-    """Return an entity as shown in lists."""
     return EntityName(entity.id, entity.name, entity.type, entity.path)
 
 
@@ -276,7 +267,6 @@ def _by_documents(snapshot: Snapshot) -> list[Entity]:
 def _linked_pair(
     snapshot: Snapshot, people: list[Entity], others: list[Entity]
 ) -> tuple[Entity, Entity] | None:
-    """Return the first person and the first other entity that share a document."""
     for person in people[:5]:
         own = set(snapshot.links[person.id].rows.tolist())
         for other in others[:5]:

@@ -37,7 +37,6 @@ class FilterCompletions:
 def complete_filter(
     generation: IndexGeneration, unfinished: UnfinishedFilter, limit: int
 ) -> FilterCompletions:
-    """Return the completions of a filter, at most `limit`."""
     typed = unfinished.value
     values = list(_values(generation, unfinished, limit))
     if unfinished.key in ("from", "to"):
@@ -54,7 +53,6 @@ def complete_filter(
 
 
 def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: int) -> Iterator[str]:
-    """Yield the values that begin with what is typed, perhaps in another case."""
     typed, snapshot = unfinished.value, generation.snapshot
     match unfinished.key:
         case "type":

@@ -38,8 +38,6 @@ LinkRow = tuple[str, Sequence[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target of a link in a document, and where it leads."""
-
     written: str
     destination: Destination | None
     in_property: bool = False

@@ -58,7 +58,6 @@ class OpenIndex:
         """Modification stamp of the tables when the generation in memory was last the newest."""
 
     def close(self) -> None:
-        """Release tables and memory."""
         self.reader.close()
         self._generation = None
 
@@ -156,7 +155,6 @@ class IndexGeneration:
 
     @property
     def number(self) -> int:
-        """The number of this generation; it grows with every change of the index."""
         return generation_of(self.versions)
 
     def was_damaged(self) -> bool:
@@ -213,7 +211,6 @@ class IndexGeneration:
 
     @cached_property
     def words(self) -> Bm25Index:
-        """The full-text index of the documents."""
         return load_bm25(self._store, self.snapshot)
 
     def is_usual(self, word: str) -> bool:
@@ -225,12 +222,10 @@ class IndexGeneration:
 
     @cached_property
     def bodies(self) -> BodyReader:
-        """The reader of document bodies."""
         return BodyReader(self.snapshot, BODIES.map(self._store))
 
     @cached_property
     def chunk_lines(self) -> ChunkLines:
-        """The lines of the chunks of every document."""
         return read_chunk_lines(self._store, self.snapshot)
 
     @cached_property
@@ -286,13 +281,11 @@ class IndexGeneration:
 
     @cached_property
     def entity_names(self) -> EntityNames:
-        """The names of all entities, for completion."""
         counts = zip(self.snapshot.entities.ids, self.snapshot.links.counts().tolist(), strict=True)
         return EntityNames(self.snapshot.entities, dict(counts))
 
     @cached_property
     def document_names(self) -> DocumentNames:
-        """The titles and paths of all documents, for picking one."""
         return DocumentNames(self.snapshot)
 
     @cached_property
@@ -314,12 +307,10 @@ class IndexGeneration:
 
     @cached_property
     def known_items(self) -> KnownItems:
-        """The documents by path, id, title and date."""
         return KnownItems(self.snapshot.segments, self.snapshot.entity_pages)
 
     @cached_property
     def document_dates(self) -> DocumentDates:
-        """The dates of the documents."""
         return DocumentDates(self.snapshot.dates)
 
     @cached_property

@@ -100,7 +100,7 @@ class SearchRequest:
     rerank: bool = True
     """False leaves the reranker out."""
     exact: bool = False
-    """True compares every chunk in scope in meaning, however many there are (`wide_scope`)."""
+    """True compares every chunk in scope in meaning, however many there are (`WideScope`)."""
     also: Sequence[str] = ()
     """Paths of documents that are scored even where a wide scope has candidates only."""
     explain: bool = False
@@ -189,15 +189,40 @@ def command_line(request: SearchRequest, usual: SearchRequest, bases: Sequence[s
     `bases` are what `--kb` is given.
     """
     words = ["kbx", "search"]
+
+    def add(option: str, value: str | float | None, as_usual: str | float | None = None) -> None:
+        if value not in (None, "", as_usual):
+            words.extend((option, f"{value:g}" if isinstance(value, float) else str(value)))
+
     for base in bases:
-        words += ["--kb", base]
-    words += _filters(request, usual)
-    words += _ranking(request, usual)
-    if request.sort != usual.sort:
-        words += ["--sort", request.sort]
-    words += _number("--hotness", request.hotness, usual.hotness)
-    if request.limit != usual.limit:
-        words += ["--limit", str(request.limit)]
+        add("--kb", base)
+    add("--path", request.path)
+    add("--preset", request.preset, usual.preset)
+    add("--type", ",".join(request.doc_types or ()))
+    add("--tag", ",".join(request.tags))
+    add("--entity", ",".join(request.entities))
+    add("--from", request.since)
+    add("--to", request.until)
+    if request.dates == "off":
+        if usual.dates != "off" and request.preset != "seed":
+            words.append("--no-dates")
+    else:
+        add("--dates", request.dates, usual.dates)
+    if request.fast:
+        words.append("--fast")
+    elif not request.hierarchy:
+        words.append("--no-hierarchy")
+    else:
+        add("--pin", ",".join(request.pinned))
+        add("--mute", ",".join(request.muted))
+        add("--hierarchy-alpha", request.alpha, usual.alpha)
+        add("--hierarchy-threshold", request.threshold, usual.threshold)
+        add("--max-entities", request.max_entities, usual.max_entities)
+        add("--gate", request.gate, usual.gate)
+        add("--parent", request.parent, usual.parent)
+    add("--sort", request.sort, usual.sort)
+    add("--hotness", request.hotness, usual.hotness)
+    add("--limit", request.limit, usual.limit)
     if request.reranker is not None:
         words += ["--reranker", request.reranker]
     if not request.rerank:
@@ -207,45 +232,3 @@ def command_line(request: SearchRequest, usual: SearchRequest, bases: Sequence[s
     if request.query[:1] == "-":
         words.append("--")
     return shlex.join([*words, request.query])
-
-
-def _filters(request: SearchRequest, usual: SearchRequest) -> list[str]:
-    words: list[str] = []
-    preset = request.preset if request.preset != usual.preset else None
-    for option, value in (
-        ("--path", request.path),
-        ("--preset", preset),
-        ("--type", ",".join(request.doc_types or ())),
-        ("--tag", ",".join(request.tags)),
-        ("--entity", ",".join(request.entities)),
-        ("--from", request.since),
-        ("--to", request.until),
-    ):
-        words += [option, value] if value else []
-    is_implied = request.preset == "seed" and request.dates == "off"
-    if request.dates not in (None, usual.dates) and not is_implied:
-        words += ["--no-dates"] if request.dates == "off" else ["--dates", str(request.dates)]
-    return words
-
-
-def _ranking(request: SearchRequest, usual: SearchRequest) -> list[str]:
-    if request.fast:
-        return ["--fast"]
-    if not request.hierarchy:
-        return ["--no-hierarchy"]
-    words: list[str] = []
-    for option, names in (("--pin", request.pinned), ("--mute", request.muted)):
-        words += [option, ",".join(names)] if names else []
-    words += _number("--hierarchy-alpha", request.alpha, usual.alpha)
-    words += _number("--hierarchy-threshold", request.threshold, usual.threshold)
-    words += _number("--max-entities", request.max_entities, usual.max_entities)
-    for option, value, same in (
-        ("--gate", request.gate, usual.gate),
-        ("--parent", request.parent, usual.parent),
-    ):
-        words += [option, value] if value not in (None, same) else []
-    return words
-
-
-def _number(option: str, value: float | None, usual: float | None) -> list[str]:
-    return [] if value is None or value == usual else [option, f"{value:g}"]

@@ -49,6 +49,12 @@ class FactVectors:
     """Normal form of a compared text -> its rows."""
     rows_by_entity: dict[str, list[int]]
     """Entity id -> the rows of its facts."""
+    entities: Mapping[str, Entity]
+    """Entities by id."""
+
+    def entity_name(self, fact: Fact) -> str:
+        """Return the name of the entity that a fact belongs to, empty if it is not known."""
+        return self.entities[fact.entity_id].name if fact.entity_id in self.entities else ""
 
     def owned_by(self, entity_id: str) -> Flags:
         """Return a mask of the facts that belong to an entity, shape (n,)."""
@@ -74,20 +80,24 @@ def build_fact_vectors(
     vectors: Vectors,
     missing: int = 0,
     *,
-    entities: Mapping[str, Entity] | None = None,
+    entities: Mapping[str, Entity],
 ) -> FactVectors:
-    """Index facts and the vectors of their compared texts.
-
-    `missing` is the number without a vector; `entities` maps the ids of their entities.
-    """
-    texts = compared_texts(facts, entities or {})
+    """Index facts and the vectors of their compared texts, `missing` of which are zeros."""
+    texts = compared_texts(facts, entities)
     rows_by_text: dict[str, list[int]] = {}
     rows_by_entity: dict[str, list[int]] = {}
     for row, (fact, text) in enumerate(zip(facts, texts, strict=True)):
         rows_by_text.setdefault(normal_form(text), []).append(row)
         rows_by_entity.setdefault(fact.entity_id, []).append(row)
     return FactVectors(
-        tuple(facts), texts, vectors, quantize(vectors), missing, rows_by_text, rows_by_entity
+        facts=tuple(facts),
+        texts=texts,
+        vectors=vectors,
+        quantized=quantize(vectors),
+        missing=missing,
+        rows_by_text=rows_by_text,
+        rows_by_entity=rows_by_entity,
+        entities=entities,
     )
 
 
@@ -106,12 +116,8 @@ class FactVectorCache:
         self._generation = -1
         self._cached: dict[str, FactVectors] = {}
 
-    def all(self) -> FactVectors:
-        """Return the facts of all entities."""
-        return self.of("")
-
     def of(self, entity_id: str) -> FactVectors:
-        """Return the facts of one entity."""
+        """Return the facts of one entity, those of all for an empty id."""
         generation = self._index.generation().number
         if generation != self._generation:
             self._cached, self._generation = {}, generation

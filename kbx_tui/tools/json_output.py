@@ -109,7 +109,6 @@ def _meta(meta: SearchMeta) -> dict[str, Any]:
 
 def check_json(check: SimilarityCheck) -> dict[str, Any]:
     """Return the output of `kbx memory similar --json`."""
-    nearest = [asdict(text) | {"score": rounded(text.score)} for text in check.nearest]
     return {
         "query": check.query,
         "scope": dict(check.scope),
@@ -117,7 +116,17 @@ def check_json(check: SimilarityCheck) -> dict[str, Any]:
         "matches": [match_json(match) for match in check.matches],
         "has_similar": check.has_similar,
         "best_score": rounded(check.best_score),
-        "nearest": nearest,
+        "nearest": [
+            {
+                "text": text.text,
+                "score": rounded(text.score),
+                "threshold": text.threshold,
+                "match_type": text.match_type,
+                "source_path": text.source_path,
+                "line": text.line,
+            }
+            for text in check.nearest
+        ],
         "model": check.model,
         "is_calibrated": check.is_calibrated,
         "in_scope": check.in_scope,
@@ -127,13 +136,21 @@ def check_json(check: SimilarityCheck) -> dict[str, Any]:
 
 def match_json(match: SimilarityMatch) -> dict[str, Any]:
     """Return a match, the same object in every answer."""
-    return asdict(match) | {
+    return {
+        "text": match.text,
         "score": rounded(match.score),
+        "fact_id": match.fact_id,
+        "source_path": match.source_path,
         "date": match.date or None,
         "entity_name": match.entity_name or None,
+        "match_type": match.match_type,
+        "threshold": match.threshold,
+        "relation": match.relation,
         "cosine": rounded(match.cosine),
         "signals": signals_json(match.signals),
         "conflicts": conflicts_json(match.conflicts),
+        "line": match.line,
+        "done": match.done,
         "field": match.field or None,
         "is_similar": match.is_similar,
     }

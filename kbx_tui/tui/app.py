@@ -8,8 +8,7 @@ The modes on top of explore, and the boxes over it, are imported when one is fir
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,94 +20,26 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from kbx_tui.ending import end_soon
-from kbx_tui.errors import ConfigError
+from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
-from kbx_tui.tui.desktop import open_address, open_editor, save_page
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeScreen
-from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
-from kbx_tui.tui.shell.questions import BaseQuestions
+from kbx_tui.tui.shell.messages import Failure, GoTo, IndexProgress, Notice, OpenBase
 from kbx_tui.tui.terminal_app import TerminalApp, stylesheets
 
 if TYPE_CHECKING:
+    from kbx_tui.base_trust import TrustRequest
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
-    from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.tui.engine.client import OpenEngine
-    from kbx_tui.tui.navigator import Navigator
     from kbx_tui.tui.shell.welcome_screen import Welcome
     from kbx_tui.tui.together.screen import Together
-
-
-class OverlayApp(TerminalApp):
-    """An app with boxes, each imported when it is first shown; those over explore need a base.
-
-    The methods are those of `Navigator`, where they are described.
-    """
-
-    def __init__(self, theme: str, offer: Offer) -> None:
-        super().__init__(theme)
-        self.offer = offer
-        self.keymap = Keymap(offer=offer)
-        self.explore: Explore | None = None
-        """The explore screen of the open base."""
-
-    def show_help(self) -> None:
-        from kbx_tui.tui.shell.help_screen import Help
-
-        self.push_screen(Help(self.screen, self.keymap))
-
-    def action_help(self) -> None:
-        self.show_help()
-
-    def pick_entity(self, pick: Callable[[str], None]) -> None:
-        from kbx_tui.tui.commands.entity_picker import entity_palette
-
-        if self.explore is not None:
-            self.push_screen(entity_palette(self.explore.model.find_entities, pick))
-
-    def pick_folders(self) -> None:
-        from kbx_tui.tui.indexing.folder_list import FolderPicker
-
-        if self.explore is not None:
-            self.push_screen(FolderPicker(self.explore.session.index, self.keymap))
-
-    def ask_blind(self, before: Tuning, after: Tuning) -> None:
-        from kbx_tui.tui.judging.blind import BlindModel, BlindScreen
-
-        if self.explore is not None:
-            session, query = self.explore.session, self.explore.model.state.query
-            model = BlindModel(session.client, session.judging, query, (before, after))
-            self.push_screen(BlindScreen(model, self.keymap))
-
-    # The palette.
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield SystemCommand("Theme", "change the colours", self.action_change_theme)
-        yield SystemCommand("Screenshot", "save the screen as SVG", self.deliver_screenshot)
-        if isinstance(screen, FrameScreen):
-            for command in self.keymap.commands_in(*screen.palette_scopes, "app"):
-                if command.palette:
-                    target: OverlayApp | FrameScreen = self if command.scope == "app" else screen
-                    yield SystemCommand(
-                        command.label.capitalize(),
-                        f"{command.help} ({self.keymap.display_keys(command)})",
-                        partial(self._run_command, screen, target, command.action),
-                    )
-        yield SystemCommand("Quit", "leave the app", self.action_quit)
-
-    async def _run_command(
-        self, screen: FrameScreen, target: OverlayApp | FrameScreen, action: str
-    ) -> None:
-        """Run an action as its key does outside fields, even if the palette was opened in one."""
-        screen.leave_field()
-        await target.run_action(action)
 
 
 TourWish = Literal["no", "first", "always"]
@@ -116,10 +47,10 @@ WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (
 """Minimum width of a screen in columns, and the class it then has."""
 
 
-class KbxApp(OverlayApp):
+class KbxApp(TerminalApp):
     """The app on one knowledge base; without one, it asks which to open.
 
-    Screens know it as a `Navigator`, the session of the open base as its `SessionHost`.
+    Screens know it as a `TerminalApp`, the session of the open base as its `Host`.
     """
 
     TITLE = "kbx"
@@ -152,16 +83,15 @@ class KbxApp(OverlayApp):
         super().__init__(self.app_state.user.theme, offer)
         self._drafts = drafts
         self.bases = bases or Bases(trusted=(root, *together) if trust else ())
-        self._questions = BaseQuestions(
-            self, self, self.bases, show_error=self.show_error, on_trust=self._open_trusted
-        )
         self._debounce = debounce
-        self._root: Path | None = None
         self._first: Screen[Any]
+        self.explore: Explore | None = None
+        """The explore screen of the open base."""
         self.together: Together | None = None
         """The search of several bases, if the app was opened on several."""
         if together:
             self._first = self.together = self._make_together(together)
+            self.tabs_of_several = {"together": f"({len(together)})"}
         elif root is None:
             self._first = self._welcome(why=why)
         else:
@@ -217,7 +147,7 @@ class KbxApp(OverlayApp):
     # The open base.
 
     def _make_explore(self, root: Path) -> Explore:
-        self._root = root
+        self.root = root
         session = BaseSession(
             partial(self.bases.open, root, self._notice_of_engine),
             self,
@@ -225,13 +155,21 @@ class KbxApp(OverlayApp):
             debounce=self._debounce,
             on_answer=self.collector.note_activity,  # it is about to be drawn
         )
-        return Explore(session, self.app_state, self)
+        return Explore(session, self.app_state)
 
-    async def open_base(self, root: Path) -> None:
+    async def open_base(self, root: Path, query: str = "", path: str = "") -> None:
+        """Close the open base, if any, and open another, with a query and a document if given."""
         await self._leave_base()
         self.explore = explore = self._make_explore(root)
         await self.switch_screen(explore)
         self.call_after_refresh(explore.session.start)
+        if query:
+            explore.show_query(query)
+        if path:
+            explore.read_found(path)
+
+    async def on_open_base(self, message: OpenBase) -> None:
+        await self.open_base(message.root, message.query, message.path)
 
     async def _leave_base(self) -> None:
         """Close the open base, if any; its explore screen is left to be switched for another."""
@@ -255,43 +193,51 @@ class KbxApp(OverlayApp):
         model = TogetherModel(
             base_names(roots), opener, writes=self.bases.writes, debounce=self._debounce
         )
-        return Together(model, self)
+        return Together(model)
 
-    @property
-    def tabs_of_several(self) -> Mapping[str, str]:
-        together = self.together
-        return {} if together is None else {"together": f"({len(together.model.bases)})"}
-
-    async def search_together(self) -> None:
+    async def action_search_together(self) -> None:
         if self.together is None:
             self.show_notice("one base is open: `kbx --kb FOLDER --kb FOLDER` searches several")
         elif isinstance(self.screen, FrameScreen) and self.screen is not self.together:
             await self._leave_base()
             await self.switch_screen(self.together)
 
-    async def action_search_together(self) -> None:
-        await self.search_together()
-
-    async def open_alone(self, root: Path, query: str = "", path: str = "") -> None:
-        await self.open_base(root)
-        if self.explore is not None and query:
-            self.explore.show_query(query)
-        if self.explore is not None and path:
-            self.explore.read_found(path)
-
     # What is asked about a base.
 
     def ask_for_trust(self) -> None:
-        if self.explore is not None and self._root is not None:
-            self.explore.session.client.start(self._questions.ask_for_trust(self._root))
+        if self.explore is not None and self.root is not None:
+            self.explore.session.client.start(self._ask_for_trust(self.root))
+
+    async def _ask_for_trust(self, root: Path) -> None:
+        if requests := await asyncio.to_thread(self.bases.questions, root):
+            from kbx_tui.tui.shell.questions import TrustQuestion
+
+            take = partial(self._take_trust, root, requests)
+            self.push_screen(TrustQuestion(str(root), requests), take)
+
+    async def _take_trust(
+        self, root: Path, requests: Sequence[TrustRequest], allowed: bool | None
+    ) -> None:
+        try:
+            await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
+        except KbxError as error:
+            self.show_error(safe_line(str(error)))
+        else:
+            if allowed:
+                await self._open_trusted(root)
 
     async def _open_trusted(self, root: Path) -> None:
-        await self.open_alone(root, "" if self.explore is None else self.explore.model.state.query)
+        await self.open_base(root, "" if self.explore is None else self.explore.model.state.query)
         if self._drafts is not None and self.explore is not None:
             await self._open_drafts(self.explore.session, self._drafts)
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
-        self._questions.ask_to_index(question, answer)
+        from kbx_tui.tui.shell.questions import ConfirmIndexing
+
+        def take(confirmed: bool | None) -> None:
+            answer(bool(confirmed))
+
+        self.call_later(self.push_screen, ConfirmIndexing(question), take)
 
     @property
     def may_ask_for_entities(self) -> bool:
@@ -302,29 +248,28 @@ class KbxApp(OverlayApp):
     def ask_for_entities(
         self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
     ) -> None:
-        def take(wanted: bool) -> None:
+        from kbx_tui.tui.shell.questions import EntitiesQuestion
+
+        def take(wanted: bool | None) -> None:
             self.app_state.note_entities_asked()
-            answer(wanted)
+            answer(bool(wanted))
 
-        self._questions.ask_for_entities(sentence, names, take)
+        self.call_later(self.push_screen, EntitiesQuestion(sentence, names), take)
 
-    def choose_base(self) -> None:
-        self.push_screen(self._welcome(is_base_open=True), self._open_chosen)
+    def action_switch_base(self) -> None:
+        """Ask which base to open."""
+        self.push_screen(self._welcome(is_base_open=True))
 
     def _welcome(self, *, why: str = "", is_base_open: bool = False) -> Welcome:
         from kbx_tui.tui.shell.welcome_screen import Welcome  # seldom the first screen
 
-        return Welcome(self.bases, self.app_state, self, why=why, is_base_open=is_base_open)
-
-    async def _open_chosen(self, root: Path | None) -> None:
-        if root is not None:
-            await self.open_base(root)
+        return Welcome(self.bases, self.app_state, why=why, is_base_open=is_base_open)
 
     def configure(self, settings: Settings) -> None:
         """Apply the app settings of kbx.toml; if a key is invalid, all keys keep their defaults."""
-        if self.explore is None or self._root is None:
+        if self.explore is None or self.root is None:
             return
-        self.app_state.open_base(self._root)
+        self.app_state.open_base(self.root)
         if self.app_state.notices:
             self.show_notice(safe_line("; ".join(self.app_state.notices)))
             self.app_state.notices.clear()
@@ -353,38 +298,34 @@ class KbxApp(OverlayApp):
     # Modes.
 
     async def go_to(self, mode: str) -> None:
+        """Show a mode of the open base, if there is one and no box is open."""
         if mode == "together":
-            await self.search_together()
+            await self.action_search_together()
             return
         if self.together is not None and self.screen is self.together:
-            await self.open_alone(self.together.root_in_hand, self.together.model.query)
+            await self.open_base(self.together.root_in_hand, self.together.model.query)
         if self.explore is None or not isinstance(self.screen, FrameScreen):
             return  # no base is open, or an overlay is
-        make_screen = MODES.get(mode)
-        if make_screen is not None and mode == self.screen.MODE:
+        if mode == self.screen.MODE != "explore":
             return
         while self.screen is not self.explore:
             await self.pop_screen()
-        if make_screen is not None:
-            await self.push_screen(make_screen(self.explore.session, self.app_state, self))
-
-    async def read(self, path: str) -> None:
-        await self.go_to("explore")
-        if self.explore is not None:
-            self.explore.reader.open_document(path, focus=True)
-
-    async def ask(self, query: str) -> None:
-        await self.go_to("explore")
-        if self.explore is not None:
-            self.explore.show_query(query)
+        if mode != "explore":
+            await self.push_screen(mode_class(mode)(self.explore.session, self.app_state))
 
     async def action_go_to(self, mode: str) -> None:
         await self.go_to(mode)
 
+    async def on_go_to(self, message: GoTo) -> None:
+        await self.go_to(message.mode)
+        if message.query and self.explore is not None:
+            self.explore.show_query(message.query)
+        if message.path and self.explore is not None:
+            self.explore.reader.open_document(message.path, focus=True)
+
     # The status line of the current mode.
 
     def show_notice(self, text: str) -> None:
-        """Show a notice for a moment."""
         self._post_to_front(Notice(text))
 
     def _notice_of_engine(self, text: str) -> None:
@@ -393,19 +334,15 @@ class KbxApp(OverlayApp):
             self.explore.session.client.call_on_loop(self.show_notice, safe_line(text))
 
     def show_error(self, text: str) -> None:
-        """Show an error until something works again."""
         self._post_to_front(Failure(text))
 
     def key_of(self, command_id: str) -> str:
-        """Return the first key of a command, for a sentence."""
         return self.keymap.key_of(command_id)
 
     def show_progress(self, text: str) -> None:
-        """Show the progress of indexing in all modes."""
         self.broadcast(IndexProgress(text))
 
     def broadcast(self, message: Message) -> None:
-        """Post a message to all screens of the open base."""
         for screen in self.screen_stack:
             if isinstance(screen, FrameScreen):
                 screen.post_message(message)
@@ -415,26 +352,12 @@ class KbxApp(OverlayApp):
         if (screen := modes[-1] if modes else self.explore) is not None:
             screen.post_message(message)
 
-    # The clipboard and the editor.
+    # Help.
 
-    async def copy(self, name: str, text: str) -> str:
-        from kbx_tui.tui.desktop import copy_text
+    def action_help(self) -> None:
+        from kbx_tui.tui.shell.help_screen import Help
 
-        self.copy_to_clipboard(text)  # also where a program takes it: only the terminal is always
-        return await asyncio.to_thread(copy_text, name, text, os.environ)  # on the user's machine
-
-    async def save_page(self, query: str, page: str) -> str:
-        return await asyncio.to_thread(save_page, query, page, self._root)
-
-    async def edit(self, root: str, path: str, line: int) -> None:
-        if notice := open_editor(self, Path(root) / path, line, no_color=self.no_color):
-            self.show_notice(notice)
-
-    def leave_base(self, target: str) -> None:
-        self.show_notice(f"{target} leads to no page of this knowledge base")
-
-    def open_beside(self, address: str) -> None:
-        self.show_notice(open_address(address))
+        self.push_screen(Help(self.screen, self.keymap))
 
     def action_help_quit(self) -> None:
         """Show how to quit: Ctrl+C does not, because in a field it copies."""
@@ -445,44 +368,51 @@ class KbxApp(OverlayApp):
         )
         self.show_notice(f"{keys} leaves the app")
 
+    # The palette.
 
-MakeScreen = Callable[["BaseSession", "AppState", "Navigator"], ModeScreen]
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        yield SystemCommand("Theme", "change the colours", self.action_change_theme)
+        yield SystemCommand("Screenshot", "save the screen as SVG", self.deliver_screenshot)
+        if isinstance(screen, FrameScreen):
+            for command in self.keymap.commands_in(*screen.palette_scopes, "app"):
+                if command.palette:
+                    target: KbxApp | FrameScreen = self if command.scope == "app" else screen
+                    yield SystemCommand(
+                        command.label.capitalize(),
+                        f"{command.help} ({self.keymap.display_keys(command)})",
+                        partial(self._run_command, screen, target, command.action),
+                    )
+        yield SystemCommand("Quit", "leave the app", self.action_quit)
+
+    async def _run_command(
+        self, screen: FrameScreen, target: KbxApp | FrameScreen, action: str
+    ) -> None:
+        """Run an action as its key does outside fields, even if the palette was opened in one."""
+        screen.leave_field()
+        await target.run_action(action)
 
 
-def _compare(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
-    from kbx_tui.tui.comparing.screen import Compare
+def mode_class(mode: str) -> type[ModeScreen]:
+    """Return the screen of a mode on top of explore, imported when it is first opened.
 
-    return Compare(session, app_state, navigator)
+    The first paint of the app does not wait for their modules.
+    """
+    if mode == "compare":
+        from kbx_tui.tui.comparing.screen import Compare
 
+        return Compare
+    if mode == "dedup":
+        from kbx_tui.tui.dedup.screen import Dedup
 
-def _dedup(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
-    from kbx_tui.tui.dedup.screen import Dedup
+        return Dedup
+    if mode == "experts":
+        from kbx_tui.tui.experts.screen import Experts
 
-    return Dedup(session, app_state, navigator)
+        return Experts
+    if mode == "tune":
+        from kbx_tui.tui.tune.screen import Tune
 
-
-def _experts(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
-    from kbx_tui.tui.experts.screen import Experts
-
-    return Experts(session, app_state, navigator)
-
-
-def _index(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
+        return Tune
     from kbx_tui.tui.indexing.screen import Index
 
-    return Index(session, app_state, navigator)
-
-
-def _tune(session: BaseSession, app_state: AppState, navigator: Navigator) -> ModeScreen:
-    from kbx_tui.tui.tune.screen import Tune
-
-    return Tune(session, app_state, navigator)
-
-
-MODES: dict[str, MakeScreen] = {
-    "dedup": _dedup,
-    "experts": _experts,
-    "tune": _tune,
-    "index": _index,
-    "compare": _compare,
-}
+    return Index

@@ -43,8 +43,6 @@ State = TypeVar("State", bound=msgspec.Struct)
 
 
 class UserState(msgspec.Struct):
-    """The state remembered for a user."""
-
     theme: str = ""
     """Empty until one is chosen."""
     bases: list[str] = []
@@ -54,8 +52,6 @@ class UserState(msgspec.Struct):
 
 
 class BaseState(msgspec.Struct):
-    """The state remembered for one base."""
-
     hidden: list[str] = []
     """Panes that are hidden: `why`, `entities`, `preview`."""
     alpha: Knob | None = None
@@ -129,19 +125,16 @@ class AppState:
         self.save_user()
 
     def close_base(self) -> None:
-        """Discard the state of the base, which has been closed."""
         self.base, self._base_file, self.keeps_knobs = BaseState(), None, False
         self.past, self._history = [], None
 
     def remember_theme(self, theme: str) -> None:
-        """Save this theme for later sessions."""
         if theme != self.user.theme:
             self._take_over()
             self.user.theme = theme
             self.save_user()
 
     def note_tour(self) -> None:
-        """Remember that the tour has been shown."""
         if not self.user.tour_seen:
             self._take_over()
             self.user.tour_seen = True
@@ -158,7 +151,6 @@ class AppState:
         return self.base.entities_asked or is_answered_elsewhere
 
     def note_entities_asked(self) -> None:
-        """Remember that the user has answered what the entities of the open base are."""
         self.base.entities_asked = True
         self.save_base()
 
@@ -185,7 +177,6 @@ class AppState:
         self.base.threshold = threshold if self.keeps_knobs else None
 
     def save_user(self) -> None:
-        """Write the state of the user."""
         if self._is_kept:
             _write(user_file(), self.user)
 
@@ -243,7 +234,6 @@ def note_entities_asked(root: Path) -> None:
 
 
 def user_file() -> Path:
-    """Return the file of a user's state."""
     return user_state_folder() / "state.json"
 
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.engine.client import EngineClient, KeyedStatus, OpenEngine, Status
-from kbx_tui.tui.engine.index_sync import IndexUpkeep, index_upkeep
+from kbx_tui.tui.engine.client import EngineClient, Host, OpenEngine
+from kbx_tui.tui.engine.index_sync import IndexFollower, IndexSync
 from kbx_tui.tui.experts.model import ExpertSearch
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS, ExploreModel
-from kbx_tui.tui.explore.search_state import UndoCall
 from kbx_tui.tui.explore.view import BaseSummary
 from kbx_tui.tui.gc_pauses import loading
 from kbx_tui.tui.indexing.model import IndexModel
-from kbx_tui.tui.judging.model import JudgingHost, JudgingModel
-from kbx_tui.tui.judging.search_settings import SearchSettings, SettingsSaver
+from kbx_tui.tui.judging.live_measure import SearchSettings
+from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.shell.messages import TabsChanged
 from kbx_tui.tui.tune.model import TuneModel
 from kbx_tui.user_files import logger
@@ -37,99 +36,10 @@ NAMES_SHOWN = 6
 """Names of each type in the question."""
 
 
-class OfferHost(Status, Protocol):
-    """The interface that the offer needs from the app."""
-
-    @property
-    def may_ask_for_entities(self) -> bool:
-        """Whether the user has not answered for this base, and is doing nothing else."""
-        ...
-
-    def ask_for_entities(
-        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
-    ) -> None:
-        """Ask whether to use them as entities; `answer` receives whether the user says so.
-
-        `names` are lines with the most frequent ones.
-        """
-        ...
-
-
-class EntityOffer:
-    """The question of `kbx init` for a base that is opened in the app."""
-
-    def __init__(
-        self,
-        client: EngineClient,
-        host: OfferHost,
-        index_sync: IndexUpkeep,
-        *,
-        remember: Callable[[UndoCall], object],
-    ) -> None:
-        """`remember` receives what takes the change back."""
-        self._client, self._host, self._index_sync = client, host, index_sync
-        self._remember = remember
-        self._is_decided = False
-
-    async def consider(self, summary: BaseSummary) -> None:
-        """Ask, if there is something to propose and the user is doing nothing else."""
-        if self._is_decided or not summary.documents or summary.entities:
-            return
-        if not self._host.may_ask_for_entities:
-            return
-        proposal = await self._client.run(lambda engine: engine.entity_proposal())
-        if proposal is None:
-            self._is_decided = True
-        elif self._host.may_ask_for_entities and not self._is_decided:
-            self._is_decided = True
-            self._host.ask_for_entities(
-                proposal.sentence,
-                proposal.lines(NAMES_SHOWN),
-                lambda wanted: self._answer(proposal, wanted=wanted),
-            )
-
-    def _answer(self, proposal: EntityProposal, *, wanted: bool) -> None:
-        if wanted:
-            self._client.start(self._use(proposal))
-
-    async def _use(self, proposal: EntityProposal) -> None:
-        written = await self._client.run(lambda engine: engine.use_entities(proposal))
-        if (number := written.entry) is not None:
-            self._remember(lambda: self._client.start(self._undo(number)))
-        self._index([written.path])
-        self._host.show_notice(
-            safe_line(f"{proposal.sentence}: written to kbx.toml; kbx undo takes it back")
-        )
-
-    async def _undo(self, number: int) -> None:
-        undone = await self._client.run(lambda engine: engine.undo(number))
-        self._index(change.path for change in undone.changes)
-        self._host.show_notice("kbx.toml names no entities, as before")
-
-    def _index(self, written: Iterable[str]) -> None:
-        """Index again, without announcing the files written here as changed on disk."""
-        self._index_sync.expect(written)
-        self._index_sync.index()
-
-
+NAMES_SHOWN = 6
+"""Names of each type in the question about entities."""
 CLOSE_SECONDS = 1.0
 """Seconds the screen stays while drafts are saved and the engine closes."""
-
-
-class SessionHost(JudgingHost, OfferHost, KeyedStatus, Protocol):
-    """The interface that a session needs from the app."""
-
-    def configure(self, settings: Settings) -> None:
-        """Apply the settings of the base, after it has been opened."""
-        ...
-
-    def ask_for_trust(self) -> None:
-        """Ask whether the base may do what its kbx.toml asks for, unless that was answered."""
-        ...
-
-    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
-        """Ask whether to index that much; `answer` receives whether the user says so."""
-        ...
 
 
 class BaseSession:
@@ -138,7 +48,7 @@ class BaseSession:
     def __init__(
         self,
         open_engine: OpenEngine,
-        host: SessionHost,
+        host: Host,
         *,
         writes: bool = True,
         debounce: float = DEBOUNCE_SECONDS,
@@ -149,15 +59,14 @@ class BaseSession:
         Without `writes`, the engines that are opened are for reading only.
         """
         self._host = host
-        self._is_open = self._asked_for_trust = False
+        self._is_open = self._asked_for_trust = self._asked_for_entities = False
         self._run_words = ""
         """The last words on the run in the tabs."""
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
-        self.index_sync = index_upkeep(
+        self.index_sync = (IndexSync if writes else IndexFollower)(
             self.client,
             open_engine,
             host,
-            writes=writes,
             on_growth=self.refresh,
             on_question=self._ask_to_index,
         )
@@ -167,18 +76,10 @@ class BaseSession:
             open_base=self._open_searchable,
             debounce=debounce,
         )
-        self.judging = JudgingModel(self.client, host, self.explore)
+        self.judging = JudgingModel(
+            self.client, host, self.explore, on_write=self.index_sync.expect
+        )
         self.explore.on_settings = self.judging.use
-        self.settings_saver = SettingsSaver(
-            self.client,
-            host,
-            remember=self.explore.remember,
-            on_saved=self._use_saved,
-            on_write=self.index_sync.expect,
-        )
-        self.entity_offer = EntityOffer(
-            self.client, host, self.index_sync, remember=self.explore.remember
-        )
         self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)
         self.index_sync.on_run = self._note_run
         self.tune = TuneModel(self.client, host, self.judging, self.explore)
@@ -223,27 +124,9 @@ class BaseSession:
         self.client.closed.set()
         await self.index_sync.stop()
         self.judging.stop()
-        closing = self.client.close(self._save if self._has_unsaved else None)
+        has_unsaved = self._review is not None and self._review.has_unsaved
+        closing = self.client.close(self.review.save if has_unsaved else None)
         await asyncio.wait({asyncio.wrap_future(closing)}, timeout=CLOSE_SECONDS)
-
-    def _use_saved(self, tuning: Tuning) -> None:
-        """Take what kbx.toml says now as the defaults, and as A."""
-        self.explore.set_defaults(tuning)
-        self.judging.pin(SearchSettings(tuning))
-
-    @property
-    def _has_unsaved(self) -> bool:
-        return self._has_unsaved_drafts or self.judging.writes.has_waiting
-
-    @property
-    def _has_unsaved_drafts(self) -> bool:
-        return self._review is not None and self._review.saver.has_unsaved
-
-    def _save(self, engine: KnowledgeBase) -> None:
-        """Save the user's work that is not on disk yet."""
-        self.judging.writes.finish(engine)
-        if self._has_unsaved_drafts:
-            self.review.saver.save(engine)
 
     def refresh(self, changed: frozenset[str] = frozenset()) -> None:
         """Show the new content of the index; `changed` are files that were edited on disk."""
@@ -255,7 +138,6 @@ class BaseSession:
         self.client.start(self._search_again())
 
     async def _open(self) -> None:
-        """Open the base, unless it is open already."""
         if self._is_open:
             return
         try:
@@ -337,12 +219,54 @@ class BaseSession:
             return False
         summary, is_complete = counted
         self._show_base(summary)
-        self.client.start(self.entity_offer.consider(summary))
+        self.client.start(self._offer_entities(summary))
         return is_complete
 
     def _show_base(self, summary: BaseSummary) -> None:
         self.explore.show_base(summary)
         self._host.broadcast(TabsChanged())
+
+    # The question of `kbx init`, for a base without entities.
+
+    async def _offer_entities(self, summary: BaseSummary) -> None:
+        """Ask, if there is something to propose and the user is doing nothing else."""
+        if self._asked_for_entities or not summary.documents or summary.entities:
+            return
+        if not self._host.may_ask_for_entities:
+            return
+        proposal = await self.client.run(lambda engine: engine.entities.proposal())
+        if proposal is None:
+            self._asked_for_entities = True
+        elif self._host.may_ask_for_entities and not self._asked_for_entities:
+            self._asked_for_entities = True
+
+            def take(wanted: bool) -> None:
+                if wanted:
+                    self.client.start(self._use_entities(proposal))
+
+            names = proposal.lines(NAMES_SHOWN)
+            self._host.ask_for_entities(proposal.sentence, names, take)
+
+    async def _use_entities(self, proposal: EntityProposal) -> None:
+        written = await self.client.run(lambda engine: engine.entities.use(proposal))
+        if (number := written.entry) is not None:
+            self.explore.remember(lambda: self.client.start(self._undo_entities(number)))
+        self._index_written([written.path])
+        self._host.show_notice(
+            safe_line(f"{proposal.sentence}: written to kbx.toml; kbx undo takes it back")
+        )
+
+    async def _undo_entities(self, number: int) -> None:
+        undone = await self.client.run(lambda engine: engine.undo(number))
+        self._index_written(change.path for change in undone.changes)
+        self._host.show_notice("kbx.toml names no entities, as before")
+
+    def _index_written(self, paths: Iterable[str]) -> None:
+        """Index again, without announcing the files written here as changed on disk."""
+        self.index_sync.expect(paths)
+        self.index_sync.index()
+
+    # Errors.
 
     def _show_error(self, error: Exception) -> None:
         if isinstance(error, KbxError) and self.explore.is_searchable:

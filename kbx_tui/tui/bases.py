@@ -27,7 +27,6 @@ class Bases:
         self._trusted = trusted
 
     def open(self, root: Path, notice: Notice = lambda text: None) -> KnowledgeBase:
-        """Open the base at `root`."""
         from kbx_tui.api import KnowledgeBase
 
         return KnowledgeBase(root, notice=notice, trust=root in self._trusted)

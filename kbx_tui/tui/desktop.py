@@ -93,7 +93,6 @@ class ClipboardProgram:
     command: tuple[str, ...]
 
     def take(self, text: str) -> bool:
-        """Return whether the program took the text."""
         try:
             # Some keep running to hand the text out, so they must not hold a pipe to the app.
             ran = subprocess.run(

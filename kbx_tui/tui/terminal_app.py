@@ -1,8 +1,12 @@
-"""What the app needs to fit its terminal: colours, a driver, pasted text, idle pauses, an end."""
+"""What screens know of the app: its keys, and the terminal and the programs around it.
+
+`KbxApp` knows the screens, so these do not import it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePath
@@ -14,6 +18,8 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from textual.geometry import Region
 
 from kbx_tui.safe_text import safe_line
+from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
+from kbx_tui.tui.desktop import copy_text, open_address, open_editor, save_page
 from kbx_tui.tui.drawing.legible_colors import legible
 from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
 
@@ -23,7 +29,7 @@ NO_COLOR_FILTER, GREY_FILTER = NoColor(), Monochrome()
 class TerminalApp(App[None]):
     """An app that starts in a given theme and collects garbage while nobody waits."""
 
-    def __init__(self, theme: str) -> None:
+    def __init__(self, theme: str, offer: Offer = EVERYTHING) -> None:
         """Start with the theme of this name; for an unknown one, with Textual's default."""
         limit_automatic_collection()
         super().__init__()
@@ -34,6 +40,13 @@ class TerminalApp(App[None]):
         self.collector = IdleCollector()
         """Collects garbage while nothing happens."""
         self._event_loop: asyncio.AbstractEventLoop | None = None
+        self.offer = offer
+        self.keymap = Keymap(offer=offer)
+        """The keys of all commands, as kbx.toml changes them."""
+        self.root: Path | None = None
+        """The root of the open base."""
+        self.tabs_of_several: dict[str, str] = {}
+        """What the tab of several bases counts, by its mode; empty where only one is open."""
 
     def on_mount(self) -> None:
         self._event_loop = asyncio.get_running_loop()
@@ -86,10 +99,8 @@ class TerminalApp(App[None]):
         if isinstance(event, events.InputEvent | events.Paste | events.Resize):
             self.collector.note_activity()
         if isinstance(event, events.Paste):  # a clipboard may hold control characters
-            from kbx_tui.tui.dedup.panes import DraftLine
-
             lines = map(safe_line, event.text.strip().splitlines())
-            keeps_lines = isinstance(self.focused, DraftLine)  # other fields hold a single line
+            keeps_lines = getattr(self.focused, "KEEPS_LINES", False)  # most hold a single line
             event.text = ("\n" if keeps_lines else " ").join(lines)
         await super().on_event(event)
 
@@ -107,6 +118,29 @@ class TerminalApp(App[None]):
         """
         if self.screen_stack:
             self.screen.refresh(Region(0, 0, *self.size))
+
+    # Other programs. In a browser, `VisitorApp` does without them.
+
+    async def copy(self, name: str, text: str) -> str:
+        """Copy a text called `name`; return a sentence that says where it is, or why nowhere."""
+        self.copy_to_clipboard(text)  # also where a program takes it: only the terminal is always
+        return await asyncio.to_thread(copy_text, name, text, os.environ)  # on the user's machine
+
+    async def save_page(self, query: str, page: str) -> str:
+        """Save a page of results, and return in words where it is. Raises WriteFault."""
+        return await asyncio.to_thread(save_page, query, page, self.root)
+
+    async def edit(self, file: Path, line: int) -> str:
+        """Open a file in the user's editor and wait until it ends; return why not, else nothing."""
+        return open_editor(self, file, line, no_color=self.no_color)
+
+    def open_beside(self, address: str) -> str:
+        """Open an address with the program of the desktop, and return a sentence that says so."""
+        return open_address(address)
+
+    def leave_base(self, target: str) -> str:
+        """Return that a link leads to no page of the base."""
+        return f"{target} leads to no page of this knowledge base"
 
 
 NAMES = (
@@ -130,7 +164,6 @@ PACKAGE = Path(__file__).parent.parent
 
 
 def styles_folder(package: Path = PACKAGE) -> Path:
-    """Return the folder that holds the stylesheets."""
     packaged = package / "styles"
     return packaged if packaged.is_dir() else package.parent / "styles"
 

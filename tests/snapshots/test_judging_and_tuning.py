@@ -133,7 +133,7 @@ async def begin_blind(driver: Driver, kb: RecordedKb) -> BlindModel:
         session.client, session.judging, "", (pinned.tuning, current.tuning), random=Random(2)
     )
     await driver.app.push_screen(BlindScreen(model, driver.app.keymap))
-    await driver.until(lambda: model.question is not None or not model.is_looking)
+    await driver.until(lambda: model.question is not None or model.votes is not None)
     return model
 
 
@@ -145,7 +145,7 @@ async def end_blind(driver: Driver, kb: RecordedKb) -> None:
     model = await begin_blind(driver, kb)
     while model.question is not None:
         await driver.press("2")
-        await driver.until(lambda: model.question is not None or not model.is_looking)
+        await driver.until(lambda: model.question is not None or model.votes is not None)
     table = driver.app.screen_stack[-2].query_one(QueryTable)
     await driver.until(lambda: "preferred" in str(table.border_subtitle))
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.evaluation.judgments import LOCK_NAME
 from tests.terminal.terminal import APP, TIMEOUT, Terminal, terminal
 
 QUERY = "rollback plan"
@@ -84,14 +83,14 @@ def test_two_apps_on_one_base_keep_all_grades(base: Path) -> None:
 
 
 def test_a_grade_that_cannot_be_saved_is_an_error_and_the_app_goes_on(base: Path) -> None:
-    lock = base / ".kbx" / LOCK_NAME
+    lock = base / ".kbx" / "judgments.lock"
     lock.unlink(missing_ok=True)
     lock.mkdir()  # not even root can lock a folder
     with terminal([*APP, "--kb", str(base)], size=(140, 40)) as app:
         ask(app)
         before = len(app.written)
         app.press("3")
-        app.wait_for(LOCK_NAME, after=before)
+        app.wait_for("judgments.lock", after=before)
         assert "of the first 10 judged" not in app.text
         assert "Traceback" not in app.text
         app.press("escape", "q")

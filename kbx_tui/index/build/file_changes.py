@@ -18,8 +18,8 @@ from kbx_tui.errors import WriteFault
 from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.decoding import content_hash
-from kbx_tui.knowledge.linking import suppression_problems
 from kbx_tui.knowledge.records import Problem
+from kbx_tui.knowledge.suppressions import suppression_problems
 from kbx_tui.knowledge.vault import VaultFile, Walk, locate, read_page, walk
 from kbx_tui.state_file import read_regular_file
 

@@ -15,13 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.search.evidence.evidence import (
-    Array,
-    ComponentScores,
-    Evidence,
-    LinkedDocuments,
-    frozen,
-)
+from kbx_tui.search.evidence.evidence import ComponentScores, Evidence, LinkedDocuments
+from kbx_tui.search.evidence.scores import Array, frozen
 
 OBJECT_BYTES = 2_000
 """About what the objects of one Evidence take besides its arrays."""
@@ -37,7 +32,6 @@ class EvidenceCompactor:
         self._arrays: dict[Hashable, NDArray[Any]] = {}
 
     def compact(self, evidence: Evidence) -> Evidence:
-        """Return what `rank` needs of `evidence`."""
         typed = self._relevance_only(evidence.as_typed)
         if evidence.topic is not None:  # BM25 resolves ties of documents that say nothing of it
             typed = replace(typed, raw_lexical=evidence.as_typed.raw_lexical)

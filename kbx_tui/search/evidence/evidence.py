@@ -11,36 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.search.evidence.reranking import RerankerScores
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
 from kbx_tui.search.evidence.topic import DatePreference, Topic
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.query.filters import TypedFilter
-
-Scores = NDArray[np.float64]
-Rows = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-Array = TypeVar("Array", bound=NDArray[Any])
-
-
-def frozen(array: Array) -> Array:
-    """Make an array read-only and return it."""
-    array.flags.writeable = False
-    return array
-
-
-def highest(scores: Scores, rows: Rows, count: int) -> Rows:
-    """Return `count` of some ascending rows with the highest scores, best first, ties by row."""
-    if count < len(rows):
-        floor = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
-        rows = rows[scores[rows] >= floor]
-    return rows[np.argsort(-scores[rows], kind="stable")[:count]]
-
+from kbx_tui.search.query.filters import Filters
 
 SignalKind = Literal[
     "name", "alias", "surname", "first_name", "fuzzy", "role", "team", "fact", "meaning"
@@ -85,7 +65,6 @@ class EntityCandidate:
 
     @property
     def found(self) -> bool:
-        """True when pass 1 found it."""
         return bool(self.signals)
 
     @property
@@ -147,8 +126,6 @@ class ComponentScores:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackDocument:
-    """A document that the query vector was moved towards (`pseudo_relevance_feedback`)."""
-
     path: str
     title: str
 
@@ -168,27 +145,19 @@ class Scope:
 
     path: str
     """Path filter as given, empty for all."""
-    doc_types: tuple[str, ...]
+    filters: Filters
+    """The other filters."""
     in_scope: int
     """Documents that pass the filters."""
     total: int
     candidates: int | None = None
     """How many of them were scored, in a scope too wide to compare every chunk in meaning
-    (`wide_scope`); None: all."""
+    (`WideScope`); None: all."""
     recall: float = 1.0
     """Where `candidates` is given: the share of the ten best chunks by meaning that such a search
     finds, measured on a sample when the index was built."""
     asked_about: frozenset[str] = frozenset()
     """Paths of documents beside the candidates, scored because `SearchRequest.also` has them."""
-    since: str = ""
-    until: str = ""
-    tags: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    hidden: frozenset[str] = frozenset()
-    hidden_names: frozenset[tuple[str, str]] = frozenset()
-    muted_documents: frozenset[str] = frozenset()
-    typed: tuple[TypedFilter, ...] = ()
-    """The other filters, as given: `filters`."""
     unknown_names: tuple[UnknownName, ...] = ()
     """Names in typed filters that no entity has."""
     left_out: int = 0

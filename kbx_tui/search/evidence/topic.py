@@ -37,7 +37,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,17 +48,14 @@ from kbx_tui.search.evidence.scores import (
     DATE_COUNTS_FROM,
     SOON_AFTER_SHARE,
     THING_SHARPNESS,
+    Rows,
+    Scores,
     power,
 )
-
-if TYPE_CHECKING:
-    from kbx_tui.search.evidence.evidence import Rows, Scores
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The topic of one query."""
-
     full_relevance: float
     """Relevance from which a document answers the topic fully, above 0."""
     thing_share: float = 0.0

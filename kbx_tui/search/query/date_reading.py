@@ -18,7 +18,7 @@ from datetime import date
 from itertools import islice
 from typing import Literal
 
-from kbx_tui.knowledge.calendar_names import MONTH_NUMBERS, WEEKDAY_NUMBERS
+from kbx_tui.knowledge.dates import MONTH_NUMBERS, WEEKDAY_NUMBERS
 from kbx_tui.search.query.periods import (
     DAY,
     CalendarDate,

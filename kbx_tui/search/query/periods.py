@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.text_columns import CodedColumn
-from kbx_tui.knowledge.calendar_names import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
+from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
 
 LAST_ISO_DATE = "9999-12-31"
 ISO_LENGTH = len(LAST_ISO_DATE)

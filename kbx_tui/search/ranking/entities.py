@@ -25,12 +25,9 @@ from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
     Evidence,
-    Flags,
     LinkedDocuments,
-    Rows,
-    Scores,
 )
-from kbx_tui.search.evidence.scores import THING_SHARPNESS, THING_WEIGHT, power
+from kbx_tui.search.evidence.scores import THING_SHARPNESS, THING_WEIGHT, Flags, Rows, Scores, power
 from kbx_tui.search.evidence.topic import Topic
 from kbx_tui.search.evidence.tuning import Tuning
 

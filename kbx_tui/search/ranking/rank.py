@@ -29,8 +29,9 @@ from functools import cached_property
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument, Flags, Rows, Scores
+from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument
 from kbx_tui.search.evidence.reranking import RERANKED, reranked
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores
 from kbx_tui.search.evidence.topic import DatePreference
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.entities import EntityChoice, EntityCredit, choose_entities
@@ -43,8 +44,6 @@ Chosen by the experiment "few answers" in docs/quality.md."""
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One document of a ranking."""
-
     row: int
     """Row in the Evidence."""
     rank: int
@@ -120,8 +119,11 @@ class Ranking(EntityChoice):
     @cached_property
     def reranker_scores(self) -> Mapping[int, float]:
         """Scores of the reranker that count, by row: those of `rows_to_rerank` it has scored."""
-        scores = {} if self.evidence.reranker is None else self.evidence.reranker.scores
-        return {row: scores[row] for row in self.rows_to_rerank if row in scores} if scores else {}
+        reranker = self.evidence.reranker
+        if reranker is None or not reranker.scores:
+            return {}
+        scores = reranker.scores
+        return {row: scores[row] for row in self.rows_to_rerank if row in scores}
 
     @cached_property
     def rows_to_rerank(self) -> Sequence[int]:
@@ -163,7 +165,7 @@ class Ranking(EntityChoice):
         Having been opened makes no document a result.
         """
         matched = self.blended > 0.0
-        if self.kept and self.tuning.gate == "hard":
+        if self.is_hard:
             matched &= self.is_linked
         if self.lists_linked:
             matched |= self.is_linked | self.says_something
@@ -180,17 +182,11 @@ class Ranking(EntityChoice):
         if self.topic is None:
             return False
         relevant = self.doc_relevance > 0.0  # most often enough, without any credit
-        if self.tuning.gate == "hard":
+        if self.is_hard:
             relevant &= self.is_linked
-        return int(np.count_nonzero(relevant)) < FEW_RESULTS and self.total_on_topic < FEW_RESULTS
-
-    @property
-    def total_on_topic(self) -> int:
-        """Number of documents that say something of the topic.
-
-        Of those linked to kept entities under the hard gate, otherwise of all in scope.
-        """
-        return int(np.count_nonzero(self.says_something))
+        if int(np.count_nonzero(relevant)) >= FEW_RESULTS:
+            return False
+        return int(np.count_nonzero(self.says_something)) < FEW_RESULTS
 
     @cached_property
     def says_something(self) -> Flags:
@@ -199,8 +195,12 @@ class Ranking(EntityChoice):
         if self.date_preference is not None:  # which credits documents for their date alone
             credit = self.credit.parent_scores(slice(None), relevance)
         says_something = (relevance > 0.0) | (credit > 0.0)
-        is_hard = self.kept and self.tuning.gate == "hard"
-        return says_something & self.is_linked if is_hard else says_something
+        return says_something & self.is_linked if self.is_hard else says_something
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether only documents linked to a kept entity are results."""
+        return bool(self.kept) and self.tuning.gate == "hard"
 
     @cached_property
     def is_linked(self) -> Flags:
@@ -240,6 +240,17 @@ class Ranking(EntityChoice):
     def order(self) -> Rows:
         """All included rows, best first; ties by newer date, then path."""
         return self.best(len(self.evidence))
+
+    @cached_property
+    def ranks(self) -> Mapping[int, int]:
+        """The rank of each result by row; 1 is best."""
+        return {row: rank for rank, row in enumerate(self.order.tolist(), 1)}
+
+    def why_no_result(self, row: int) -> str:
+        """Return why a row without a rank is not a result."""
+        if self.is_hard and not self.is_linked[row]:
+            return "not linked to a kept entity, which the hard gate requires"
+        return "says nothing of what is asked"
 
     def at(self, alpha: float) -> Ranking:
         """Return the ranking under another alpha; the same entities are kept."""
@@ -342,7 +353,6 @@ class Ranking(EntityChoice):
         return tuple(self.evidence.paths[row] for row in self.best(limit).tolist())
 
     def _best(self, limit: int, final: Scores) -> Rows:
-        """Return the rows of the best `limit` documents by these scores, best first."""
         rows = np.flatnonzero(self.included)
         if limit < len(rows):  # keep all rows that tie with the last place, to sort them
             floor = np.partition(final[rows], len(rows) - limit)[len(rows) - limit]

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.query.english_words import topic_words
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.results.notes import find_few_answers, search_notes
 from kbx_tui.search.results.response import (
+    MAX_BY_DATE,
     PassOneEntity,
     SearchMeta,
     SearchResponse,
@@ -74,7 +74,7 @@ def answer(
         recall=None if evidence.scope.complete else _rounded(evidence.scope.recall),
         searched=evidence.as_typed.query,
         dates=() if evidence.date_preference is None else evidence.date_preference.dates,
-        typed_filters=tuple(map(str, evidence.scope.typed)),
+        typed_filters=tuple(map(str, evidence.scope.filters.typed)),
         topic="" if ranking.topic is None else topic_words(ranking.components.query),
         few_answers=few,
         notes=(*notes, *search_notes(ranking, few, types, outdated)),
@@ -88,25 +88,26 @@ def _search_explanation(ranking: Ranking, sort: str) -> dict[str, Any]:
     evaluated = np.ones(len(evidence)) if evidence.evaluated is None else evidence.evaluated
     status = "complete" if scope.complete else "truncated"
     pipeline = {"in_scope": scope.in_scope, "status": status}
+    filters, tuning, dates = scope.filters, ranking.tuning, evidence.date_preference
     return {
         "document_query": ranking.components.query,
         "path": scope.path or None,
         "filters": {
-            "types": list(scope.doc_types),
-            "from": scope.since or None,
-            "to": scope.until or None,
-            "tags": list(scope.tags),
-            "entities": list(scope.entities),
+            "types": list(filters.doc_types),
+            "from": filters.since or None,
+            "to": filters.until or None,
+            "tags": list(filters.tags),
+            "entities": list(filters.entities),
         },
-        "dates": _dates_mode(evidence),
-        "hierarchy_alpha": ranking.tuning.alpha,
-        "hierarchy_threshold": ranking.tuning.entity_threshold,
-        "max_entities": ranking.tuning.max_entities,
-        "preset": ranking.tuning.preset,
-        "gate": ranking.tuning.gate,
-        "parent": ranking.tuning.parent,
-        "pinned": sorted(ranking.tuning.pinned),
-        "muted": sorted(ranking.tuning.muted),
+        "dates": None if dates is None else "filter" if dates.is_filter else "prefer",
+        "hierarchy_alpha": tuning.alpha,
+        "hierarchy_threshold": tuning.entity_threshold,
+        "max_entities": tuning.max_entities,
+        "preset": tuning.preset,
+        "gate": tuning.gate,
+        "parent": tuning.parent,
+        "pinned": sorted(tuning.pinned),
+        "muted": sorted(tuning.muted),
         "sort": sort,
         "kept_entities": [entity.id for entity in ranking.kept_entities],
         "drawn_to": [
@@ -123,14 +124,6 @@ def _search_explanation(ranking: Ranking, sort: str) -> dict[str, Any]:
     }
 
 
-def _dates_mode(evidence: Evidence) -> str | None:
-    """Return what the date words that were read do; None if none was read."""
-    preference = evidence.date_preference
-    if preference is None:
-        return None
-    return "filter" if preference.is_filter else "prefer"
-
-
 def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str, Any]:
     why, components = explain(ranking, ranked), ranking.components
     lent = components.doc_relevance[ranked.row] - components.own_relevance[ranked.row]
@@ -138,19 +131,17 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "final_score": _rounded(ranked.score),
         "doc_relevance": _rounded(ranked.doc_relevance),
         "answered": _rounded(ranked.answered),
-        "full_relevance": None if why.full_relevance is None else _rounded(why.full_relevance),
+        "full_relevance": _rounded_or_none(why.full_relevance),
         "parent_entity_score": _rounded(ranked.parent_entity_score),
         "document_part": _rounded(ranked.document_part),
         "entity_part": _rounded(ranked.entity_part),
         "hotness_part": _rounded(ranked.frecency_part),
         "reranker_part": _rounded(ranked.reranker_part),
-        "reranker_score": None
-        if ranked.reranker_score is None
-        else _rounded(ranked.reranker_score),
+        "reranker_score": _rounded_or_none(ranked.reranker_score),
         "fts_score": _rounded(why.raw_lexical),
         "lexical_score": _rounded(why.lexical),
         "lexical_weight": _rounded(why.lexical_weight),
-        "cosine": None if why.cosine is None else _rounded(why.cosine),
+        "cosine": _rounded_or_none(why.cosine),
         "vector_score": _rounded(why.vector),
         "vector_weight": _rounded(why.vector_weight),
         "date_part": _rounded(why.date_part),
@@ -175,5 +166,21 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
     }
 
 
+def in_order(ranking: Ranking, sort: str, limit: int) -> list[Ranked]:
+    """Return at most `limit` results: the best ones or, with `date`, the newest of the best.
+
+    Results of the same date are ordered by score; those without a date come last.
+    """
+    if sort != "date":
+        return list(ranking.top(limit))
+    dates = ranking.evidence.dates
+    best = ranking.top(MAX_BY_DATE)
+    return sorted(best, key=lambda ranked: dates[ranked.row], reverse=True)[:limit]
+
+
 def _rounded(number: float) -> float:
     return round(number, SCORE_DIGITS)
+
+
+def _rounded_or_none(number: float | None) -> float | None:
+    return None if number is None else _rounded(number)

@@ -49,8 +49,6 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The values of documents; a document may have several or none."""
-
     key: Key
     values: tuple[tuple[str, str], ...]
     """Value and label."""

@@ -48,16 +48,20 @@ def search_notes(
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
     yield from not_dates_notes(evidence.query)
-    yield from experts_notes(evidence.query)
+    if asks_for_experts(evidence.query):
+        yield "these are documents; `kbx experts` ranks people by what they know about a topic"
     yield from _ambiguous_names(ranking)
     if not evidence.fast and evidence.scope.total:
         yield from vector_notes(evidence.vector_share, evidence.without_vector)
     yield from wide_scope_notes(evidence)
-    yield from undated_notes(evidence.undated)
+    if evidence.undated:
+        yield f"no document is dated {join_limited(evidence.undated, ' or ')}"
     yield from outdated
     if failure := reranker_failure(ranking):
         yield failure
-    yield from muted_notes(evidence.scope.left_out)
+    if left_out := evidence.scope.left_out:
+        documents = format_count(left_out, "muted document")
+        yield f"{documents} left out: [search] muted_documents in kbx.toml"
     yield from scope_notes(evidence.scope, types)
     if note := few_answers_note(few):
         yield note
@@ -140,12 +144,6 @@ def asks_for_experts(query: str) -> bool:
     return _ASKS_FOR_EXPERTS.match(query[:MAX_QUERY]) is not None
 
 
-def experts_notes(query: str) -> Iterator[str]:
-    """Yield what ranks people, if the query asks who knows a topic; a search lists documents."""
-    if asks_for_experts(query):
-        yield "these are documents; `kbx experts` ranks people by what they know about a topic"
-
-
 def vector_notes(share: float, missing: int) -> Iterator[str]:
     """Yield a note if some texts have no vector."""
     if missing:
@@ -171,35 +169,14 @@ def wide_scope_notes(evidence: Evidence, *, has_switch: bool = True) -> Iterator
         )
 
 
-def muted_notes(count: int) -> Iterator[str]:
-    """Yield a note if muted documents are left out of the results."""
-    if count:
-        documents = format_count(count, "muted document")
-        yield f"{documents} left out: [search] muted_documents in kbx.toml"
-
-
-def undated_notes(periods: Sequence[str]) -> Iterator[str]:
-    """Yield which of the times that the query asks for have no document."""
-    if periods:
-        yield f"no document is dated {join_limited(periods, ' or ')}"
-
-
-def outdated_notes(newer_files: int, *, entities: bool) -> Iterator[str]:
-    """Yield a note if files changed since they were indexed, and one if `[entities]` did."""
-    if newer_files:
-        files = format_count(newer_files, "file")
-        yield f"{files} changed since the last run; `kbx index` updates the index"
-    if entities:
-        yield "[entities] in kbx.toml changed since the last run; `kbx index` applies it"
-
-
 def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     """Yield why no document is in scope, and types that do not exist."""
     if not scope.total:
         yield "there are no documents to search; `kbx status` shows what is indexed"
         return
-    kinds = [type_names(typed.values) for typed in scope.typed if typed.key == "type"]
-    kinds = [names for names in (scope.doc_types, *kinds) if names]
+    given, all_typed = scope.filters, scope.filters.typed
+    kinds = [type_names(typed.values) for typed in all_typed if typed.key == "type"]
+    kinds = [names for names in (given.doc_types, *kinds) if names]
     yield from unknown_types_note([name for names in kinds for name in names], types)
     yield from unknown_names_notes(scope)
     is_explained = scope.unknown_names or any(not set(names) & set(types) for names in kinds)
@@ -208,16 +185,16 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     path = safe_line(scope.path)
     filters = {
         "path": [path],
-        "type": scope.doc_types,
-        "from": [scope.since],
-        "to": [scope.until],
-        "tag": scope.tags,
-        "entity": scope.entities,
+        "type": given.doc_types,
+        "from": [given.since],
+        "to": [given.until],
+        "tag": given.tags,
+        "entity": given.entities,
     }
     named = [f"{name} {_listed(values)}" for name, values in filters.items() if any(values)]
-    named += [safe_line(str(typed)) for typed in scope.typed]
-    if len(named) == 1 and (path or (scope.typed and scope.typed[0].key == "in")):
-        path = path or safe_line(scope.typed[0].values[0])
+    named += [safe_line(str(typed)) for typed in all_typed]
+    if len(named) == 1 and (path or (all_typed and all_typed[0].key == "in")):
+        path = path or safe_line(all_typed[0].values[0])
         yield f"there are no documents in {path}; paths start at the root: memory/meetings"
     elif named:
         yield f"no document matches {' and '.join(named)}; omit or change one of them"

@@ -17,7 +17,8 @@ from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.records import Attendee
 from kbx_tui.knowledge.topics import TAG
 from kbx_tui.search.evidence import scores as normalization
-from kbx_tui.search.evidence.evidence import LinkedDocuments, frozen
+from kbx_tui.search.evidence.evidence import LinkedDocuments
+from kbx_tui.search.evidence.scores import frozen
 from kbx_tui.search.evidence.scoring import Continuations
 
 
@@ -43,7 +44,6 @@ class EntityDocuments:
         return EntityResolver.looking_up(self._snapshot.names.with_key)
 
     def linked(self, entity_id: str) -> LinkedDocuments:
-        """Return all documents linked to an entity."""
         if entity_id not in self._linked:
             base = self._snapshot
             number = base.entities.row_of.get(entity_id, -1)
@@ -162,7 +162,6 @@ def _reason(*links: tuple[int, int]) -> str:
 
 
 def _are_among(rows: NDArray[Any], ascending: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which rows occur in an ascending array."""
     if not len(ascending):
         return np.zeros(len(rows), np.bool_)
     places = np.minimum(ascending.searchsorted(rows), len(ascending) - 1)

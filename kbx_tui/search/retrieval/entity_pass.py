@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 
@@ -25,10 +24,12 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.stored_documents import key_hash
 from kbx_tui.index.stored_entities import EntityColumn, StoredFacts, numbers_with
 from kbx_tui.index.stored_names import StoredNames
+from kbx_tui.index.text_columns import CodedColumn
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import EntityCandidate, Scores, Signal, SignalKind, highest
+from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
+from kbx_tui.search.evidence.scores import Scores, highest
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
 from kbx_tui.search.query.name_matching import NameMatcher
@@ -44,6 +45,9 @@ MEANING_WEIGHT, MEANING_FLOOR = 0.5, 0.2
 """Weight of a cosine with a profile, and the lowest that counts. Chosen by the experiment "entity
 cosines" in docs/quality.md."""
 
+FoundSignal = tuple[int, Signal]
+"""Index of an entity, and a reason why it fits the query."""
+
 _STRENGTH = attrgetter("score")
 
 
@@ -53,40 +57,30 @@ class EntityPass:
     def __init__(self, snapshot: Snapshot, texts_with: TextsWith = no_texts) -> None:
         self._entities, names = snapshot.entities, snapshot.names
         self.names = NameMatcher(snapshot.entities, names, snapshot.name_uses, texts_with)
-        self._roles = RoleIndex(snapshot.entities, snapshot.names)
-
-    def holders_asked_for(self, query: str) -> list[int]:
-        """Return the entities, by index, whose role is asked for: `who is the beekeeper?`"""
-        return self._roles.holders_asked_for(query)
+        self.roles = RoleIndex(snapshot.entities, snapshot.names)
 
     def find(
         self,
         query: str,
         matches: Sequence[NameMatch],
-        facts: Sequence[FoundFact],
+        facts: Sequence[FoundSignal],
         nearest: Callable[[], tuple[NDArray[np.int64], NDArray[np.float32]]] | None,
     ) -> tuple[EntityCandidate, ...]:
         """Return the entities that a query concerns, best first, at most 20.
 
-        `matches` are those of `names`, `facts` those that hold terms of the query. `nearest`,
-        None without vectors, returns the entities whose profiles are nearest to the query, at least
-        20 where there are as many, and their cosines; it is called last because the embedding may
-        not be ready.
+        `matches` are those of `names`, `facts` what `FactIndex` found. `nearest`, None without
+        vectors, returns the entities whose profiles are nearest to the query, at least 20 where
+        there are as many, and their cosines; it is called last because the embedding may not be
+        ready.
         """
         signals: dict[int, dict[SignalKind, Signal]] = defaultdict(dict)
         named = [(match.entity, match.signal) for match in matches]
-        roles = self._roles.matching(query)
-        others = [
-            (
-                fact.entity,
-                Signal("fact", FACT_WEIGHT * fact.bm25 / (fact.bm25 + FACT_HALF), fact.text),
-            )
-            for fact in facts
-        ]
+        roles = self.roles.matching(query)
+        others = list(facts)
         if nearest is not None:
             others += _meaning_signals(*nearest())
         found = [number for number, _ in (*named, *others)]
-        for number, signal in (*named, *self._roles.signals(roles, found), *others):
+        for number, signal in (*named, *self.roles.signals(roles, found), *others):
             best = signals[number].setdefault(signal.kind, signal)
             if signal.score > best.score:
                 signals[number][signal.kind] = signal
@@ -106,13 +100,9 @@ def _best(
     """
     scored = []
     for number, kinds in signals.items():
-        strongest_first = list(kinds.values())
-        if len(strongest_first) == 1:  # as most: what follows makes the same of one signal
-            score, support = strongest_first[0].score, 0.0
-        else:
-            strongest_first.sort(key=_STRENGTH, reverse=True)
-            score, support = merge_signals(strongest_first), _support(strongest_first)
-        scored.append((-score, -support, number, strongest_first))
+        strongest_first = sorted(kinds.values(), key=_STRENGTH, reverse=True)
+        support = strongest_first[1].score if len(strongest_first) > 1 else 0.0
+        scored.append((-_merged(strongest_first[0], support), -support, number, strongest_first))
     scored.sort()  # by the first three, as numbers differ
     return scored[:MAX_ENTITIES_LIMIT]
 
@@ -120,7 +110,6 @@ def _best(
 def with_pinned(
     candidates: tuple[EntityCandidate, ...], pinned: Sequence[Entity]
 ) -> tuple[EntityCandidate, ...]:
-    """Return the candidates, followed by the pinned entities that are not among them."""
     ids = {candidate.id for candidate in candidates}
     added = {entity.id: entity for entity in pinned if entity.id not in ids}
     return (*candidates, *map(_candidate, added.values()))
@@ -132,22 +121,18 @@ def _candidate(
     return EntityCandidate(e.id, e.name, e.type, e.path, score, named, tuple(signals))
 
 
-def merge_signals(signals: Sequence[Signal]) -> float:
-    """Return the entity score by the formula of this module; `signals` are strongest first."""
-    best = signals[0].score
-    if signals[0].ambiguous:
+def _merged(strongest: Signal, support: float) -> float:
+    """Return the entity score by the formula of this module; `support` is the second score."""
+    best = strongest.score
+    if strongest.ambiguous:
         return best
-    merged = best + (1.0 - best) * SECOND_SIGNAL * _support(signals)
+    merged = best + (1.0 - best) * SECOND_SIGNAL * support
     return merged if best > HINTS_AT_MOST else min(merged, HINTS_AT_MOST)
-
-
-def _support(signals: Sequence[Signal]) -> float:
-    return signals[1].score if len(signals) > 1 else 0.0
 
 
 def _meaning_signals(
     entities: NDArray[np.int64], cosines: NDArray[np.float32]
-) -> list[tuple[int, Signal]]:
+) -> list[FoundSignal]:
     best = np.argsort(-cosines, kind="stable")[:MAX_ENTITIES_LIMIT]
     return [
         (number, Signal("meaning", MEANING_WEIGHT * cosine, f"cosine {cosine:.2f}"))
@@ -163,12 +148,8 @@ prime minister are not those that this person attended."""
 MOST_HOLDERS = 1000
 """Entities with a role that is asked for whose pages are listed, the first by id."""
 
-Numbers = NDArray[np.int32]
-
 
 class RoleIndex:
-    """The roles and teams of the entities of one generation."""
-
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._names = names
         self._roles, self._teams = (entities.stored.coded(name) for name in ("role", "team"))
@@ -200,10 +181,8 @@ class RoleIndex:
         is_whole_role = matched == total > 1 and text < len(self._roles.values)
         return WHOLE_ROLE if is_whole_role else PART_OF_ROLE * matched / total
 
-    def signals(
-        self, scores: Mapping[int, float], found: Iterable[int]
-    ) -> Iterator[tuple[int, Signal]]:
-        """Yield entities, by index, with the signals of their role and team, given their `scores`.
+    def signals(self, scores: Mapping[int, float], found: Iterable[int]) -> Iterator[FoundSignal]:
+        """Yield entities with the signals of their role and team, given their `scores`.
 
         All of those `found` by other signals, and those that can be among the candidates.
         """
@@ -214,25 +193,20 @@ class RoleIndex:
         by_text[list(scores)] = list(scores.values())
         of_roles, of_teams = by_text[:roles], by_text[roles:]
         numbers = sorted({*found, *self._first(scores), *self._with_both(of_roles, of_teams)})
-        role_codes, team_codes = self._roles.codes[numbers], self._teams.codes[numbers]
-        signals: dict[int, Signal] = {}  # many entities have the same
-        for number, role, team, role_score, team_score in zip(
-            numbers,
-            role_codes.tolist(),
-            team_codes.tolist(),
-            of_roles[role_codes].tolist(),
-            of_teams[team_codes].tolist(),
-            strict=True,
-        ):
-            if role_score:
-                if (signal := signals.get(role)) is None:
-                    signal = signals[role] = Signal("role", role_score, self._roles.values[role])
-                yield number, signal
-            if team_score:
-                if (signal := signals.get(roles + team)) is None:
-                    name = self._teams.values[team]
-                    signal = signals[roles + team] = Signal("team", team_score, name)
-                yield number, signal
+        kinds: tuple[tuple[SignalKind, CodedColumn, Scores], ...] = (
+            ("role", self._roles, of_roles),
+            ("team", self._teams, of_teams),
+        )
+        for kind, column, of_each in kinds:
+            signals: dict[int, Signal] = {}  # many entities have the same
+            codes = column.codes[numbers]
+            for number, code, score in zip(
+                numbers, codes.tolist(), of_each[codes].tolist(), strict=True
+            ):
+                if score and code not in signals:
+                    signals[code] = Signal(kind, score, column.values[code])
+                if score:
+                    yield number, signals[code]
 
     def _first(self, scores: Mapping[int, float]) -> set[int]:
         """Return the first entities with a role of each score, and with a team of each.
@@ -253,9 +227,7 @@ class RoleIndex:
             lowest = score
         return first
 
-    def _with_both(
-        self, of_roles: NDArray[np.float64], of_teams: NDArray[np.float64]
-    ) -> Iterator[int]:
+    def _with_both(self, of_roles: Scores, of_teams: Scores) -> Iterator[int]:
         """Yield the first entities of each combination of scores of a role and a team."""
         if not (of_roles.any() and of_teams.any()):
             return
@@ -269,7 +241,6 @@ class RoleIndex:
             yield from numbers[alike][:MAX_ENTITIES_LIMIT].tolist()
 
     def _asked_for(self, query: str) -> list[int]:
-        """Return the roles that a query asks for, by number."""
         asked = _who_is_asked_for(folded_words(query))
         hashes, texts = self._names.role_hashes, self._names.role_texts
         return [
@@ -278,12 +249,11 @@ class RoleIndex:
             for text in numbers_with(hashes, texts, key_hash(role))
         ]
 
-    def _holders(self, text: int) -> Numbers:
+    def _holders(self, text: int) -> NDArray[np.int32]:
         start, end = self._names.holder_starts[text : text + 2].tolist()
         return self._names.holders[start:end]
 
     def _word_count(self, text: int) -> int:
-        """Return the number of different words of a role or team that say something."""
         roles = self._roles.values
         words = roles[text] if text < len(roles) else self._teams.values[text - len(roles)]
         return len({*map(stem, folded_words(words))} - FUNCTION_WORDS)
@@ -300,16 +270,6 @@ def _who_is_asked_for(words: Sequence[str]) -> str:
 FACTS_LIMIT = 50
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFact:
-    """A fact that holds a term of the query."""
-
-    entity: int
-    """Index into the entities."""
-    text: str
-    bm25: float
-
-
 class FactIndex:
     """The facts of one generation. Inactive ones only contribute to term statistics."""
 
@@ -319,11 +279,10 @@ class FactIndex:
         total = int(facts.lengths.sum(dtype=np.int64))
         self._mean_length = total / len(facts) if total else 1.0
 
-    def find(self, query: str) -> list[FoundFact]:
+    def find(self, query: str) -> list[FoundSignal]:
         """Return the best of the active facts of each entity that hold a term of the query.
 
-        Best first, from the best 50 facts. Scored by the formula of `index/lexical/bm25`, only
-        those that hold a term.
+        Best first, from the best 50 facts, which are scored by the formula of `index/lexical/bm25`.
         """
         words = words_in(" ".join(query_terms(query)))
         terms = dict.fromkeys(
@@ -346,10 +305,11 @@ class FactIndex:
         found = np.flatnonzero((scores > 0.0) & (self._facts.active[rows] > 0))
         best = highest(scores, found, FACTS_LIMIT)
         numbers = self._facts.entities[rows[best]].tolist()
-        found_facts: dict[int, FoundFact] = {}
+        signals: dict[int, FoundSignal] = {}
         for number, row, score in zip(
             numbers, rows[best].tolist(), scores[best].tolist(), strict=True
         ):
-            if number >= 0 and number not in found_facts:  # reading a text takes a while
-                found_facts[number] = FoundFact(number, self._texts[row], score)
-        return list(found_facts.values())
+            if number >= 0 and number not in signals:  # reading a text takes a while
+                strength = FACT_WEIGHT * score / (score + FACT_HALF)
+                signals[number] = number, Signal("fact", strength, self._texts[row])
+        return list(signals.values())

@@ -53,12 +53,14 @@ class FacetBox(BoxScreen[None]):
         ranking = self._model.displayed.ranking
         if ranking is None:
             return
-        facets = await self._below.session.client.run(lambda engine: engine.facets(ranking))
+        facets = await self._below.session.client.run(
+            lambda engine: engine.documents.facets(ranking)
+        )
         if self.is_attached:
             self._show(facets)
 
     def _show(self, facets: Facets) -> None:
-        query, keymap = self._model.state.query, self._below.navigator.keymap
+        query, keymap = self._model.state.query, self._below.app.keymap
         rows = facet_rows(facets, query)
         self.query_one(FacetList).show(rows, facets.months, facets.total)
         take, undo, close = map(keymap.key_of, ("facets.take", "facets.undo", "facets.close"))

@@ -189,7 +189,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
 
     async def _read(self) -> None:
         def read(engine: KnowledgeBase) -> DocumentLinks:
-            return engine.links(self._path)
+            return engine.links.of(self._path)
 
         try:
             links = await self._client.run(read)
@@ -207,7 +207,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        keymap, row = self._below.navigator.keymap, self.query_one(LinksList).current
+        keymap, row = self._below.app.keymap, self.query_one(LinksList).current
         take, make, undo, close = (
             keymap.key_of(f"links.{name}") for name in ("take", "make", "undo", "close")
         )
@@ -251,7 +251,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
 
     async def _make(self, mention: UnlinkedMention) -> None:
         def write(engine: KnowledgeBase) -> Written:
-            return engine.link_mention(mention, self._path)
+            return engine.links.link(mention, self._path)
 
         try:
             written = await self._client.run(write)

@@ -230,7 +230,7 @@ class RecallBox(ModalScreen[Recalled | None]):
     # Reading and showing.
 
     async def _read(self) -> None:
-        self._saved = await self._client.run(lambda engine: engine.saved_queries())
+        self._saved = await self._client.run(lambda engine: engine.queries.saved())
         past = [] if self._naming else self._below.app_state.past
         self._rows = recall_rows(self._saved, past, self._model.defaults)
         if self.is_attached:
@@ -247,7 +247,7 @@ class RecallBox(ModalScreen[Recalled | None]):
         self._list.show(matching(self._rows, self._text))
 
     def _show_title(self) -> None:
-        keymap = self._below.navigator.keymap
+        keymap = self._below.app.keymap
         take, drop, close = map(keymap.key_of, ("recall.take", "recall.drop", "recall.close"))
         query = safe_line(self._model.state.query)
         if self._opened is not None:
@@ -317,7 +317,7 @@ class RecallBox(ModalScreen[Recalled | None]):
         state = self._model.state
 
         def save(engine: KnowledgeBase) -> SavedQuery:
-            return engine.save_query(name, state.request(), stored_settings(state))
+            return engine.queries.save(name, state.request(), stored_settings(state))
 
         try:
             saved = await self._client.run(save)
@@ -326,7 +326,7 @@ class RecallBox(ModalScreen[Recalled | None]):
             return
         if self.is_current:
             self.dismiss(None)
-        key = self._below.navigator.keymap.key_of("history.open")
+        key = self._below.app.keymap.key_of("history.open")
         self._below.show_notice(f"saved as {saved.name}; {key} lists it")
 
     async def _open(self, row: RecallRow, state: SearchState) -> None:
@@ -334,7 +334,7 @@ class RecallBox(ModalScreen[Recalled | None]):
         name = next(names, row.name)  # it may just have been removed
 
         def read(engine: KnowledgeBase) -> News:
-            return engine.open_saved_query(name, state.request())
+            return engine.queries.open(name, state.request())
 
         try:
             news = await self._client.run(read)
@@ -356,10 +356,10 @@ class RecallBox(ModalScreen[Recalled | None]):
         client = self._client
 
         def restore() -> None:
-            client.start(client.run(lambda engine: engine.restore_saved_query(saved)))
+            client.start(client.run(lambda engine: engine.queries.restore(saved)))
             self._below.show_notice(f"{safe_line(saved.name)} is saved again")
 
-        await client.run(lambda engine: engine.remove_saved_query(saved.name))
+        await client.run(lambda engine: engine.queries.remove(saved.name))
         self._model.remember(restore)
         if self.is_current:
             await self._read()

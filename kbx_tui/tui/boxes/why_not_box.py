@@ -120,7 +120,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
         """Find the documents that match a text; none until the base is indexed."""
         found: Sequence[DocumentName] = ()
         if self._model.is_searchable:
-            found = await self._client.run(lambda engine: engine.find_documents(text, DOCUMENTS))
+            found = await self._client.run(lambda engine: engine.documents.find(text, DOCUMENTS))
         if text != self.query_one(DocumentLine).value:
             return
         self._found_for, documents = text, self._documents
@@ -206,7 +206,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
     def _show_list(self, *, answered: bool) -> None:
         self._answer.display, self._documents.display = answered, not answered
-        key_of = self._below.navigator.keymap.key_of
+        key_of = self._below.app.keymap.key_of
         take, read, close = map(key_of, ("why_not.take", "why_not.read", "why_not.close"))
         verb = "do it" if answered else "why not"
         self._box.border_subtitle = Content(f"{take} {verb} · {read} read · {close} close")
@@ -304,7 +304,7 @@ def _reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
 
 
 def _main_reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
-    if answer.path in answer.ranking.evidence.scope.muted_documents:
+    if answer.path in answer.ranking.evidence.scope.filters.muted_documents:
         return "The Index mode lists what is muted, and leaves it in again"
     if answer.stage == "filtered":
         only = f"searching only {state.path}" if state.path else ""

@@ -430,8 +430,9 @@ COMMANDS: tuple[Command, ...] = (
                "remove the snapshot from the list", bar=True),
     _snapshots("snapshot.up", "up", "move(-1)", "up", "move up"),
 
-    _decision("decision.accept", "enter", "accept", "accept", "do what is offered", bar=True),
-    _decision("decision.close", "escape", "close", "back",
+    _decision("decision.accept", "enter", "screen.accept_decision", "accept",
+              "do what is offered", bar=True),
+    _decision("decision.close", "escape", "screen.close_decision", "back",
               "stop optimising, or leave things as they are", bar=True),
 
     _tune("tune.alpha_less", "left_square_bracket", "alpha(-5)", "alpha",
@@ -523,7 +524,7 @@ COMMANDS: tuple[Command, ...] = (
     _welcome("welcome.up", "up", "move(-1)", "up", "move up"),
     _welcome("welcome.back", "escape", "screen.back", "back",
              "go back to the previous screen, if any"),
-    _welcome("welcome.help", "question_mark", "screen.help", "tour",
+    _welcome("welcome.help", "question_mark", "app.help", "tour",
              "take a tour in six steps", bar=True),
     _question("question.yes", "y", "answer(True)", "yes", "say yes", bar=True),
     _question("question.no", "n", "answer(False)", "no", "say no", bar=True),
@@ -531,7 +532,7 @@ COMMANDS: tuple[Command, ...] = (
            "remove a recent knowledge base from this list; its files stay", bar=True),
     _bases("base.recall", "z", "recall", "undo",
            "put the knowledge base that was removed last back into the list", bar=True),
-    _welcome("welcome.quit", "q", "screen.leave", "quit", "quit the app", bar=True),
+    _welcome("welcome.quit", "q", "app.quit", "quit", "quit the app", bar=True),
 
     _app("mode.explore", "f1", "go_to('explore')", "explore", "search and read", palette=True),
     _app("mode.dedup", "f2", "go_to('dedup')", "drafts",

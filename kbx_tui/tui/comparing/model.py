@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from textual.message import Message
-
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.ranking.explain import Comparison, RankChange
+from kbx_tui.search.ranking.explain import Comparison, RankChange, compare, explain_pair
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.tui.drawing.ranked_rows import move_text
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
@@ -34,10 +32,15 @@ class CompareModel:
     A needs Evidence of its own only for another preset or a search by words; it is retrieved once.
     """
 
-    def __init__(self, client: EngineClient, explore: ExploreModel, judging: JudgingModel) -> None:
-        self._client, self.explore, self._judging = client, explore, judging
-        self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
+    def __init__(
+        self,
+        client: EngineClient,
+        explore: ExploreModel,
+        judging: JudgingModel,
+        show: Callable[[CompareView | None], object],
+    ) -> None:
+        """`show` receives each comparison, None without a query."""
+        self._client, self._explore, self._judging, self._show = client, explore, judging, show
         self._retrievals = LatestOnly(client)
         self._own: tuple[tuple[object, ...], Evidence] | None = None
         """Evidence of A, with what it was retrieved for."""
@@ -57,7 +60,7 @@ class CompareModel:
             paths = ranking.evidence.paths
             rows = [paths.index(path) for path in (marked, other) if path in paths]
             if len(rows) == 2 and all(ranking.included[row] for row in rows):
-                pair = engine.explain_pair(ranking, rows[0], rows[1])
+                pair = explain_pair(ranking, rows[0], rows[1])
                 titles = ranking.evidence.titles
                 ahead, behind = (
                     titles[one.row] or paths[one.row] for one in (pair.ahead, pair.behind)
@@ -67,55 +70,53 @@ class CompareModel:
 
     def update(self) -> None:
         """Compare again: the settings, the query or the index changed."""
-        state, evidence = self._state(), self.explore.displayed.evidence
-        if state is None or evidence is None or not self.explore.state.query:
+        state, evidence = self._state(), self._explore.displayed.evidence
+        if state is None or evidence is None or not self._explore.state.query:
             self._retrievals.cancel()
-            self.post(Compared(None))
-        elif self.explore.displayed.answers(self.explore.state):
-            if (own := self._evidence_for(state, evidence)) is not None:
-                self._retrievals.cancel()
-                self._compare(state, own)
+            self._show(None)
+        elif self._explore.displayed.answers(self._explore.state):
+            key = _key(state, evidence.generation)
+            if self._explore.displayed.answers(state):
+                own = evidence
+            elif self._own is not None and self._own[0] == key:
+                own = self._own[1]
             else:
-                self._retrievals.start(self._retrieve(state, evidence.generation))
+                self._retrievals.start(self._retrieve(state, key))
+                return
+            self._retrievals.cancel()
+            if (engine := self._client.engine) is not None:
+                self._show(self._compare(engine, state, own, evidence))
+
+    def stop(self) -> None:
+        """Retrieve nothing any more: the screen is closed."""
+        self._retrievals.cancel()
 
     def _state(self) -> SearchState | None:
         """Return the current search with the settings A; None before kbx.toml is read."""
         if (pinned := self._judging.pinned) is None:
             return None
-        state = replace(self.explore.state, **knobs_of(pinned.tuning))
+        state = replace(self._explore.state, **knobs_of(pinned.tuning))
         return replace(state, mode="fast") if pinned.is_fast else state
 
-    def _evidence_for(self, state: SearchState, current: Evidence) -> Evidence | None:
-        if self.explore.displayed.answers(state):
-            return current
-        own = self._own
-        return own[1] if own is not None and own[0] == _key(state, current.generation) else None
-
-    async def _retrieve(self, state: SearchState, generation: int) -> None:
-        evidence = await self._client.run(lambda engine: engine.retrieve(state.request()))
-        self._own = _key(state, generation), evidence
+    async def _retrieve(self, state: SearchState, key: tuple[object, ...]) -> None:
+        self._own = key, await self._client.run(lambda engine: engine.retrieve(state.request()))
         if state == self._state():
             self.update()
 
-    def _compare(self, state: SearchState, evidence: Evidence) -> None:
-        engine, current = self._client.engine, self.explore.displayed.evidence
-        if engine is not None and current is not None:
-            self.post(Compared(self._view(engine, state, evidence, current)))
-
-    def _view(
+    def _compare(
         self, engine: KnowledgeBase, state: SearchState, evidence: Evidence, current: Evidence
     ) -> CompareView:
-        from kbx_tui.tui.judging.search_settings import SearchSettings
+        from kbx_tui.tui.judging.live_measure import SearchSettings
 
         rankings, words = [], []
-        for side, found in ((state, evidence), (self.explore.state, current)):
+        for side, found in ((state, evidence), (self._explore.state, current)):
             tuning = tuning_of(engine, side)
             words.append(SearchSettings(tuning, side.mode == "fast").words())
             tuning = replace(tuning, muted=side.muted, pinned=side.pinned)
             # Without the reranker: only the current search waits for it.
             rankings.append(engine.rank(replace(found, reranker=None), tuning))
         before, after = self._rankings = tuple(rankings)
-        comparison = engine.compare(before, after, LIMIT)
+        comparison = compare(before, after, LIMIT)
         return present_comparison(before, after, comparison, (words[0], words[1]))
 
 
@@ -211,14 +212,3 @@ def _reason(change: RankChange) -> Reason:
     before, after = (rank or "none" for rank in (change.before, change.after))
     title = safe_line(change.title) or safe_line(change.path)
     return Reason(title, f"{before} to {after}", safe_line(change.reason))
-
-
-@dataclass
-class Compared(Message):
-    """The query has been ranked under both settings."""
-
-    view: CompareView | None
-    """None without a query."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Compared)

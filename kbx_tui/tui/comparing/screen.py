@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -20,7 +19,6 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.comparing.model import (
-    Compared,
     ComparedResult,
     CompareModel,
     CompareView,
@@ -32,9 +30,10 @@ from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, paragraph,
 from kbx_tui.tui.explore.inputs import Knobs
 from kbx_tui.tui.explore.search_state import MODES, PRESETS
 from kbx_tui.tui.judging.grades import grade_sign
-from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
-from kbx_tui.tui.navigator import Navigator
-from kbx_tui.tui.widgets.lines_view import EmptyState, LineWidget, TextPane, titled_text
+from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
+from kbx_tui.tui.judging.model import JudgedDocument
+from kbx_tui.tui.shell.messages import GoTo
+from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -59,18 +58,11 @@ class SideBySide(RowsView[RankRow]):
     on_left: reactive[bool] = reactive(False)
     """Whether the cursor is on the result of A."""
 
-    @dataclass
-    class Opened(Message):
-        """The user opened the result under the cursor."""
-
-        result: ComparedResult
-
     class Highlighted(Message):
         """The cursor is on another result."""
 
     @property
     def result(self) -> ComparedResult | None:
-        """The result under the cursor."""
         row = self.current
         if row is None:
             return None
@@ -89,7 +81,6 @@ class SideBySide(RowsView[RankRow]):
         return [result.path if result is not None else "" for result in results]
 
     def go_to(self, row: int, *, left: bool) -> None:
-        """Move the cursor to a result of A or B."""
         self.on_left = left
         self.choose(row)
 
@@ -102,18 +93,6 @@ class SideBySide(RowsView[RankRow]):
         """Mark this result in both lists; an empty path marks none."""
         self.marked = path
         self.refresh()
-
-    def show(self, rows: tuple[RankRow, ...]) -> None:
-        """Show these rows; the cursor stays at its rank."""
-        self.rows = rows
-        self.set_reactive(RowsView.cursor, self.validate_cursor(self.cursor))
-        self.rebuild_lines()
-        self.show_cursor()
-
-    def show_empty(self, empty_state: EmptyState) -> None:
-        """Show this text instead of rows."""
-        self.rows, self.empty_state = (), empty_state
-        self.rebuild_lines()
 
     def watch_on_left(self) -> None:
         self.refresh()
@@ -130,10 +109,6 @@ class SideBySide(RowsView[RankRow]):
         left = self._side(pair.rank, pair.before, half, here=is_here and self.on_left)
         right = self._side(pair.rank, pair.after, half, here=is_here and not self.on_left)
         return (*left, Span(" │ ", "rule"), *right)
-
-    def row_opened(self) -> None:
-        if (result := self.result) is not None:
-            self.post_message(self.Opened(result))
 
     def action_side(self, left: bool) -> None:
         self.on_left = left
@@ -221,47 +196,50 @@ class Compare(JudgingScreen):
         NumberSlider: ("slider",),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.judge = CompareJudge(self, session)
-        self.model = CompareModel(session.client, session.explore, session.judging)
+        self.model = CompareModel(
+            session.client, session.explore, session.judging, self.show_comparison
+        )
 
     def compose_panes(self) -> ComposeResult:
-        changes = LostAndGained()
+        rows, changes = SideBySide(), LostAndGained()
+        rows.empty_state = titled_text(
+            "Nothing to compare yet.",
+            "Go back to explore and type a query. Here you see its first results under the"
+            " settings A and under the current ones.",
+        )
         changes.border_title = "Lost and gained"
         yield SettingsLine()
-        yield SideBySide()
+        yield rows
         yield changes
         yield Knobs()
 
     def on_mount(self) -> None:
-        self.model.post = self.post_message
         self.session.explore.on_ranking = self.model.update
         self.query_one(Knobs).show(self.session.explore.state)
         self.model.update()
 
     def on_unmount(self) -> None:
         self.session.explore.on_ranking = lambda: None
+        self.model.stop()
 
-    def on_compared(self, message: Compared) -> None:
-        view, rows = message.view, self.query_one(SideBySide)
+    def show_comparison(self, view: CompareView | None) -> None:
+        """Show a comparison; None without a query."""
+        if self not in self.app.screen_stack:
+            return  # it is being closed
+        rows = self.query_one(SideBySide)
         self.query_one(StatusLine).clear_error()
         self.query_one(SettingsLine).show(view)
         self.query_one(LostAndGained).show(view)
         self._show_knobs()
-        if view is None:
-            rows.show_empty(
-                titled_text(
-                    "Nothing to compare yet.",
-                    "Go back to explore and type a query. Here you see its first results under the"
-                    " settings A and under the current ones.",
-                )
-            )
-        else:
+        ranks = () if view is None else view.rows
+        rows.show_rows(ranks, key=lambda row: row.rank, otherwise=rows.cursor)
+        if view is not None:
             rows.border_title = Content(f"“{safe_line(view.query)}”")
-            rows.show(view.rows)
             self._show_pair()
-            self.judge.show(self.navigator.keymap)
+            self.judge.show(self.app.keymap)
 
     def on_measure_changed(self) -> None:
         self.model.update()  # perhaps A is another
@@ -281,8 +259,9 @@ class Compare(JudgingScreen):
         self.session.explore.update(threshold=event.value)
 
     @on(SideBySide.Opened)
-    def read_result(self, event: SideBySide.Opened) -> None:
-        self.app.call_later(self.navigator.read, event.result.path)
+    def read_result(self) -> None:
+        if (result := self.query_one(SideBySide).result) is not None:
+            self.app.post_message(GoTo(path=result.path))
 
     @on(SideBySide.Highlighted)
     def _show_pair(self) -> None:
@@ -329,15 +308,12 @@ class Compare(JudgingScreen):
             rows.mark("")
             self._show_pair()
         elif rows.has_focus:
-            self.app.call_later(self.navigator.go_to, "explore")
+            self.app.post_message(GoTo())
         else:
             super().action_back()
 
-    def action_next_pane(self, step: int) -> None:
-        self.focus_next() if step > 0 else self.focus_previous()
 
-
-class CompareJudge:
+class CompareJudge(Judge):
     """Grades the results of both lists: those of B first, then those that only A has."""
 
     def __init__(self, screen: Screen[None], session: BaseSession) -> None:
@@ -348,19 +324,13 @@ class CompareJudge:
         return self._screen.query_one(SideBySide)
 
     def show(self, keymap: Keymap) -> None:
-        """Show the grades of the query."""
-        self._list.show_grades(self._judging.grades.of(self._explore.state.query))
+        self._list.show_grades(self._judging.grades_of(self._explore.state.query))
 
     def current(self) -> JudgedDocument | str:
-        """Return the result under the cursor, or why there is none."""
         result, ranking = self._list.result, self._explore.displayed.ranking
         if result is None or ranking is None:
             return "no document is chosen: go to one first"
         return JudgedDocument(ranking.evidence.query, result.path, result.title, ranking.tuning)
-
-    def move_on(self, graded: JudgedDocument) -> str:
-        """Go to the first result of either list that has no grade, if any."""
-        return self.next()
 
     def next(self) -> str:
         """Go to the first result of either list that has no grade."""

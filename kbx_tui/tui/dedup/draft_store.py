@@ -10,7 +10,6 @@ from kbx_tui.drafting.drafts import Draft
 from kbx_tui.tui.dedup.rows import DraftRow, KnownRow, draft_row, known_rows
 
 if TYPE_CHECKING:
-    from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.records import DraftCheck, Verdict
 
 
@@ -31,10 +30,7 @@ class ReviewStep:
 
 
 class DraftStore:
-    """Drafts in order, the newest check of each, and the threshold that decides.
-
-    `engine` parameters are for calls without I/O; None while the engine is not open.
-    """
+    """Drafts in order, the newest check of each, and the threshold that decides."""
 
     def __init__(self) -> None:
         self.drafts: tuple[Draft, ...] = ()
@@ -120,12 +116,14 @@ class DraftStore:
 
     # What follows from them, under the threshold.
 
-    def verdict(self, engine: KnowledgeBase | None, draft_id: str) -> Verdict | None:
+    def verdict(self, draft_id: str) -> Verdict | None:
         """Return the verdict on a draft; None while it is being checked."""
-        check = self._checks.get(draft_id)
-        return None if check is None or engine is None else engine.decide(check, self.threshold)
+        from kbx_tui.drafting.deciding import decide  # loaded by the check
 
-    def settled(self, engine: KnowledgeBase | None, *, unsure: bool = False) -> list[Draft]:
+        check = self._checks.get(draft_id)
+        return None if check is None else decide(check, self.threshold)
+
+    def settled(self, *, unsure: bool = False) -> list[Draft]:
         """Return the drafts to write, with their choices or else the ones proposed.
 
         Proposals that the user should see first are included only with `unsure`.
@@ -135,24 +133,22 @@ class DraftStore:
             if draft.choice is not None:
                 settled.append(draft)
                 continue
-            verdict = self.verdict(engine, draft.id)
+            verdict = self.verdict(draft.id)
             if verdict is not None and (verdict.is_sure or unsure):
                 settled.append(replace(draft, choice=verdict.proposal))
         return settled
 
-    def rows(self, engine: KnowledgeBase | None) -> tuple[DraftRow, ...]:
-        """Return the drafts as rows."""
+    def rows(self) -> tuple[DraftRow, ...]:
         return tuple(
-            draft_row(draft, self.check(draft.id), self.verdict(engine, draft.id))
-            for draft in self.drafts
+            draft_row(draft, self.check(draft.id), self.verdict(draft.id)) for draft in self.drafts
         )
 
-    def known(self, engine: KnowledgeBase | None, check: DraftCheck | None) -> tuple[KnownRow, ...]:
+    def known(self, check: DraftCheck | None) -> tuple[KnownRow, ...]:
         """Return the facts and drafts that resemble the draft of a check, best first."""
-        if check is None or engine is None:
+        if check is None:
             return ()
         numbers = {draft.id: number for number, draft in enumerate(self.drafts, 1)}
-        return known_rows(check, numbers, engine.difference)
+        return known_rows(check, numbers)
 
     def best_scores(self) -> tuple[float, ...]:
         """Return the best score of every draft that resembles anything known."""

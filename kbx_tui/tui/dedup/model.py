@@ -6,6 +6,7 @@ Checking and writing are engine calls. Deciding is pure: moving the threshold se
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,78 +16,104 @@ from textual.message import Message
 from kbx_tui.drafting.drafts import Choice, Draft, complete_file, drafts_from_text, new_draft
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.dedup.draft_store import DraftStore
-from kbx_tui.tui.dedup.draft_writer import DraftSaver, DraftWriter
+from kbx_tui.tui.dedup.draft_store import DraftStore, ReviewStep
 from kbx_tui.tui.dedup.rows import (
     DraftPlanned,
     DraftsLoaded,
     KnownRow,
-    ReviewChanged,
     ReviewProgress,
     ReviewView,
     ScanEnded,
     TypedTextChecked,
+    describe_applied,
     plan_lines,
 )
-from kbx_tui.tui.dedup.words import describe_saved, describe_threshold
-from kbx_tui.tui.engine.client import EngineClient, KeyedStatus, LatestOnly
+from kbx_tui.tui.dedup.words import (
+    describe_saved,
+    describe_threshold,
+    describe_undone,
+    describe_undone_write,
+)
+from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.decided_pairs import LabelledScore
-    from kbx_tui.drafting.records import DraftCheck
+    from kbx_tui.drafting.records import Applied, DraftCheck, Plan
 
 TYPING_PAUSE = 0.15
 """Seconds without a key before the text being typed is checked."""
 
 
 class ReviewModel:
-    """The drafts of one base. It outlives the screen."""
+    """The drafts of one base. It outlives the screen.
+
+    Drafts are stored after every change. Of those from a scan, whose text is in the base, only the
+    decision to keep both facts is.
+    """
 
     def __init__(
-        self,
-        client: EngineClient,
-        status: KeyedStatus,
-        *,
-        on_write: Callable[[Iterable[str]], object],
+        self, client: EngineClient, host: Host, *, on_write: Callable[[Iterable[str]], object]
     ) -> None:
         """`on_write` receives the files written here."""
-        self._client, self._status = client, status
+        self._client, self._host, self._on_write = client, host, on_write
+        self.on_change: Callable[[], object] = lambda: None
+        """Called when `view` has changed; set by the screen."""
         self.post: Callable[[Message], object] = lambda message: None
         """Takes messages to the screen; set by the screen."""
         self.store = DraftStore()
-        self.saver = DraftSaver(client, self.store)
-        self.writer = DraftWriter(
-            client,
-            self.store,
-            status,
-            post=lambda message: self.post(message),
-            on_write=on_write,
-            on_change=self._save_and_check,
-        )
         self._labels: Sequence[LabelledScore] = ()
         self._checks, self._plans = LatestOnly(client), LatestOnly(client)
         self._typed_checks, self._loading = LatestOnly(client), LatestOnly(client)
+        self.is_loaded = False
+        """Whether the drafts of the base have been read."""
         self.is_checking = False
         """Whether drafts are being checked."""
+        self._is_writing = False
+        """Whether files are being written; meanwhile nothing else is written or undone."""
+        self._stored = 0
+        """The number of stored drafts when they were counted."""
+        self._unsaved: tuple[Draft, ...] | None = None
+        self._kept: dict[str, bool] = {}
+        """Whether the facts of a draft from a scan are kept, by its id."""
+        self._unsaved_kept: deque[tuple[DraftCheck, bool]] = deque()
 
     @property
     def count(self) -> int:
         """The number of drafts not written yet."""
-        return len(self.store.drafts) if self.saver.is_loaded else self.saver.stored
+        return len(self.store.drafts) if self.is_loaded else self._stored
 
     async def count_stored(self) -> None:
         """Count the drafts stored in the base, which are read only when they are shown."""
-        await self.saver.count()
+        self._stored = await self._client.run(lambda engine: len(engine.drafts.stored()))
+
+    @property
+    def view(self) -> ReviewView:
+        """What the screen shows."""
+        engine = self._client.engine
+        settings = None if engine is None else engine.settings.dedup
+        threshold, note = describe_threshold(settings, self._labels, self.store.threshold)
+        scores = self.store.best_scores()
+        return ReviewView(self.store.rows(), self.is_checking, threshold, note, scores)
 
     # Drafts come and go.
 
     def open(self) -> None:
         """Show the drafts; the first time, read those stored in the base."""
-        if self.saver.is_loaded:
-            self._show()
+        if self.is_loaded:
+            self.on_change()
         elif not self._loading.is_running:
             self._loading.start(self._load())
+
+    async def _load(self) -> None:
+        drafts, self._labels = await self._client.run(
+            lambda engine: (engine.drafts.stored(), engine.drafts.labelled())
+        )
+        self.is_loaded = True
+        present = {draft.id for draft in self.store.drafts}
+        loaded = [draft for draft in drafts if draft.id not in present and draft.stands_for is None]
+        self.store.drafts = (*loaded, *self.store.drafts)
+        self._check()
 
     def add(self, text: str) -> None:
         """Add a draft for every line of `text`. Raises ConfigError for JSON that is not a draft."""
@@ -98,17 +125,46 @@ class ReviewModel:
         self._add((new_draft(text.strip()),) if is_plain else drafts_from_text(text))
 
     def load(self, file: str) -> None:
-        """Add the drafts of a file."""
         self._client.start(self._load_file(file))
+
+    async def _load_file(self, file: str) -> None:
+        drafts = await self._client.run(lambda engine: engine.drafts.in_file(file))
+        self._add(drafts)
+        self.post(DraftsLoaded())
+        name = safe_line(Path(file).name)
+        self._host.show_notice(f"{format_count(len(drafts), 'draft')} loaded from {name}")
 
     async def complete_file(self, text: str) -> tuple[str, ...]:
         """Return names of files that continue `text`, folders first."""
         return await self._client.run(lambda engine: complete_file(text, engine.root))
 
+    def _add(self, drafts: Sequence[Draft]) -> None:
+        if drafts:
+            self.store.change((*self.store.drafts, *drafts))
+            self._save_and_check()
+
     def scan(self, *, kept: bool = False) -> None:
         """Add the facts that the base states more than once, or those of them that are kept."""
         self.post(ReviewProgress("looking for facts the base states more than once …"))
         self._client.start(self._scan(kept))
+
+    async def _scan(self, kept: bool) -> None:
+        def scan(engine: KnowledgeBase) -> tuple[list[DraftCheck], bool]:
+            return engine.drafts.scan(kept=kept), engine.drafts.count_kept() > 0
+
+        try:
+            checks, has_kept = await self._client.run(scan)
+        finally:
+            self.post(ReviewProgress(""))
+        present = {draft.id for draft in self.store.drafts}
+        added = [check for check in checks if check.draft.id not in present]
+        if added:
+            self.store.change((*self.store.drafts, *(check.draft for check in added)))
+            self.store.add_checks(added)
+            self._save_soon()
+            self.on_change()
+        ids = tuple(check.draft.id for check in added)
+        self.post(ScanEnded(len(checks), ids, kept, has_kept))
 
     def drop(self, draft_id: str) -> None:
         """Remove a draft without writing it."""
@@ -123,7 +179,6 @@ class ReviewModel:
         self._save_and_check()
 
     def assign(self, draft_id: str, entity_id: str) -> None:
-        """Set the entity of a draft."""
         self.store.replace(draft_id, entity_id=entity_id, is_guessed=False, choice=None)
         self._save_and_check()
 
@@ -137,13 +192,13 @@ class ReviewModel:
     def choose(self, draft_id: str, choice: Choice | None) -> None:
         """Decide about a draft; None withdraws the decision."""
         self.store.replace(draft_id, choice=choice)
-        self.saver.save_soon()
-        self._show()
+        self._save_soon()
+        self.on_change()
 
     def move_threshold(self, threshold: float) -> None:
         """Decide about all drafts again, under another threshold."""
         self.store.move_threshold(threshold)
-        self._show()
+        self.on_change()
 
     def label(self, draft_id: str, known: KnownRow, *, same: bool) -> None:
         """Save whether two texts state the same."""
@@ -151,65 +206,21 @@ class ReviewModel:
         if check is not None:
             self._client.start(self._label(check.text, known.text, same))
 
+    async def _label(self, left: str, right: str, same: bool) -> None:
+        def save(engine: KnowledgeBase) -> Sequence[LabelledScore]:
+            engine.drafts.label(left, right, same)
+            return engine.drafts.labelled()
+
+        self._labels = await self._client.run(save)
+        self._host.show_notice(describe_saved(len(self._labels)))
+        self.on_change()
+
     # Checking.
 
     def check_again(self) -> None:
         """Check all drafts again: files changed, so other facts may be known."""
-        if self.saver.is_loaded and self.store.drafts and not self.writer.is_writing:
+        if self.is_loaded and self.store.drafts and not self._is_writing:
             self._check()
-
-    def check_typed(self, text: str) -> None:
-        """Check the text being typed, after a pause in typing."""
-        self._typed_checks.start(self._check_typed(new_draft(text.strip())))
-
-    # Writing.
-
-    def plan(self, draft_id: str) -> None:
-        """Show what would be written for one draft, as decided or proposed."""
-        settled = self.store.settled(self._client.engine, unsure=True)
-        self._plans.start(self._plan([draft for draft in settled if draft.id == draft_id]))
-
-    def apply(self) -> None:
-        """Write what is decided, and what needs no decision."""
-        settled = self.store.settled(self._client.engine)  # only drafts already checked
-        if self.is_checking and not settled:
-            self._status.show_notice("still checking: a moment")
-        else:
-            self.writer.apply(settled)
-
-    # What the screen shows.
-
-    def known(self, draft_id: str) -> tuple[KnownRow, ...]:
-        """Return the facts and drafts that resemble a draft, best first."""
-        return self.store.known(self._client.engine, self.store.check(draft_id))
-
-    def merged_text(self, draft_id: str, known: KnownRow) -> str:
-        """Return a first version of the text that merges a draft and a fact."""
-        check, engine = self.store.check(draft_id), self._client.engine
-        if check is None or engine is None:
-            return ""
-        matches = [match for match in check.matches if match.known.fact_id == known.fact_id]
-        return engine.merged_text(check, matches[0]) if matches else ""
-
-    def _view(self) -> ReviewView:
-        engine = self._client.engine
-        threshold, note = describe_threshold(engine, self._labels, self.store.threshold)
-        rows, scores = self.store.rows(engine), self.store.best_scores()
-        return ReviewView(rows, self.is_checking, threshold, note, scores)
-
-    def _show(self) -> None:
-        self.post(ReviewChanged(self._view()))
-
-    # Requests.
-
-    def _save_and_check(self) -> None:
-        self.saver.save_soon()
-        self._check()
-
-    def _add(self, drafts: Sequence[Draft]) -> None:
-        if drafts:
-            self.store.change((*self.store.drafts, *drafts))
-            self._save_and_check()
 
     def _check(self) -> None:
         """Check all drafts: any of them may repeat another."""
@@ -219,68 +230,218 @@ class ReviewModel:
             self._checks.start(self._run_check(drafts))
         else:
             self._checks.cancel()
-        self._show()
+        self.on_change()
 
     async def _run_check(self, drafts: list[Draft]) -> None:
         try:
-            checks = await self._client.run(lambda engine: engine.check_drafts(drafts))
+            checks = await self._client.run(lambda engine: engine.drafts.check(drafts))
         except Exception:
             self.is_checking = False
-            self._show()
+            self.on_change()
             raise
         self.is_checking = False
         self.store.add_checks(checks)
-        self._show()
+        self.on_change()
+
+    def check_typed(self, text: str) -> None:
+        """Check the text being typed, after a pause in typing."""
+        self._typed_checks.start(self._check_typed(new_draft(text.strip())))
 
     async def _check_typed(self, draft: Draft) -> None:
         await asyncio.sleep(TYPING_PAUSE)
         known: tuple[KnownRow, ...] = ()
         if draft.text:
-            checks = await self._client.run(lambda engine: engine.check_drafts([draft]))
-            known = self.store.known(self._client.engine, checks[0])
+            checks = await self._client.run(lambda engine: engine.drafts.check([draft]))
+            known = self.store.known(checks[0])
         self.post(TypedTextChecked(known))
 
-    async def _load(self) -> None:
-        drafts, self._labels = await self.saver.load()
-        present = {draft.id for draft in self.store.drafts}
-        loaded = [draft for draft in drafts if draft.id not in present and draft.stands_for is None]
-        self.store.drafts = (*loaded, *self.store.drafts)
+    # Saving.
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether some drafts or decisions have not been saved yet."""
+        return self._unsaved is not None or bool(self._unsaved_kept)
+
+    def save(self, engine: KnowledgeBase) -> None:
+        """Save unsaved drafts; runs on the engine's thread, also as its last call."""
+        drafts = self._unsaved
+        if drafts is not None:
+            engine.drafts.save(drafts)
+            if self._unsaved is drafts:
+                self._unsaved = None
+        while self._unsaved_kept:
+            check, is_kept = self._unsaved_kept[0]
+            engine.drafts.keep(check, kept=is_kept)
+            self._unsaved_kept.popleft()
+
+    def _save_soon(self) -> None:
+        """Save the drafts when the engine is free."""
+        self._unsaved = tuple(draft for draft in self.store.drafts if draft.stands_for is None)
+        for draft in self.store.drafts:
+            is_kept = draft.choice is not None and draft.choice.action == "skip"
+            check = self.store.check(draft.id)
+            if draft.stands_for is None or check is None:
+                continue
+            if is_kept != self._kept.get(draft.id, False):
+                self._kept[draft.id] = is_kept
+                self._unsaved_kept.append((check, is_kept))
+        self._client.start(self._client.run(self.save))
+
+    def _save_and_check(self) -> None:
+        self._save_soon()
         self._check()
 
-    async def _load_file(self, file: str) -> None:
-        drafts = await self._client.run(lambda engine: engine.drafts_in(file))
-        self._add(drafts)
-        self.post(DraftsLoaded())
-        name = safe_line(Path(file).name)
-        self._status.show_notice(f"{format_count(len(drafts), 'draft')} loaded from {name}")
+    # Writing.
 
-    async def _scan(self, kept: bool) -> None:
-        def scan(engine: KnowledgeBase) -> tuple[list[DraftCheck], bool]:
-            return engine.scan_drafts(kept=kept), engine.kept_duplicates() > 0
-
-        try:
-            checks, has_kept = await self._client.run(scan)
-        finally:
-            self.post(ReviewProgress(""))
-        present = {draft.id for draft in self.store.drafts}
-        added = [check for check in checks if check.draft.id not in present]
-        if added:
-            self.store.change((*self.store.drafts, *(check.draft for check in added)))
-            self.store.add_checks(added)
-            self.saver.save_soon()
-            self._show()
-        ids = tuple(check.draft.id for check in added)
-        self.post(ScanEnded(self._view(), len(checks), ids, kept, has_kept))
-
-    async def _label(self, left: str, right: str, same: bool) -> None:
-        def save(engine: KnowledgeBase) -> Sequence[LabelledScore]:
-            engine.label(left, right, same)
-            return engine.labelled()
-
-        self._labels = await self._client.run(save)
-        self._status.show_notice(describe_saved(len(self._labels)))
-        self._show()
+    def plan(self, draft_id: str) -> None:
+        """Show what would be written for one draft, as decided or proposed."""
+        settled = self.store.settled(unsure=True)
+        self._plans.start(self._plan([draft for draft in settled if draft.id == draft_id]))
 
     async def _plan(self, drafts: list[Draft]) -> None:
-        lines = await self._client.run(lambda engine: plan_lines(engine.plan(drafts)))
+        lines = await self._client.run(lambda engine: plan_lines(engine.drafts.plan(drafts)))
         self.post(DraftPlanned(lines))
+
+    def apply(self) -> None:
+        """Write what is decided, and what needs no decision, as one entry of the journal."""
+        settled = self.store.settled()  # only drafts already checked
+        if self.is_checking and not settled:
+            self._host.show_notice("still checking: a moment")
+        elif not self._may_write():
+            return
+        elif settled:
+            self._is_writing = True
+            self._client.start(self._apply(settled, self.store.drafts))
+        else:
+            create, merge, supersede, skip = (
+                self._host.key_of(f"draft.{name}")
+                for name in ("create", "merge", "supersede", "skip")
+            )
+            keys = f"{create} creates, {merge} merges, {supersede} supersedes, {skip} skips"
+            self._host.show_notice(f"nothing is decided: {keys}")
+
+    def _may_write(self) -> bool:
+        """Return whether nothing is being written; else say so."""
+        if self._is_writing:
+            self._host.show_notice("still writing")
+        return not self._is_writing
+
+    async def _apply(self, settled: Sequence[Draft], before: tuple[Draft, ...]) -> None:
+        def write(engine: KnowledgeBase) -> tuple[Plan, Applied]:
+            plan = engine.drafts.plan(settled)
+            return plan, engine.drafts.apply(plan, self._report)
+
+        try:
+            plan, applied = await self._client.run(write)
+            self._on_write(applied.paths)
+        finally:
+            self._end_writing()
+        self.store.settle(before, applied.entry, applied.done)
+        words = describe_applied(applied, (*plan.problems, *applied.failed))
+        self._show_written(words, applied.entry)
+        self._save_and_check()
+
+    def create_page(self, draft_id: str) -> bool:
+        """Create the page of a draft's entity, or of the person it names.
+
+        Return False, without doing anything, if the draft names nobody.
+        """
+        check, draft = self.store.check(draft_id), self.store.draft(draft_id)
+        entity = check.entity if check is not None else None
+        if entity is not None and entity.path:
+            self._host.show_notice("its entity has a page")
+            return True
+        name, kind = draft.entity_name if draft is not None else "", "person"
+        if entity is not None:
+            name, kind = entity.name, entity.type
+        if name:
+            self._start_page(name, kind)
+        return bool(name)
+
+    def create_page_of(self, draft_id: str, name: str) -> None:
+        """Create the page of a person, and say that a draft is about them."""
+        self._start_page(name, "person", draft_id)
+
+    def _start_page(self, name: str, kind: str, draft_id: str = "") -> None:
+        if self._may_write():
+            self._is_writing = True
+            self._client.start(self._create_page(name, kind, draft_id))
+
+    async def _create_page(self, name: str, kind: str, draft_id: str) -> None:
+        """Create a page; the draft `draft_id`, if any, is about it from then on."""
+        try:
+            written = await self._client.run(lambda engine: engine.pages.create(name, kind))
+        finally:
+            self._end_writing()
+        self._on_write([written.path])
+        named = {"entity_name": name, "entity_id": "", "is_guessed": True, "choice": None}
+        self.store.replace(draft_id, entry=written.entry, **(named if draft_id else {}))
+        self._show_written(f"created {safe_line(written.path)}", written.entry)
+        self._save_and_check()
+
+    def _show_written(self, words: str, entry: int | None) -> None:
+        """Say what was written, and which key undoes it if there is a journal entry."""
+        undo = f"; {self._host.key_of('review.undo')} undoes it" if entry is not None else ""
+        self._host.show_notice(words + undo)
+
+    def _report(self, done: int, files: int) -> None:
+        words = f"writing {done} of {format_count(files, 'file')}"
+        self._client.call_on_loop(self.post, ReviewProgress(words))
+
+    def _end_writing(self) -> None:
+        self._is_writing = False
+        self.post(ReviewProgress(""))
+
+    # Undoing.
+
+    def undo(self) -> None:
+        """Undo the last change, or the whole last write."""
+        if not self._may_write():
+            return
+        step = self.store.pop_step()
+        if step is None:
+            self._host.show_notice("nothing to undo")
+        elif step.entry is not None:
+            self._is_writing = True
+            self._client.start(self._undo_write(step, step.entry))
+        else:
+            words = describe_undone(self.store.drafts, self.store.threshold, step)
+            self._take_back(step, words)
+
+    async def _undo_write(self, step: ReviewStep, number: int) -> None:
+        try:
+            entry = await self._client.run(lambda engine: engine.undo(number))
+        except Exception:
+            self.store.push_step(step)  # it may work later
+            raise
+        finally:
+            self._end_writing()
+        paths = [change.path for change in entry.changes]
+        self._on_write(paths)
+        settled = len(step.drafts) - len(self.store.drafts)
+        self._take_back(step, describe_undone_write(paths, settled))
+
+    def _take_back(self, step: ReviewStep, words: str) -> None:
+        self.store.take_back(step)
+        self._host.show_notice(words)
+        self._save_and_check()
+
+    # What the screen shows of one draft.
+
+    def known(self, draft_id: str) -> tuple[KnownRow, ...]:
+        """Return the facts and drafts that resemble a draft, best first."""
+        return self.store.known(self.store.check(draft_id))
+
+    def merged_text(self, draft_id: str, known: KnownRow) -> str:
+        """Return a first version of the text that merges a draft and a fact."""
+        from kbx_tui.drafting.deciding import merged_text
+
+        if (check := self.store.check(draft_id)) is None:
+            return ""
+        facts = (
+            match.written or match.known.text
+            for match in check.matches
+            if match.known.fact_id == known.fact_id
+        )
+        fact = next(facts, "")
+        return merged_text(check.written or check.draft.text, fact) if fact else ""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 from textual import events
@@ -21,13 +21,14 @@ from kbx_tui.tui.drawing.lines import (
     Line,
     Look,
     Span,
+    diff_look,
     fit_line,
     looks,
     paragraph,
     slice_line,
     width_of,
 )
-from kbx_tui.tui.widgets.input_fields import PathInput
+from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
 from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, dim_text, titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -36,12 +37,22 @@ if TYPE_CHECKING:
 
 
 PLACEHOLDER = "a fact to remember; or paste several lines"
+LineUse = Literal["new", "text", "merge", "person", "file"]
+LINE_TITLES: dict[LineUse, str] = {
+    "new": "new draft",
+    "text": "change this draft · enter keeps it, esc leaves it",
+    "merge": "merged text · enter accepts, esc cancels",
+    "person": "name of the person it is about · enter creates the page, esc leaves it",
+    "file": "file of drafts, a line each · tab completes, enter loads it",
+}
 
 
 class DraftLine(PathInput):
-    """A one-line field for a draft, or for the name of a file of drafts."""
+    """A one-line field for new drafts and, in between, for something else about drafts."""
 
     BINDINGS = bindings("draft_line")
+    KEEPS_LINES = True
+    """Whether a paste of several lines arrives as such."""
 
     @dataclass
     class Pasted(Message):
@@ -49,8 +60,43 @@ class DraftLine(PathInput):
 
         text: str
 
-    def __init__(self) -> None:
+    def __init__(self, add: Callable[[str], object]) -> None:
+        """`add` takes the text of a new draft."""
         super().__init__(PLACEHOLDER, select_on_focus=False)
+        self._add = self._take = add
+        self.use: LineUse = "new"
+        self.border_title = LINE_TITLES["new"]
+
+    @property
+    def typed(self) -> str:
+        """The text typed so far, unless it is the name of a person or a file."""
+        return "" if self.use in ("person", "file") else self.value.strip()
+
+    def ask_for(
+        self,
+        use: LineUse,
+        take: Callable[[str], object] | None = None,
+        text: str = "",
+        complete: CompletePath | None = None,
+    ) -> None:
+        """Use the line for something that `take` receives, or for new drafts again."""
+        self.use, self._take = use, take or self._add
+        self.border_title = LINE_TITLES[use]
+        self.placeholder = PLACEHOLDER if use == "new" else ""
+        self.show_text(text)
+        self.complete_with(complete)
+        if use != "new":
+            self.screen.set_focus(self)
+
+    def submit(self) -> bool:
+        """Take the text; return whether the line has been used for what it was asked for."""
+        text = self.value.strip()
+        if text and self.use == "new":
+            self.value = ""
+        if text:
+            self._take(text)
+        # it stays until the file is loaded, whose name may be wrong
+        return not text or self.use not in ("new", "file")
 
     def show_text(self, text: str) -> None:
         """Put a text into the field, with the cursor at its end."""
@@ -84,19 +130,9 @@ class DraftList(RowsView[DraftRow]):
 
         draft_id: str
 
-    @dataclass
-    class Opened(Message):
-        """The user opened a draft to change its text."""
-
-        draft_id: str
-
     def show(self, rows: tuple[DraftRow, ...]) -> None:
         """Show these drafts; the cursor stays on its draft, or on its row if that is gone."""
-        current_id = self.current.id if self.current is not None else ""
-        self.rows = rows
-        ids = [row.id for row in rows]
-        self.rebuild_lines()
-        self.cursor = ids.index(current_id) if current_id in ids else self.cursor
+        self.show_rows(rows, key=lambda draft: draft.id, otherwise=self.cursor)
         self.cursor_moved()
 
     def go_to(self, draft_id: str) -> None:
@@ -124,9 +160,6 @@ class DraftList(RowsView[DraftRow]):
         if self.current is not None:
             self.post_message(self.Highlighted(self.current.id))
 
-    def row_opened(self) -> None:
-        self.post_message(self.Opened(self.rows[self.cursor].id))
-
 
 def draft_line(draft: DraftRow, width: int, marker: str = " ") -> Line:
     """Return `› ≈ Alice favours async Slack` in exactly `width` cells."""
@@ -149,12 +182,10 @@ def outcome_line(draft: DraftRow, width: int) -> Line:
 
 
 def state_look(draft: DraftRow) -> Look:
-    """Return the style for the state of a draft."""
     return STATE_LOOKS.get(draft.state, "dim")
 
 
 def no_drafts(keymap: Keymap) -> EmptyState:
-    """Return what the list shows without drafts."""
     about = titled_text(
         "No drafts.",
         "A draft is a fact you may want to keep. It is compared with the known facts as you"
@@ -185,9 +216,8 @@ BAR, SMALL_BAR = 12, 4
 ROOMY = 60
 """The width from which there is room for the long bar and the date."""
 INDENT = 5
-GAP: Slot = (-1, 0)
-OTHERS: Slot = (-1, 1)
-"""The line above the facts of other entities, which may score higher than those above it."""
+OTHERS = " of others, closest first; they do not decide"
+"""Above the facts of other entities, which may score higher than those above it."""
 RELATION_LOOKS: dict[str, Look] = {"exact": "document", "duplicate": "document", "conflict": "bad"}
 MARK_LOOKS: dict[str, Look] = {"same": "text", "differs": "match", "conflict": "bad"}
 
@@ -197,9 +227,6 @@ class KnownList(RowsView[KnownRow]):
 
     COMPONENT_CLASSES = looks("strong", "document", "bad", "match", "rule", "cursor")
     BINDINGS = bindings("known")
-
-    class Opened(Message):
-        """The user opened the document that contains a fact."""
 
     subject = ""
     """The id of the draft they are compared with; empty for the text being typed."""
@@ -220,20 +247,18 @@ class KnownList(RowsView[KnownRow]):
             heights[self.cursor] += len(difference_lines(self.current, self.line_width))
         return heights
 
-    def slots(self) -> list[Slot]:
-        slots: list[Slot] = []
+    def slots(self) -> list[Slot | Line]:
+        slots: list[Slot | Line] = []
         others = next((row for row, known in enumerate(self.rows) if not known.decides), -1)
         for row, part in self.row_slots():
-            if part == 0:
-                slots += [GAP] if slots else []
-                slots += [OTHERS] if row == others else []
+            if part == 0 and slots:
+                slots.append(BLANK)
+            if part == 0 and row == others:
+                slots.append((Span(shorten(OTHERS, self.line_width), "dim"),))
             slots.append((row, part))
         return slots
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            title = "of others, closest first; they do not decide"
-            return (Span(shorten(f" {title}", width), "dim"),) if (row, part) == OTHERS else BLANK
         known = self.rows[row]
         if part == 0:
             return known_line(known, width, self.marker(row))
@@ -248,9 +273,6 @@ class KnownList(RowsView[KnownRow]):
     def cursor_moved(self) -> None:
         self.rebuild_lines()  # the difference is shown at another row
         self.show_cursor()
-
-    def row_opened(self) -> None:
-        self.post_message(self.Opened())
 
 
 def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
@@ -333,7 +355,6 @@ class DiffPane(TextPane):
     """Row of the first changed line, or 0."""
 
     def explain(self, reason: str) -> None:
-        """Show the reason for the state of the draft."""
         self.reason = reason
         self.rebuild_lines()
 
@@ -358,13 +379,6 @@ class DiffPane(TextPane):
                 self._first_change = len(rows)
             rows += [(Span(f" {row}", look),) for row in diff_rows(line, room)]
         return rows
-
-
-def diff_look(line: str) -> Look:
-    """Return the style of a line of a diff."""
-    if line.startswith(("+++", "---", "@@")):
-        return "rule"
-    return "entity" if line.startswith("+") else "bad" if line.startswith(("-", "✗")) else "dim"
 
 
 def diff_rows(line: str, width: int) -> list[str]:

@@ -5,7 +5,7 @@ Text from files and drafts is made safe for the terminal here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -146,9 +146,6 @@ def plan_lines(plan: Plan) -> tuple[str, ...]:
     return (*problems, *map(safe_line, diff)) or ("nothing would be written",)
 
 
-Compare = Callable[[str, str, "Sequence[Conflict]"], "Difference"]
-
-
 @dataclass(frozen=True, slots=True)
 class KnownRow:
     """A known fact or an earlier draft that is similar to the current draft."""
@@ -176,13 +173,12 @@ class KnownRow:
     """Whether it says of another entity what the draft says of its own."""
 
 
-def known_rows(
-    check: DraftCheck, numbers: Mapping[str, int], compare: Compare
-) -> tuple[KnownRow, ...]:
+def known_rows(check: DraftCheck, numbers: Mapping[str, int]) -> tuple[KnownRow, ...]:
     """Return the rows that decide, best first, then those of others, a hint before the rest.
 
     `numbers` maps draft ids to their numbers in the batch.
     """
+    from kbx_tui.drafting.differences import difference  # loaded by the check
 
     def row(
         text: str, pair: PairSimilarity | SimilarityMatch, place: str, *, decides: bool = True
@@ -195,7 +191,7 @@ def known_rows(
             place=place,
             details=f"raw {format_score(pair.cosine)}  words {format_score(pair.signals.tokens)}",
             conflicts=format_conflicts(pair.conflicts),
-            difference=compare(safe_line(check.text), safe_line(text), pair.conflicts),
+            difference=difference(safe_line(check.text), safe_line(text), pair.conflicts),
         )
 
     rows = []
@@ -232,16 +228,6 @@ def format_conflicts(conflicts: Sequence[Conflict]) -> str:
 
 
 @dataclass
-class ReviewChanged(Message):
-    """The drafts after a change or a check."""
-
-    view: ReviewView
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, ReviewChanged)
-
-
-@dataclass
 class TypedTextChecked(Message):
     """The texts that resemble the text being typed, best first."""
 
@@ -252,7 +238,6 @@ class TypedTextChecked(Message):
 class ScanEnded(Message):
     """A scan of the base for duplicates has ended."""
 
-    view: ReviewView
     found: int
     """Number of facts found that are stated more than once, or that contradict another."""
     added: tuple[str, ...]

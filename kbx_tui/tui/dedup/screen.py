@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from functools import partial
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
-from textual.screen import Screen
-from textual.widget import Widget
 
 from kbx_tui.drafting.drafts import Action, Choice
 from kbx_tui.errors import ConfigError
@@ -18,9 +17,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.dedup.model import ReviewModel
 from kbx_tui.tui.dedup.panes import (
-    PLACEHOLDER,
     DiffPane,
     DraftLine,
     DraftList,
@@ -35,7 +32,6 @@ from kbx_tui.tui.dedup.rows import (
     DraftRow,
     DraftsLoaded,
     KnownRow,
-    ReviewChanged,
     ReviewProgress,
     ScanEnded,
     TypedTextChecked,
@@ -47,23 +43,19 @@ from kbx_tui.tui.dedup.words import (
     known_words,
     threshold_words,
 )
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.messages import Notice
 from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
-
-PANES: dict[str, type[Widget]] = {"drafts": DraftList, "known": KnownList, "diff": DiffPane}
-"""In the order of Tab."""
 
 
 class Dedup(ModeScreen):
-    """The dedup mode."""
-
     BINDINGS = bindings("review", "mode")
     AUTO_FOCUS = "DraftLine"
     MODE = "dedup"
     SCOPE = "review"
+    PANES: ClassVar = {"drafts": DraftList, "known": KnownList, "diff": DiffPane}
     MAIN_LIST = DraftList
     FOCUS_SCOPES: ClassVar = {
         DraftLine: ("draft_line",),
@@ -73,18 +65,17 @@ class Dedup(ModeScreen):
         DiffPane: ("text",),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.review
-        self.line_editor = LineEditor(self, self.model)
 
     def compose_panes(self) -> ComposeResult:
         drafts, known, diff = DraftList(), KnownList(), DiffPane()
         drafts.border_title, known.border_title = "Drafts", "Known, closest first"
         diff.border_title = "What would be written"
         known.empty_state = no_draft_selected
-        yield DraftLine()
-        with Horizontal(id="review", classes="-pane-drafts"):
+        yield DraftLine(self.model.add_line)
+        with Horizontal(id="review"):
             with Vertical(id="drafts"):
                 yield drafts
                 yield diff
@@ -92,11 +83,14 @@ class Dedup(ModeScreen):
         yield NumberSlider("threshold", 0.9)
 
     def on_mount(self) -> None:
-        self.model.post = self.post_message
-        self.query_one(DraftLine).border_title = LINE_TITLES["new"]
-        self.query_one(DraftList).empty_state = no_drafts(self.navigator.keymap)
+        self.model.post, self.model.on_change = self.post_message, self.show_review
+        self.query_one(DraftList).empty_state = no_drafts(self.app.keymap)
         self.query_one(DraftList).rebuild_lines()
         self.model.open()
+
+    @property
+    def line(self) -> DraftLine:
+        return self.query_one(DraftLine)
 
     @property
     def draft(self) -> DraftRow | None:
@@ -116,9 +110,6 @@ class Dedup(ModeScreen):
         self.set_class(size.height < 20, "-short")
 
     def on_descendant_focus(self) -> None:
-        for name, kind in PANES.items():
-            if isinstance(self.focused, kind):
-                self._show_pane(name)
         if isinstance(self.focused, DraftLine):
             self.check_typed()
         elif isinstance(self.focused, DraftList):
@@ -136,10 +127,13 @@ class Dedup(ModeScreen):
                 return DIFF_WORDS
         return ()
 
-    # Messages of the model.
+    # What the model found.
 
-    def on_review_changed(self, message: ReviewChanged) -> None:
-        view = message.view
+    def show_review(self) -> None:
+        """Show the drafts as they are now."""
+        if self not in self.app.screen_stack:
+            return  # it has been closed
+        view = self.model.view
         self.show_tabs()
         drafts = self.query_one(DraftList)
         drafts.border_title = f"Drafts ({len(view.rows)})" if view.rows else "Drafts"
@@ -155,20 +149,19 @@ class Dedup(ModeScreen):
 
     def on_typed_text_checked(self, message: TypedTextChecked) -> None:
         is_typing = isinstance(self.focused, DraftLine) or self.draft is None
-        if self.line_editor.typed and is_typing:
+        if self.line.typed and is_typing:
             self._show_known("", message.known)
         elif self.draft is not None:
             self._show_draft(self.draft)
 
     def on_scan_ended(self, message: ScanEnded) -> None:
-        self.query_one(DraftList).show(message.view.rows)
-        self.show_notice(describe_scan(message, self.navigator.keymap.key_of))
+        self.show_notice(describe_scan(message, self.app.keymap.key_of))
         if message.added:
             self.action_leave_field()
             self.query_one(DraftList).go_to(message.added[0])
 
     def on_drafts_loaded(self, message: DraftsLoaded) -> None:
-        if self.line_editor.use == "file":
+        if self.line.use == "file":
             self.action_leave_field()
 
     def on_draft_planned(self, message: DraftPlanned) -> None:
@@ -187,36 +180,36 @@ class Dedup(ModeScreen):
         if self.draft is not None and self.draft.id == event.draft_id:  # else the cursor moved on
             self._show_draft(self.draft)
 
-    @on(DraftList.Opened)
-    def change_draft(self, event: DraftList.Opened) -> None:
+    @on(RowsView.Opened, "DraftList")
+    def change_draft(self, event: RowsView.Opened) -> None:
         if self.draft is not None and self.draft.is_found:
             self._refuse_found()
-        else:
-            self.line_editor.start_text(event.draft_id)
+        elif (draft := self.model.store.draft(event.row.id)) is not None:
+            self.line.ask_for("text", partial(self.model.rewrite, draft.id), draft.text)
 
-    @on(KnownList.Opened)
+    @on(RowsView.Opened, "KnownList")
     async def edit_known(self) -> None:
         await self.action_edit()
 
     @on(DraftLine.Changed)
     def check_typed(self) -> None:
-        self.model.check_typed(self.line_editor.typed)
+        self.model.check_typed(self.line.typed)
 
     @on(DraftLine.CompletionsFound)
     def show_files(self, event: DraftLine.CompletionsFound) -> None:
         self.query_one(StatusLine).show_hint("   ".join(event.completions))
 
     @on(DraftLine.Submitted)
-    def submit_line(self, event: DraftLine.Submitted) -> None:
-        if self.line_editor.submit(event.value):
+    def submit_line(self) -> None:
+        if self.line.submit():
             self.action_leave_field()
 
     @on(DraftLine.Pasted)
     def paste_lines(self, event: DraftLine.Pasted) -> None:
-        if self.line_editor.use != "new":
-            self.query_one(DraftLine).insert_text_at_cursor(" ".join(event.text.splitlines()))
+        if self.line.use != "new":
+            self.line.insert_text_at_cursor(" ".join(event.text.splitlines()))
             return
-        if reason := self.navigator.keymap.refusal("draft_line.take"):
+        if reason := self.app.keymap.refusal("draft_line.take"):
             self.show_notice(reason)
             return
         try:
@@ -231,33 +224,26 @@ class Dedup(ModeScreen):
 
     # Actions: moving around.
 
-    def action_next_pane(self, step: int) -> None:
-        names = list(PANES)
-        focused = (name for name in names if isinstance(self.focused, PANES[name]))
-        name = names[(names.index(next(focused, names[-1])) + step) % len(names)]
-        self.query_one("#review").add_class(f"-pane-{name}")  # hidden, it could not take the focus
-        self.set_focus(self.query_one(PANES[name]))
-
     def action_focus_line(self) -> None:
-        self.set_focus(self.query_one(DraftLine))
+        self.set_focus(self.line)
 
     def action_leave_field(self) -> None:
         """Go to the drafts; an unfinished change is dropped, an unfinished new draft is kept."""
-        self.line_editor.reset()
+        if self.line.use != "new":
+            self.line.ask_for("new")
         super().action_leave_field()
 
     # Actions: drafts.
 
     def action_load(self) -> None:
-        self.line_editor.start_file()
-        self.action_focus_line()
+        self.line.ask_for("file", self.model.load, complete=self.model.complete_file)
 
     def action_assign(self) -> None:
         if self.draft is not None and self.draft.is_found:
             self._refuse_found()
         elif (draft := self.draft) is not None:
             draft_id = draft.id
-            self.navigator.pick_entity(lambda entity_id: self.model.assign(draft_id, entity_id))
+            self.pick_entity(lambda entity_id: self.model.assign(draft_id, entity_id))
 
     def action_turn_kind(self) -> None:
         if self.draft is not None and self.draft.is_found:
@@ -266,8 +252,8 @@ class Dedup(ModeScreen):
             self.model.toggle_kind(self.draft.id)
 
     def action_make_page(self) -> None:
-        if self.draft is not None and not self.model.writer.create_page(self.draft.id):
-            self.line_editor.start_person(self.draft.id)
+        if self.draft is not None and not self.model.create_page(self.draft.id):
+            self.line.ask_for("person", partial(self.model.create_page_of, self.draft.id))
 
     def action_drop(self) -> None:
         if self.draft is not None:
@@ -291,7 +277,7 @@ class Dedup(ModeScreen):
         elif draft.is_found and action == "create":
             self._refuse_found()
         elif not draft.has_page:
-            key = self.navigator.keymap.key_of
+            key = self.app.keymap.key_of
             words = f"{key('draft.assign')} says whose it is, {key('draft.page')} creates the page"
             self.show_notice(f"its entity has no page: {words}")
         elif action == "create":
@@ -301,15 +287,19 @@ class Dedup(ModeScreen):
         elif known.relation == "different" and not self.query_one(KnownList).chosen:
             self.show_notice(f"no known fact states that: to {action} one anyway, go to it first")
         elif action == "merge":
-            merged = self.model.merged_text(draft.id, known)
-            self.line_editor.start_merge(draft.id, known.fact_id, merged)
+            fact_ids, merged = (known.fact_id,), self.model.merged_text(draft.id, known)
+            self.line.ask_for(
+                "merge",
+                lambda text: self.model.choose(draft.id, Choice("merge", fact_ids, text)),
+                merged,
+            )
         else:
             self._decide(draft.id, Choice(action, (known.fact_id,)))
 
     def _refuse_found(self) -> None:
         """Say what can be done with a fact that a scan found, in place of changing it."""
         skip, supersede, merge = (
-            self.navigator.keymap.key_of(f"draft.{name}") for name in ("skip", "supersede", "merge")
+            self.app.keymap.key_of(f"draft.{name}") for name in ("skip", "supersede", "merge")
         )
         what = f"{skip} keeps both, {supersede} strikes out the other, {merge} merges them"
         self.show_notice(f"it is on its page already: {what}")
@@ -326,7 +316,7 @@ class Dedup(ModeScreen):
             self.model.label(self.draft.id, self.known, same=same)
         else:
             keys = " and ".join(
-                self.navigator.keymap.key_of(f"pair.{name}") for name in ("same", "different")
+                self.app.keymap.key_of(f"pair.{name}") for name in ("same", "different")
             )
             self.show_notice(f"no pair to label: {keys} are for a draft and a known text")
 
@@ -334,7 +324,7 @@ class Dedup(ModeScreen):
         self.model.apply()
 
     def action_undo(self) -> None:
-        self.model.writer.undo()
+        self.model.undo()
 
     def action_threshold(self, steps: int) -> None:
         self.query_one(NumberSlider).action_move(steps)
@@ -345,11 +335,6 @@ class Dedup(ModeScreen):
             self.show_notice("no file is chosen: go to a fact on the right first")
 
     # Showing.
-
-    def _show_pane(self, name: str) -> None:
-        """Show this pane on a small terminal; a large one shows all."""
-        for other in PANES:
-            self.query_one("#review").set_class(other == name, f"-pane-{other}")
 
     def _compare_draft(self) -> None:
         """Show what resembles the draft under the cursor instead of what resembles a typed text."""
@@ -367,7 +352,7 @@ class Dedup(ModeScreen):
     ) -> None:
         """Show the texts that resemble a draft or, without an id, the text being typed."""
         pane = self.query_one(KnownList)
-        typed = safe_line(self.query_one(DraftLine).value.strip())
+        typed = safe_line(self.line.value.strip())
         subject = draft_id or typed
         pane.border_subtitle = "compared with what you type" if typed and not draft_id else ""
         if not checked:
@@ -375,86 +360,3 @@ class Dedup(ModeScreen):
         else:
             pane.empty_state = no_known_facts if subject else no_draft_selected
         pane.show(draft_id, known)
-
-
-LineUse = Literal["new", "text", "merge", "person", "file"]
-LINE_TITLES: dict[LineUse, str] = {
-    "new": "new draft",
-    "text": "change this draft · enter keeps it, esc leaves it",
-    "merge": "merged text · enter accepts, esc cancels",
-    "person": "name of the person it is about · enter creates the page, esc leaves it",
-    "file": "file of drafts, a line each · tab completes, enter loads it",
-}
-
-
-class LineEditor:
-    """The current use of the input line, which decides what submitting its text does."""
-
-    def __init__(self, screen: Screen[None], model: ReviewModel) -> None:
-        self._screen, self._model = screen, model
-        self.use: LineUse = "new"
-        self._draft_id = ""
-        """The draft whose text is changed or merged, or whose person is named."""
-        self._fact_id = 0
-        """The fact that the draft is merged into."""
-
-    @property
-    def typed(self) -> str:
-        """The text typed so far, unless it is the name of a person or a file."""
-        is_name = self.use in ("person", "file")
-        return "" if is_name else self._screen.query_one(DraftLine).value.strip()
-
-    def start_text(self, draft_id: str) -> None:
-        """Put the text of a draft into the line, to be changed."""
-        if (draft := self._model.store.draft(draft_id)) is not None:
-            self._draft_id = draft_id
-            self._start("text", draft.text)
-
-    def start_merge(self, draft_id: str, fact_id: int, text: str) -> None:
-        """Put a text into the line that will replace both a draft and a fact."""
-        self._draft_id, self._fact_id = draft_id, fact_id
-        self._start("merge", text)
-
-    def start_person(self, draft_id: str) -> None:
-        """Let the user type the name of a person who has no page yet."""
-        self._draft_id = draft_id
-        self._start("person")
-
-    def start_file(self) -> None:
-        """Let the user type the name of a file of drafts."""
-        self._start("file")
-
-    def reset(self) -> None:
-        """Use the line for new drafts again; an unfinished one stays there."""
-        if self.use != "new":
-            self._start("new")
-
-    def submit(self, text: str) -> bool:
-        """Process the text according to the current use; return whether that use has ended."""
-        text = text.strip()
-        if not text:
-            return True
-        if self.use == "new":
-            self._screen.query_one(DraftLine).value = ""
-            self._model.add_line(text)
-            return False
-        if self.use == "file":
-            self._model.load(text)
-            return False  # the line stays until the file is loaded: its name may be wrong
-        if self.use == "text":
-            self._model.rewrite(self._draft_id, text)
-        elif self.use == "person":
-            self._model.writer.create_page_of(self._draft_id, text)
-        else:
-            self._model.choose(self._draft_id, Choice("merge", (self._fact_id,), text))
-        return True
-
-    def _start(self, use: LineUse, text: str = "") -> None:
-        line = self._screen.query_one(DraftLine)
-        self.use = use
-        line.border_title = LINE_TITLES[use]
-        line.placeholder = PLACEHOLDER if use == "new" else ""
-        line.show_text(text)
-        line.complete_with(self._model.complete_file if use == "file" else None)
-        if use != "new":
-            self._screen.set_focus(line)

@@ -11,7 +11,7 @@ from kbx_tui.tui.dedup.rows import KnownRow, ScanEnded
 from kbx_tui.tui.drawing.cell_text import shorten
 
 if TYPE_CHECKING:
-    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.config import DedupSettings
     from kbx_tui.drafting.decided_pairs import LabelledScore, ThresholdMetrics
     from kbx_tui.drafting.drafts import Draft
     from kbx_tui.tui.dedup.draft_store import ReviewStep
@@ -106,17 +106,18 @@ def describe_saved(count: int) -> str:
 
 
 def describe_threshold(
-    engine: KnowledgeBase | None, labels: Sequence[LabelledScore], threshold: float | None
+    settings: DedupSettings | None, labels: Sequence[LabelledScore], threshold: float | None
 ) -> tuple[float, str]:
-    """Return the position of the slider, and a note on it. Without I/O."""
-    if engine is None:
+    """Return the position of the slider, and a note on it; `settings` are None before opening."""
+    if settings is None:
         return START, ""
-    dedup = engine.settings.dedup
     if threshold is None:
-        kinds = f"fact {format_score(dedup.fact_threshold)}"
-        kinds += f", open item {format_score(dedup.open_item_threshold)}"
-        return dedup.fact_threshold, f"by kind: {kinds}"
-    metrics = engine.measure(labels, threshold)
+        kinds = f"fact {format_score(settings.fact_threshold)}"
+        kinds += f", open item {format_score(settings.open_item_threshold)}"
+        return settings.fact_threshold, f"by kind: {kinds}"
+    from kbx_tui.drafting.decided_pairs import measure_threshold  # loaded with the drafts
+
+    metrics = measure_threshold(labels, threshold)
     if metrics is None:
         left = LABELS_NEEDED - len(labels)
         return threshold, f"{left} pairs with y or n show how good it is"

@@ -94,6 +94,13 @@ def fit_to_height(lines: list[Line], height: int) -> list[Line]:
     return spaced if len(spaced) <= height else [line for line in lines if line]
 
 
+def diff_look(line: str) -> Look:
+    """Return the style of a line of a unified diff, or of a reason (`✗ ...`) why there is none."""
+    if line.startswith(("+++", "---", "@@")):
+        return "rule"
+    return "entity" if line.startswith("+") else "bad" if line.startswith(("-", "✗")) else "dim"
+
+
 class LineDrawing:
     """Mixin for widgets whose component classes come from `looks`."""
 

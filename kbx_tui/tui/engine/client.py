@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from textual.message import Message
+
+from kbx_tui.errors import KbxError
+from kbx_tui.user_files import logger
+
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.config import Settings
+    from kbx_tui.index.index_status import IndexQuestion
 
 
 T = TypeVar("T")
+ItemT = TypeVar("ItemT")
 OpenEngine = Callable[[], "KnowledgeBase"]
+
+GROUP = 5
+"""Items of `in_groups` that are read in one call: for so long a search of the user waits."""
+GROUP_PAUSE = 0.005
+"""Seconds between two such calls."""
 
 
 class EngineClient:
@@ -38,6 +52,8 @@ class EngineClient:
         self._open_engine = open_engine
         self._on_error, self._on_answer = on_error, on_answer
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kbx-engine")
+        self._writes: deque[Callable[[KnowledgeBase], object]] = deque()
+        """Those that have not begun."""
         self._tasks: set[asyncio.Task[object]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.engine: KnowledgeBase | None = None
@@ -58,6 +74,24 @@ class EngineClient:
     async def look(self, call: Callable[[KnowledgeBase], T]) -> T:
         """Run `call` as `run` does, without `on_answer`: the user does not wait for it."""
         return await asyncio.wrap_future(self._pool.submit(self._call, call))
+
+    async def write(self, call: Callable[[KnowledgeBase], object]) -> None:
+        """Make a call as `run` does, which saves work of the user: closing does not skip it."""
+        self._writes.append(call)
+        await self.run(lambda engine: self._writes.popleft()(engine))
+
+    async def in_groups(
+        self, items: Sequence[ItemT], read: Callable[[KnowledgeBase, Sequence[ItemT]], T]
+    ) -> AsyncIterator[tuple[Sequence[ItemT], T]]:
+        """Yield what `read` returns for a few items at a time; searches are answered in between."""
+        for start in range(0, len(items), GROUP):
+            group = items[start : start + GROUP]
+
+            def call(engine: KnowledgeBase, group: Sequence[ItemT] = group) -> T:
+                return read(engine, group)
+
+            yield group, await self.run(call)
+            await asyncio.sleep(GROUP_PAUSE)
 
     def start(self, request: Coroutine[Any, Any, object]) -> asyncio.Task[object] | None:
         """Run a request in the background and report what it raises; None after closing."""
@@ -85,15 +119,17 @@ class EngineClient:
             self._on_error(error)
 
     def close(self, last: Callable[[KnowledgeBase], object] | None = None) -> Future[None]:
-        """Cancel all requests, then make the call `last`, if any, and close the engine.
+        """Cancel all requests, make the writes that wait and the call `last`, close the engine.
 
-        Returns the future of that, without waiting. `last` opens the engine if it is not open yet:
-        it saves the user's work.
+        Returns the future of that, without waiting. Writes and `last`, which save the user's work,
+        open an engine that is not open yet.
         """
         self.closed.set()
         for task in self._tasks:
             task.cancel()
-        closing = self._pool.submit(self._close, last)
+        if last is not None:
+            self._writes.append(last)
+        closing = self._pool.submit(self._close)
         self._pool.shutdown(wait=False)
         return closing
 
@@ -111,15 +147,21 @@ class EngineClient:
             self.engine = self._open_engine()
         return call(self.engine)
 
-    def _close(self, last: Callable[[KnowledgeBase], object] | None) -> None:
-        if last is not None and self.engine is None:
+    def _close(self) -> None:
+        if self._writes and self.engine is None:
             self.engine = self._open_engine()
         if self.engine is not None:
             try:
-                if last is not None:
-                    last(self.engine)
+                while self._writes:
+                    self._save(self._writes.popleft(), self.engine)
             finally:
                 self.engine.close()
+
+    def _save(self, write: Callable[[KnowledgeBase], object], engine: KnowledgeBase) -> None:
+        try:
+            write(engine)
+        except KbxError as error:  # others may still work
+            logger().error("%s", error, exc_info=error)
 
 
 class LatestOnly:
@@ -143,7 +185,6 @@ class LatestOnly:
         self._task = self._client.start(request)
 
     def cancel(self) -> None:
-        """Cancel the active request, if any."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -165,9 +206,39 @@ class Status(Protocol):
         ...
 
 
-class KeyedStatus(Status, Protocol):
-    """A status line that knows the keys of commands, which kbx.toml may change."""
+class Host(Status, Protocol):
+    """The app, as a session and its models know it. Call its methods on the event loop."""
 
     def key_of(self, command_id: str) -> str:
-        """Return the first key of a command, for a sentence."""
+        """Return the first key of a command, for a sentence: kbx.toml may change it."""
+        ...
+
+    def broadcast(self, message: Message) -> None:
+        """Post a message to all screens of the open base."""
+        ...
+
+    def configure(self, settings: Settings) -> None:
+        """Apply the settings of the base, after it has been opened."""
+        ...
+
+    def ask_for_trust(self) -> None:
+        """Ask whether the base may do what its kbx.toml asks for, unless that was answered."""
+        ...
+
+    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
+        """Ask whether to index that much; `answer` receives whether the user says so."""
+        ...
+
+    @property
+    def may_ask_for_entities(self) -> bool:
+        """Whether the user has not answered for this base, and is doing nothing else."""
+        ...
+
+    def ask_for_entities(
+        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
+    ) -> None:
+        """Ask whether to use as entities what `sentence` counts; `answer` receives the answer.
+
+        `names` are lines with the most frequent ones.
+        """
         ...

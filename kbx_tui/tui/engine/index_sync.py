@@ -36,6 +36,9 @@ PAUSE_STEP = 0.1
 """Seconds between two looks of a paused run at whether the app has been left."""
 STOP_SECONDS = 1.0
 """Seconds the screen stays while indexing stops, which may be interrupted at any moment."""
+LOOK_INTERVAL = 3.0
+"""Seconds between two looks at whether the index has new content."""
+NOT_INDEXED = "this knowledge base has no index yet: `kbx index` makes it"
 
 
 class IndexSync:
@@ -78,7 +81,6 @@ class IndexSync:
 
     @property
     def is_indexing(self) -> bool:
-        """Whether indexing is in progress."""
         return self._indexing is not None and not self._indexing.done()
 
     @property
@@ -110,7 +112,6 @@ class IndexSync:
             self._show_run(self.run.in_state("paused"))
 
     def resume(self) -> None:
-        """Let a paused run go on."""
         if not self._resumed.is_set():
             self._resumed.set()
             self._show_run(self.run.in_state("running"))
@@ -145,7 +146,7 @@ class IndexSync:
 
     @property
     def watching_words(self) -> str:
-        """Whether files are watched, in words."""
+        """The same in words."""
         if self.is_watching:
             return "watching: changed files are indexed at once"
         return "not watching: files are indexed when you say so"
@@ -159,7 +160,6 @@ class IndexSync:
                 self.index(by_user=True)  # files may have changed meanwhile
 
     def stop_watching(self) -> None:
-        """Notice no further changes on disk."""
         if self._watching is not None:
             self._watching.set()
             self._watching = None
@@ -326,32 +326,12 @@ async def run_in_thread(work: Callable[[], None], name: str, *, daemon: bool = F
     await asyncio.wrap_future(result)
 
 
-LOOK_INTERVAL = 3.0
-"""Seconds between two looks at whether the index has new content."""
-NOT_INDEXED = "this knowledge base has no index yet: `kbx index` makes it"
+class IndexFollower(IndexSync):
+    """Indexes nothing: the base is open for reading only."""
 
-
-class IndexFollower:
-    """Takes the place of `IndexSync` where the base is open for reading only."""
-
-    watching_words = "read-only: what others index appears within seconds"
-    expects_own_writes = is_indexing = False
-
-    def __init__(
-        self,
-        client: EngineClient,
-        status: Status,
-        *,
-        on_growth: Callable[[frozenset[str]], None],
-    ) -> None:
-        """`on_growth` is called when the index has new content."""
-        self._client, self._status, self._on_growth = client, status, on_growth
-        self.interval = LOOK_INTERVAL
-        self.on_run: Callable[[], object] = lambda: None
-        self.run = IndexRun().in_state("idle")
-        self._following: asyncio.Task[object] | None = None
-        self._paths: Sequence[str] | None = None
-        """The documents of the newest index: another object after each change of it."""
+    _following: asyncio.Task[object] | None = None
+    _paths: Sequence[str] | None = None
+    """The documents of the newest index: another object after each change of it."""
 
     def index(self, maybe_changed: Iterable[str] = (), *, by_user: bool = False) -> None:
         """Say so if there is no index: another process has to make it."""
@@ -359,8 +339,11 @@ class IndexFollower:
 
     @property
     def is_watching(self) -> bool:
-        """Whether changes of the index are noticed."""
         return self._following is not None
+
+    @property
+    def watching_words(self) -> str:
+        return "read-only: what others index appears within seconds"
 
     def watch(self, *, by_user: bool = False) -> None:
         """Notice changes of the index from now on."""
@@ -368,25 +351,9 @@ class IndexFollower:
             self._following = self._client.start(self._follow())
 
     def stop_watching(self) -> None:
-        """Notice no further changes."""
         if self._following is not None:
             self._following.cancel()
             self._following = None
-
-    async def stop(self) -> None:
-        """Stop watching; there is no run to wait for."""
-        self.stop_watching()
-
-    def expect(self, paths: Iterable[str]) -> None:
-        """Do nothing, as what follows: the app writes no file, and there is no run."""
-
-    def pause(self) -> None: ...
-
-    def resume(self) -> None: ...
-
-    def halt(self) -> None: ...
-
-    def answer(self, *, confirmed: bool) -> None: ...
 
     async def _say_if_not_indexed(self) -> None:
         if not await self._client.look(lambda engine: engine.is_indexed()):
@@ -399,7 +366,7 @@ class IndexFollower:
                     self._on_growth(frozenset())
             except Exception as error:  # perhaps the index is just being replaced
                 logger().warning("changes of the index are not noticed: %s", error)
-            await asyncio.sleep(self.interval)
+            await asyncio.sleep(LOOK_INTERVAL)
 
     def _has_news(self, engine: KnowledgeBase) -> bool:
         """Return whether the index has changed since the last call; runs on the engine's thread.
@@ -410,23 +377,5 @@ class IndexFollower:
             self._paths = ()
             return False
         is_newer, before = engine.refresh(), self._paths
-        self._paths = engine.document_paths()
+        self._paths = engine.documents.paths()
         return is_newer or (before is not None and self._paths is not before)
-
-
-IndexUpkeep = IndexSync | IndexFollower
-
-
-def index_upkeep(
-    client: EngineClient,
-    open_engine: OpenEngine,
-    status: Status,
-    *,
-    writes: bool,
-    on_growth: Callable[[frozenset[str]], None],
-    on_question: Callable[[IndexQuestion], None],
-) -> IndexUpkeep:
-    """Return what indexes the base or, without `writes`, notices what others index."""
-    if not writes:
-        return IndexFollower(client, status, on_growth=on_growth)
-    return IndexSync(client, open_engine, status, on_growth=on_growth, on_question=on_question)

@@ -15,6 +15,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import format_place
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -114,8 +115,6 @@ LEAST_DAYS, MOST_DAYS = 1.0, 900.0
 
 @dataclass(frozen=True, slots=True)
 class ExpertRow:
-    """One expert."""
-
     id: str
     rank: int
     name: str
@@ -215,13 +214,10 @@ def _claim_row(expert: Expert, receipt: Receipt, *, counts: bool) -> ClaimRow:
 
 
 @dataclass
-class ExpertsReady(Message):
+class ExpertsReady(Newest):
     """The experts on the current topic have been ranked."""
 
     view: ExpertsView
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, ExpertsReady)
 
 
 @dataclass

@@ -29,7 +29,6 @@ from kbx_tui.tui.experts.model import (
     half_life_at,
     slider_value,
 )
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
@@ -217,8 +216,6 @@ WEIGHT_HELP = {
 
 
 class TopicLine(OrderedInput):
-    """The field for the topic."""
-
     BINDINGS = bindings("topic")
 
     def __init__(self) -> None:
@@ -226,8 +223,6 @@ class TopicLine(OrderedInput):
 
 
 class Experts(ModeScreen):
-    """The experts mode."""
-
     BINDINGS = bindings("experts", "mode")
     AUTO_FOCUS = "TopicLine"
     MODE = "experts"
@@ -239,8 +234,8 @@ class Experts(ModeScreen):
         ExpertList: ("expert_list", "list"),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.experts
 
     def compose_panes(self) -> ComposeResult:
@@ -271,7 +266,7 @@ class Experts(ModeScreen):
             case NumberSlider() as slider:
                 return half_life_words(f"{half_life_at(slider.value):.0f}d", weight)
             case ExpertList() as experts if experts.current is not None:
-                keymap = self.navigator.keymap
+                keymap = self.app.keymap
                 edit = keymap.key_of("claim.edit") if keymap.offers("claim.edit") else ""
                 return row_words(experts.current, weight, edit)
         return ()
@@ -302,9 +297,6 @@ class Experts(ModeScreen):
     def action_focus_topic(self) -> None:
         self.set_focus(self.query_one(TopicLine))
 
-    def action_next_pane(self, step: int) -> None:
-        self.focus_next() if step > 0 else self.focus_previous()
-
     def action_next_weight(self) -> None:
         weight = WEIGHTS[(WEIGHTS.index(self.model.question.weight) + 1) % len(WEIGHTS)]
         self.model.ask(weight=weight)
@@ -333,7 +325,7 @@ class Experts(ModeScreen):
         experts.empty_state = no_experts(
             view.topic,
             view.weight,
-            self.navigator.keymap.key_of("weight.next"),
+            self.app.keymap.key_of("weight.next"),
             has_claims=view.ranking.in_scope > 0,
         )
         experts.show(view)
@@ -341,7 +333,7 @@ class Experts(ModeScreen):
 
     def _show_weight(self) -> None:
         weight = self.model.question.weight
-        key = self.navigator.keymap.key_of("weight.next")
+        key = self.app.keymap.key_of("weight.next")
         note = "" if weight == "recency" else f"unused by {weight}; {key} changes that"
         self.query_one(NumberSlider).annotate(note)
 

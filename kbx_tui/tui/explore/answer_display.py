@@ -43,7 +43,7 @@ class AnswerDisplay:
 
     def show(self, view: ExploreView, *, is_new: bool) -> None:
         """Show a ranking: of a new query, or of the same one under other knobs."""
-        self.view, keymap = view, self._screen.navigator.keymap
+        self.view, keymap = view, self._screen.app.keymap
         status, chip = self._find(StatusLine), self._find(DateChip)
         status.clear_error()
         if EXPERTS_KEY in view.note:
@@ -94,7 +94,7 @@ class AnswerDisplay:
         self._facets.update()
         if self.view is None:
             recent = tuple(self._screen.app_state.queries[:RECENT_QUERIES])
-            key = self._screen.navigator.keymap.key_of("query.earlier")
+            key = self._screen.app.keymap.key_of("query.earlier")
             self._find(ResultList).show_empty(no_query(self._model.summary, recent, key))
 
     def show_slow(self) -> None:

@@ -61,7 +61,7 @@ class DocumentActions:
             snippet = self._model.displayed.snippets[path]
             text = await self._reader.whole_passage(path, snippet) or text
         name = COMMAND if content == "command" else content
-        self._screen.show_notice(await self._screen.navigator.copy(name, text))
+        self._screen.show_notice(await self._screen.app.copy(name, text))
 
     def share(self) -> None:
         if self._model.state.query:
@@ -80,7 +80,7 @@ class DocumentActions:
             return search_page(shared), len(shared.answer.results)
 
         page, count = await self._session.client.run(make)
-        place = await self._screen.navigator.save_page(request.searched, page)
+        place = await self._screen.app.save_page(request.searched, page)
         self._screen.show_notice(safe_line(f"wrote {format_count(count, 'result')} to {place}"))
 
     def refresh_index(self) -> None:

@@ -45,8 +45,8 @@ class FacetSidebar:
         is_small = summary is not None and (summary.documents or 0) <= MOST_DOCUMENTS
 
         def read(engine: KnowledgeBase) -> tuple[Facets, tuple[LinkedDocument, ...]]:
-            linked = engine.most_linked(documents) if is_small else ()
-            return engine.facets(documents), linked
+            linked = engine.links.most_linked(documents) if is_small else ()
+            return engine.documents.facets(documents), linked
 
         facets, linked = await self._client.run(read)
         if self._screen.is_attached:
@@ -62,7 +62,7 @@ class FacetSidebar:
         pane.show((*values, *linked_rows(linked)), facets.months, facets.total)
         noun = "document" if self._model.displayed.ranking is None else "result"
         pane.border_title = f"Facets of {format_count(facets.total, noun)}"
-        key = self._screen.navigator.keymap.key_of("focus.entities")
+        key = self._screen.app.keymap.key_of("focus.entities")
         strip.show_line(partial(facet_strip_line, _top_of_each(pane.rows), key))
 
 

@@ -13,7 +13,8 @@ from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.judging.grades import DEPTH, judging_order
-from kbx_tui.tui.judging.judging_screen import JudgedDocument, MeasureLine
+from kbx_tui.tui.judging.judging_screen import MeasureLine
+from kbx_tui.tui.judging.model import JudgedDocument
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 
@@ -33,7 +34,7 @@ class ResultJudge:
         """Show the newest measure, and the grades of the query on the screen."""
         view = self._answer.view
         self._screen.query_one(MeasureLine).show(self._judging, keymap)
-        grades = self._judging.grades.of(view.query) if view is not None else {}
+        grades = self._judging.grades_of(view.query) if view is not None else {}
         self._screen.query_one(ResultList).show_grades(grades)
         self._screen.query_one(PreviewPane).show_grades(grades)
 

@@ -49,9 +49,8 @@ from kbx_tui.tui.explore.view import (
 )
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.judging.judging_screen import JudgingScreen, MeasureLine
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.shell.messages import Failure
+from kbx_tui.tui.shell.messages import Failure, GoTo
 from kbx_tui.tui.shell.tour import TourBubble
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
@@ -82,8 +81,8 @@ class Explore(JudgingScreen):
         NumberSlider: ("slider",),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.explore
         self.answer = AnswerDisplay(self)
         self.reader = Reader(self)
@@ -194,7 +193,7 @@ class Explore(JudgingScreen):
         if results.current is not None:
             self._show_current(results.current)
         if is_new:
-            self.judge.show(self.navigator.keymap)
+            self.judge.show(self.app.keymap)
             if not self.query_line.has_focus:
                 self.app_state.remember_query(self.model.asked())
         if self.tour.is_shown:
@@ -355,8 +354,10 @@ class Explore(JudgingScreen):
         self.set_focus(self.query_one(PathLine))
 
     def action_pick_folders(self) -> None:
+        from kbx_tui.tui.indexing.folder_list import FolderPicker  # seldom needed
+
         self.action_leave_field()  # what is typed in the path field applies first
-        self.navigator.pick_folders()
+        self.app.push_screen(FolderPicker(self.session.index))
 
     def action_leave_field(self) -> None:
         self.panes.go_to("results")
@@ -435,7 +436,7 @@ class Explore(JudgingScreen):
             self.show_notice(text)
 
     def action_add_entity(self) -> None:
-        self.navigator.pick_entity(self._add_entity)
+        self.pick_entity(self._add_entity)
 
     def _add_entity(self, entity_id: str) -> None:
         if self.model.state.query:
@@ -454,7 +455,7 @@ class Explore(JudgingScreen):
             line.show_query(queries[earlier])
 
     def action_compare(self) -> None:
-        self.app.call_later(self.navigator.go_to, "compare")
+        self.app.post_message(GoTo("compare"))
 
     # Actions: boxes above the screen, imported when one is first opened.
 
@@ -486,7 +487,7 @@ class Explore(JudgingScreen):
         self.panes.go_to("results")
         self.model.run(state)
         words = recalled.notice or settings_words(state, self.model.defaults)
-        undo = f"{self.navigator.keymap.key_of('undo')} takes it back"
+        undo = f"{self.app.keymap.key_of('undo')} takes it back"
         self.show_notice(" · ".join(filter(None, (words, undo))))
 
     def action_facets(self) -> None:
@@ -526,7 +527,7 @@ class Explore(JudgingScreen):
         if action.kind == "apply":
             results.seek(chosen.path)
             self.model.apply(**action.changes)
-            undo = self.navigator.keymap.key_of("undo")
+            undo = self.app.keymap.key_of("undo")
             self.show_notice(f"{action.text}: {undo} takes it back")
         else:
             results.go_to(chosen.path)

@@ -40,7 +40,7 @@ class TourGuide:
         if key == "escape":
             self.end()
             return isinstance(self._screen.focused, QueryLine)
-        keymap = self._screen.navigator.keymap
+        keymap = self._screen.app.keymap
 
         def keys_of(name: str) -> tuple[str, ...]:
             return keymap.keys(command_by_id(name))
@@ -67,7 +67,7 @@ class TourGuide:
             # once the list is as high as it is at this step
             self._screen.call_after_refresh(self._show_row_that_moves)
         row = "the bars" if moves is None else f"row {moves + 1}"
-        bubble.show(self._tour.words(self._screen.navigator.keymap.key_of, row))
+        bubble.show(self._tour.words(self._screen.app.keymap.key_of, row))
 
     @property
     def _row_that_moves(self) -> int | None:

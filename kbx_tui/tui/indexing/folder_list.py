@@ -8,11 +8,9 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.indexing.folder_tree import FolderRow, FolderTree, Mark, folders_to
@@ -34,9 +32,6 @@ class FolderList(RowsView[FolderRow]):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "rule", "cursor")
     BINDINGS = bindings("folders")
 
-    class Taken(Message):
-        """The user wants to search in one folder only."""
-
     def __init__(self, model: IndexModel) -> None:
         super().__init__()
         self.model = model
@@ -53,15 +48,10 @@ class FolderList(RowsView[FolderRow]):
                 folder = below[0]
                 self._opened.add(folder)
         self._folders = tree
-        self._lay_out(self.current.path if self.current else "")
+        self._lay_out()
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         return folder_line(self.rows[row], width, self.marker(row))
-
-    def row_opened(self) -> None:
-        if (row := self.current) is not None:
-            self.model.take(row.path)
-            self.post_message(self.Taken())
 
     def action_toggle_folder(self) -> None:
         if (row := self.current) is not None:
@@ -76,7 +66,7 @@ class FolderList(RowsView[FolderRow]):
             self.choose(self.cursor + 1)
         else:
             self._opened.add(row.path)
-            self._lay_out(row.path)
+            self._lay_out()
 
     def action_fold(self) -> None:
         """Hide the folders in the current one, or go to the folder that it is in."""
@@ -85,18 +75,14 @@ class FolderList(RowsView[FolderRow]):
             return
         if row.is_open and row.path:
             self._opened.discard(row.path)
-            self._lay_out(row.path)
+            self._lay_out()
         elif row.path:
             places = {each.path: place for place, each in enumerate(self.rows)}
             outer = [places[folder] for folder in folders_to(row.path) if folder in places]
             self.choose(outer[-1])
 
-    def _lay_out(self, current: str) -> None:
-        self.rows = self._folders.rows(self._opened)
-        self.rebuild_lines()
-        places = {row.path: place for place, row in enumerate(self.rows)}
-        self.cursor = places.get(current, 0)
-        self.show_cursor()
+    def _lay_out(self) -> None:
+        self.show_rows(self._folders.rows(self._opened), key=lambda row: row.path)
 
 
 def folder_line(row: FolderRow, width: int, marker: str) -> Line:
@@ -127,9 +113,9 @@ class FolderPicker(BoxScreen[None]):
     SCOPES = ("folders", "list", "picker", "app")
     AUTO_FOCUS = "FolderList"
 
-    def __init__(self, model: IndexModel, keymap: Keymap) -> None:
+    def __init__(self, model: IndexModel) -> None:
         super().__init__()
-        self.model, self._keymap = model, keymap
+        self.model = model
 
     def compose(self) -> ComposeResult:
         yield FolderList(self.model)
@@ -144,7 +130,7 @@ class FolderPicker(BoxScreen[None]):
 
     @on(FoldersChanged)
     def show_folders(self) -> None:
-        folders, path, key = self.query_one(FolderList), self.model.path, self._keymap.key_of
+        folders, path, key = self.query_one(FolderList), self.model.path, self.app.keymap.key_of
         folders.border_title = Content(f"Search in {safe_line(path) or 'everything'}")
         folders.border_subtitle = Content(
             f"{key('folders.toggle')} in or out · {key('folders.take')} only here"
@@ -152,8 +138,10 @@ class FolderPicker(BoxScreen[None]):
         )
         folders.refresh_folders()
 
-    @on(FolderList.Taken)
-    def leave_for_results(self) -> None:
+    @on(RowsView.Opened)
+    def search_in_folder(self, event: RowsView.Opened) -> None:
+        """Search in one folder only."""
+        self.model.take(event.row.path)
         self.dismiss()
 
     def action_close(self) -> None:

@@ -17,8 +17,6 @@ Mark = Literal["", "all", "some", "none"]
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """One folder."""
-
     path: str
     """Relative to the root, without a final slash; empty for the whole base."""
     depth: int

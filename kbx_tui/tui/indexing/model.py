@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,15 +11,32 @@ from textual.message import Message
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine, Status
 from kbx_tui.tui.engine.index_run import IndexRun
-from kbx_tui.tui.engine.index_sync import IndexUpkeep, run_in_thread
+from kbx_tui.tui.engine.index_sync import IndexSync, run_in_thread
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.indexing.folder_tree import FolderTree, count_by_folder, toggled, tree_of
+from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.records import Written
     from kbx_tui.evaluation.past_queries import OverRetrieved
     from kbx_tui.index.index_status import IndexOverview
+
+
+MOST_QUERIES = 200
+"""Past queries that are read, the newest: more take long and say little more."""
+
+
+class RunChanged(Newest):
+    """A stage went on, or the run has another state: `IndexModel.run`."""
+
+
+class FilesRead(Newest):
+    """The files that need attention were read: `IndexModel.overview`."""
+
+
+class FoldersChanged(Newest):
+    """There are other folders, hits, or folders in scope: `IndexModel.folders`."""
 
 
 class IndexModel:
@@ -31,7 +47,7 @@ class IndexModel:
         client: EngineClient,
         open_engine: OpenEngine,
         status: Status,
-        index_sync: IndexUpkeep,
+        index_sync: IndexSync,
         explore: ExploreModel,
     ) -> None:
         self._client, self._open_engine, self._status = client, open_engine, status
@@ -41,13 +57,21 @@ class IndexModel:
         self.overview: IndexOverview | None = None
         """None before it has been read."""
         self.folders = FolderTree()
-        self.over_retrieved = OverRetrievedReader(client, lambda: self.post(FilesRead()))
+        self.over_retrieved: tuple[OverRetrieved, ...] = ()
+        """Documents that turn up for too many of the past queries, the worst first, muted ones
+        included."""
+        self.muted: tuple[str, ...] = ()
+        """Paths of the muted documents."""
+        self.has_read_queries = False
+        """Whether the past queries have been read."""
+        self._firsts: dict[str, tuple[str, ...]] = {}
+        """The first results of past queries."""
         self._is_shown = False
         self._reading_files, self._reading_folders = LatestOnly(client), LatestOnly(client)
+        self._reading_queries = LatestOnly(client)
 
     @property
     def run(self) -> IndexRun:
-        """The newest run of indexing."""
         return self.index_sync.run
 
     @property
@@ -61,20 +85,20 @@ class IndexModel:
         self.read_files()
         self.read_folders()
         if self._explore.is_searchable:
-            self.over_retrieved.read()
+            self._reading_queries.start(self._read_past_queries())
 
     def close(self) -> None:
         """Stop showing the mode."""
         self._is_shown = False
-        self.over_retrieved.stop()
+        self._reading_queries.cancel()
         self.post = lambda message: None
 
     def note_index_change(self) -> None:
         """Read again what is shown: folders, and the documents that are found too often."""
-        self.over_retrieved.forget()
+        self._firsts = {}
         if self._is_shown:
             self.read_folders()
-            self.over_retrieved.read()
+            self._reading_queries.start(self._read_past_queries())
 
     # Files that need attention.
 
@@ -102,6 +126,34 @@ class IndexModel:
         if self._is_shown and self.run.state in ("idle", "stopped"):
             self.read_files()
 
+    async def _read_past_queries(self) -> None:
+        """Read which documents turn up for too many of the past queries, a few at a time."""
+
+        def ask(engine: KnowledgeBase) -> tuple[list[str], tuple[str, ...]]:
+            asked = [past.query for past in engine.queries.asked()[:MOST_QUERIES]]
+            return asked, engine.settings.search.muted_documents
+
+        asked, self.muted = await self._client.run(ask)
+        self._firsts = {query: self._firsts[query] for query in asked if query in self._firsts}
+        missing = [query for query in asked if query not in self._firsts]
+        read = self._client.in_groups(
+            missing, lambda engine, group: engine.tuner.first_results(group)
+        )
+        async for group, firsts in read:
+            self._firsts |= zip(group, firsts, strict=True)
+        known = dict(self._firsts)
+
+        def judge(engine: KnowledgeBase) -> tuple[OverRetrieved, ...]:
+            from kbx_tui.evaluation.past_queries import find_over_retrieved
+
+            return find_over_retrieved(
+                known, engine.documents.titles(), len(engine.documents.paths())
+            )
+
+        self.over_retrieved = await self._client.run(judge)
+        self.has_read_queries = True
+        self.post(FilesRead())
+
     # Muted documents.
 
     def mute(self, path: str) -> None:
@@ -111,7 +163,7 @@ class IndexModel:
     async def _mute(self, path: str) -> None:
         def write(engine: KnowledgeBase) -> tuple[Written, tuple[str, ...]]:
             muted = {*engine.settings.search.muted_documents} ^ {path}
-            return engine.mute_documents(muted), engine.settings.search.muted_documents
+            return engine.tuner.mute_documents(muted), engine.settings.search.muted_documents
 
         written, muted = await self._client.run(write)
         if (number := written.entry) is not None:
@@ -129,7 +181,7 @@ class IndexModel:
         self._status.show_notice("the muted documents are as before")
 
     def _show_muted(self, muted: tuple[str, ...]) -> None:
-        self.over_retrieved.muted = muted
+        self.muted = muted
         self.post(FilesRead())
         self._explore.search_again()
         self.read_folders()
@@ -146,7 +198,7 @@ class IndexModel:
         state = self._explore.state
 
         def read(engine: KnowledgeBase) -> FolderTree:
-            paths = engine.document_paths()
+            paths = engine.documents.paths()
             tree = tree_of(paths)
             if state.query:
                 everywhere = replace(state, path="")
@@ -155,7 +207,9 @@ class IndexModel:
                 matched = engine.rank(evidence, tuning).included.nonzero()[0].tolist()
                 tree = replace(tree, hits=count_by_folder(evidence.paths[row] for row in matched))
             if state.path:
-                tree = replace(tree, in_scope=count_by_folder(engine.paths_in_scope(state.path)))
+                tree = replace(
+                    tree, in_scope=count_by_folder(engine.documents.in_scope(state.path))
+                )
             return tree
 
         self.folders = await self._client.run(read)
@@ -177,84 +231,3 @@ class IndexModel:
     def _search_in(self, path: str) -> None:
         self._explore.apply(path=path)
         self.read_folders()
-
-
-GROUP = 5
-"""Queries read in one call of the engine: for so long a search of the user waits."""
-MOST_QUERIES = 200
-"""Past queries that are read, the newest: more take long and say little more."""
-PAUSE_SECONDS = 0.005
-
-
-class OverRetrievedReader:
-    """What is known of the first results of the past queries. It outlives the screen."""
-
-    def __init__(self, client: EngineClient, on_change: Callable[[], object]) -> None:
-        self._client, self._on_change = client, on_change
-        self._reading = LatestOnly(client)
-        self._firsts: dict[str, tuple[str, ...]] = {}
-        self.found: tuple[OverRetrieved, ...] = ()
-        """The over-retrieved documents, the worst first, muted ones included."""
-        self.muted: tuple[str, ...] = ()
-        """Paths of the muted documents."""
-        self.queries: int | None = None
-        """Number of past queries; None before they are read."""
-
-    def read(self) -> None:
-        """Read the past queries that are new."""
-        self._reading.start(self._read())
-
-    def forget(self) -> None:
-        """Read all of them again when next asked: the index has new content."""
-        self._firsts = {}
-
-    def stop(self) -> None:
-        """Stop reading; what has been read stays."""
-        self._reading.cancel()
-
-    async def _read(self) -> None:
-        def ask(engine: KnowledgeBase) -> tuple[list[str], tuple[str, ...]]:
-            asked = [past.query for past in engine.query_history()[:MOST_QUERIES]]
-            return asked, engine.settings.search.muted_documents
-
-        asked, self.muted = await self._client.run(ask)
-        self._firsts = {query: self._firsts[query] for query in asked if query in self._firsts}
-        missing = [query for query in asked if query not in self._firsts]
-        for start in range(0, len(missing), GROUP):
-            group = missing[start : start + GROUP]
-
-            def read(engine: KnowledgeBase, group: list[str] = group) -> list[tuple[str, ...]]:
-                return engine.first_results(group)
-
-            self._firsts |= zip(group, await self._client.run(read), strict=True)
-            await asyncio.sleep(PAUSE_SECONDS)
-        self.queries, firsts = len(asked), dict(self._firsts)
-
-        def judge(engine: KnowledgeBase) -> tuple[OverRetrieved, ...]:
-            from kbx_tui.evaluation.past_queries import find_over_retrieved
-
-            return find_over_retrieved(firsts, engine.titles(), len(engine.document_paths()))
-
-        self.found = await self._client.run(judge)
-        self._on_change()
-
-
-class RunChanged(Message):
-    """A stage went on, or the run has another state: `IndexModel.run`."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, RunChanged)
-
-
-class FilesRead(Message):
-    """The files that need attention were read: `IndexModel.overview`."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, FilesRead)
-
-
-class FoldersChanged(Message):
-    """There are other folders, hits, or folders in scope: `IndexModel.folders`."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, FoldersChanged)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
-from textual.message import Message
 
 from kbx_tui.formatting import format_count, format_duration, format_percent, format_size
 from kbx_tui.safe_text import safe_line
@@ -227,48 +226,26 @@ class FileList(RowsView[FileRow]):
     COMPONENT_CLASSES = looks("strong", "accent", "bad", "cursor")
     BINDINGS = bindings("files")
 
-    @dataclass
-    class Opened(Message):
-        """The user wants to mend this file."""
-
-        row: FileRow
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._groups: tuple[FileGroup, ...] = ()
-        self._titles: list[Line] = []
+    _groups: tuple[FileGroup, ...] = ()
 
     def show(self, groups: Sequence[FileGroup]) -> None:
         """Show these groups; the cursor stays on its file."""
-        current = self.current if self.chosen else None
-        self._groups = tuple(groups)
-        self.rows = tuple(row for group in groups for row in group.rows)
-        self.rebuild_lines()
-        places = [
-            place
-            for place, row in enumerate(self.rows)
-            if current and (row.kind, row.path) == (current.kind, current.path)
-        ]
-        self.cursor = places[0] if places else min(self.cursor, max(len(self.rows) - 1, 0))
-        self.show_cursor()
+        self._groups, is_chosen = tuple(groups), self.chosen
+        self.show_rows(
+            (row for group in groups for row in group.rows),
+            key=lambda row: (row.kind, row.path) if is_chosen else None,
+            otherwise=self.cursor,
+        )
 
-    def row_opened(self) -> None:
-        if (row := self.current) is not None:
-            self.post_message(self.Opened(row))
-
-    def slots(self) -> list[Slot]:
-        self._titles, slots, first = [], list[Slot](), 0
-        heights = self.row_heights()
+    def slots(self) -> list[Slot | Line]:
+        slots, row, heights = list[Slot | Line](), 0, self.row_heights()
         for group in self._groups:
-            if slots:
-                self._titles.append(BLANK)
-                slots.append((-1, len(self._titles) - 1))
             title, advice = Span(f" {group.title}", "strong"), Span(f"  {group.advice}", "dim")
-            self._titles.append((title, advice))
-            slots.append((-1, len(self._titles) - 1))
-            for row in range(first, first + len(group.rows)):
+            slots += [BLANK] if slots else []
+            slots.append(fit_line((title, advice), self.line_width))
+            for _ in group.rows:
                 slots += [(row, part) for part in range(heights[row])]
-            first += len(group.rows)
+                row += 1
         return slots
 
     def row_heights(self) -> list[int]:
@@ -281,8 +258,6 @@ class FileList(RowsView[FileRow]):
         self.rebuild_lines()  # the text of the row under the cursor is shown in full
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            return fit_line(self._titles[part], width)
         if part:
             return (Span(f"     {self._rest(row)[part - 1]}", "dim"),)
         content, place_width = self.rows[row], self._place_width(width)

@@ -18,10 +18,11 @@ from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.indexing.folder_list import FolderList
 from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, RunChanged
 from kbx_tui.tui.indexing.panes import FileList, RunPane, file_groups
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
+from kbx_tui.tui.widgets.rows_view import RowsView
 
 nothing_to_do = titled_text(
     "Nothing needs attention.",
@@ -37,20 +38,19 @@ reading_files = dim_text("comparing the files with the index …")
 
 
 class Index(ModeScreen):
-    """The Index mode."""
-
     BINDINGS = bindings("indexing", "mode")
     AUTO_FOCUS = "FileList"
     MODE = "index"
     SCOPE = "indexing"
+    PANES: ClassVar = {"files": FileList, "folders": FolderList}
     MAIN_LIST = FileList
     FOCUS_SCOPES: ClassVar = {
         FileList: ("files", "list"),
         FolderList: ("folders", "list"),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.index
         self._is_settled = False
         """Whether the files have been listed once, so that the focus is where the user put it."""
@@ -75,22 +75,11 @@ class Index(ModeScreen):
 
     def fit(self, size: Size) -> None:
         self.set_class(size.height < 24, "-low")
-        self._show_pane_of_focus()
-        self._name_hidden_pane()
-
-    def _name_hidden_pane(self) -> None:
-        """Say in the borders which key shows the other pane, where there is room for one."""
-        key = self.navigator.keymap.key_of("screen.next")
+        # The borders say which key shows the other pane, where there is room for one.
+        key = self.app.keymap.key_of("screen.next")
         for pane, other in ((FileList, "folders"), (FolderList, "files")):
             hint = "" if self.has_class("-wide") else f"{key}: {other}"
             self.query_one(pane).border_subtitle = hint
-
-    def on_descendant_focus(self) -> None:
-        self._show_pane_of_focus()
-
-    def _show_pane_of_focus(self) -> None:
-        """Show the pane that has the focus; a wide terminal shows them all."""
-        self.set_class(isinstance(self.focused, FolderList), "-in-folders")
 
     def scopes(self) -> tuple[Scope, ...]:
         """Return the scopes whose keys work; those of a file only where files are listed."""
@@ -113,9 +102,9 @@ class Index(ModeScreen):
         if self.model.overview is not None:
             if self.model.overview.published:
                 files.empty_state = index_of_another_machine
-            often = self.model.over_retrieved
-            files.show(file_groups(self.model.overview, often.found, often.muted))
-            if often.queries is not None and not self._is_settled:
+            model = self.model
+            files.show(file_groups(self.model.overview, model.over_retrieved, model.muted))
+            if model.has_read_queries and not self._is_settled:
                 self._is_settled = True
                 self._leave_empty_list(files)
         self.query_one(KeyBar).show(*self.scopes())
@@ -134,12 +123,14 @@ class Index(ModeScreen):
         folders.border_title = Content(f"Folders · {where}")
         folders.refresh_folders()
 
-    @on(FolderList.Taken)
-    def leave_for_results(self) -> None:
-        self.app.call_later(self.navigator.go_to, "explore")
+    @on(RowsView.Opened, "FolderList")
+    def search_in_folder(self, event: RowsView.Opened) -> None:
+        """Search in one folder only, and go to the results."""
+        self.model.take(event.row.path)
+        self.app.post_message(GoTo())
 
-    @on(FileList.Opened)
-    async def mend_file(self, event: FileList.Opened) -> None:
+    @on(RowsView.Opened, "FileList")
+    async def mend_file(self) -> None:
         await self.action_edit()
 
     def action_pause(self) -> None:
@@ -153,7 +144,7 @@ class Index(ModeScreen):
             self.show_notice("nothing is being indexed")
 
     def action_stop(self) -> None:
-        sync, key = self.session.index_sync, self.navigator.keymap.key_of("index.run")
+        sync, key = self.session.index_sync, self.app.keymap.key_of("index.run")
         if not sync.run.is_active:
             self.show_notice("nothing is being indexed")
             return
@@ -193,7 +184,3 @@ class Index(ModeScreen):
 
     def action_undo(self) -> None:
         self.model.undo()
-
-    def action_next_pane(self, step: int) -> None:
-        is_there = isinstance(self.focused, FolderList)
-        self.set_focus(self.query_one(FileList if is_there else FolderList))

@@ -31,6 +31,7 @@ from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks, slice
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
 from kbx_tui.tui.judging.model import JudgingModel, PreferenceStep, vote_sentences, vote_words
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, dim_text, titled_text
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ class BlindLine(LineWidget):
     text = ""
 
     def show(self, text: str) -> None:
-        """Show a text."""
         self.text = text
         self.refresh()
 
@@ -67,8 +67,6 @@ class BlindScreen(ModalScreen[None]):
     def __init__(self, model: BlindModel, keymap: Keymap) -> None:
         super().__init__()
         self.model, self.keymap = model, keymap
-        self._is_over = False
-        """Whether there is nothing left to ask."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="blind"):
@@ -98,7 +96,7 @@ class BlindScreen(ModalScreen[None]):
             f"{first} · {second} · {neither} neither · {later} later · {undo} · {close}",
             f"{first} · {second} · {neither} · {close}",
         )
-        wordings = (f"{undo} undo · {close} close",) if self._is_over else answers
+        wordings = (f"{undo} undo · {close} close",) if self.model.votes else answers
         room = min(self.size.width, BOX) - 6
         self._box.border_subtitle = Content(longest_fitting(wordings, room))
 
@@ -111,37 +109,27 @@ class BlindScreen(ModalScreen[None]):
         lists.empty_state = titled_text(title, *texts) if texts else dim_text(title)
         lists.show(None)
 
-    # What the model found.
-
-    def on_asked(self, message: Asked) -> None:
-        question, self._is_over = message.question, False
+    def on_round_changed(self) -> None:
+        """Show the question, or how far the search for one is."""
+        model, progress = self.model, f"{format_count(self.model.answered, 'answer')} in this round"
         self._show_keys()
-        self._box.border_title = Content(f"Which list answers better: “{question.text}”")
-        self.query_one(TwoLists).show(question)
-        self.query_one(BlindLine).show(self._progress)
-
-    def on_looked(self, message: Looked) -> None:
-        self.query_one(BlindLine).show(
-            f"{self._progress}; looking at query {message.done + 1:,} of {message.total:,}"
-        )
-
-    def on_nothing_left(self, message: NothingLeft) -> None:
-        self._box.border_title, self._is_over = "No further question", True
-        self._show_keys()
-        if message.queries:
-            looked = format_count(message.queries, "query")
-            why = (
-                f"In {looked}, judged or asked before, the first results of A and of the current"
-                " settings are the same, or you have said which you prefer."
-            )
-        else:
+        if model.question is not None:
+            title = f"Which list answers better: “{model.question.text}”"
+            self._box.border_title = Content(title)
+            self.query_one(TwoLists).show(model.question)
+        elif model.votes is not None:
+            self._box.border_title = "No further question"
             why = "No query is judged or was asked before. Ask one in explore first."
-        self._show_text("That is all.", why, *vote_sentences(message.votes))
-        self.query_one(BlindLine).show(self._progress)
-
-    @property
-    def _progress(self) -> str:
-        return f"{format_count(self.model.answered, 'answer')} in this round"
+            if model.queries:
+                why = (
+                    f"In {format_count(len(model.queries), 'query')}, judged or asked before, the"
+                    " first results of A and of the current settings are the same, or you have said"
+                    " which you prefer."
+                )
+            self._show_text("That is all.", why, *vote_sentences(model.votes))
+        else:
+            progress += f"; looking at query {model.looked + 1:,} of {len(model.queries):,}"
+        self.query_one(BlindLine).show(progress)
 
     # What the user does.
 
@@ -248,6 +236,10 @@ PAUSE_SECONDS = 0.005
 """Pause between two background searches."""
 
 
+class RoundChanged(Newest):
+    """There is another question or none, or another query has been looked at."""
+
+
 class BlindModel:
     """One round of questions about two settings, which stay as they are meanwhile.
 
@@ -271,20 +263,22 @@ class BlindModel:
         """Takes messages to the screen; set by the screen."""
         self.question: Question | None = None
         """The one on the screen."""
+        self.votes: Votes | None = None
+        """Preferences between the two settings, once there is no further question."""
         self.answered = 0
         self._answers: list[tuple[Question, Callable[[], object]]] = []
         """Of this round, each with the call that takes it back."""
-        self._queries: tuple[str, ...] = ()
+        self.queries: tuple[str, ...] = ()
+        """Those that are looked at for one on which the settings differ."""
         self._left: deque[str] = deque()
         self._finding = LatestOnly(client)
 
     @property
-    def is_looking(self) -> bool:
-        """Whether the next question is being looked for."""
-        return self._finding.is_running
+    def looked(self) -> int:
+        """How many queries have been looked at."""
+        return len(self.queries) - len(self._left)
 
     def start(self) -> None:
-        """Look for the first question."""
         self._finding.start(self._begin())
 
     def stop(self) -> None:
@@ -325,44 +319,40 @@ class BlindModel:
         self._finding.start(self._find())
 
     def _show(self, question: Question) -> None:
-        self.question = question
-        self.post(Asked(question))
+        self.question, self.votes = question, None
+        self.post(RoundChanged())
 
     async def _begin(self) -> None:
         def read(engine: KnowledgeBase) -> list[str]:
-            judged = [query.text for query in engine.judgments()]
-            past = [past.query for past in engine.query_history()]
+            judged = [query.text for query in engine.judgments.queries()]
+            past = [past.query for past in engine.queries.asked()]
             return [query for query in (self._query, *judged, *past) if query]
 
-        self._queries = tuple(dict.fromkeys(await self._client.run(read)))
-        self._left = deque(self._queries)
+        self.queries = tuple(dict.fromkeys(await self._client.run(read)))
+        self._left = deque(self.queries)
         await self._find()
 
     async def _find(self) -> None:
         """Find the next query on which the two settings differ, and ask about it."""
 
         def find(engine: KnowledgeBase) -> Question | None:
-
-            return ask(engine, query, self._settings, given(engine), self._random)
-
-        def given(engine: KnowledgeBase) -> Sequence[Preference]:
-            return engine.preferences()
+            return ask(engine, query, self._settings, engine.preferences.read(), self._random)
 
         while self._left:
             query = self._left[0]
-            total = len(self._queries)
-            self.post(Looked(total - len(self._left), total))
+            self.post(RoundChanged())
             question = await self._client.run(find)
             self._left.popleft()
             if question is not None:
                 self._show(question)
                 return
             await asyncio.sleep(PAUSE_SECONDS)
-        self.post(NothingLeft(await self._count(), len(self._queries)))
+        self.votes = await self._count()
+        self.post(RoundChanged())
 
     async def _count(self) -> Votes:
         before, after = self._settings
-        return await self._client.run(lambda engine: engine.count_preferences(before, after))
+        return await self._client.run(lambda engine: engine.preferences.count(before, after))
 
     async def _sum_up(self) -> None:
         if words := vote_words(await self._count()):
@@ -437,30 +427,3 @@ def _results(
         date = safe_line(evidence.dates[row] or "")
         results.append(ShownResult(title, date, snippets.get(path), is_same))
     return tuple(results)
-
-
-@dataclass
-class Asked(Message):
-    """The next question."""
-
-    question: Question
-
-
-@dataclass
-class Looked(Message):
-    """How many queries have been looked at for one on which the settings differ."""
-
-    done: int
-    total: int
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Looked)
-
-
-@dataclass
-class NothingLeft(Message):
-    """There is no further question."""
-
-    votes: Votes
-    queries: int
-    """Number of queries that were looked at."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
@@ -12,27 +11,12 @@ from kbx_tui.safe_text import safe_lines
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.drawing.cell_text import wrap
-from kbx_tui.tui.drawing.lines import Line, Look, Span, looks
-from kbx_tui.tui.judging.grades import GradeStep
+from kbx_tui.tui.drawing.lines import Line, Span, diff_look, looks
 from kbx_tui.tui.judging.live_measure import measure_candidates
-from kbx_tui.tui.judging.model import GradeTakenBack, JudgingModel
+from kbx_tui.tui.judging.model import GradeTakenBack, JudgedDocument, JudgingModel
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
 from kbx_tui.tui.widgets.status_line import StatusLine
-
-if TYPE_CHECKING:
-    from kbx_tui.search.evidence.tuning import Tuning
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedDocument:
-    """The document that a grade key is about, and the query it is an answer to."""
-
-    query: str
-    path: str
-    title: str
-    tuning: Tuning
-    """What ranked it."""
 
 
 class Judge(Protocol):
@@ -40,7 +24,6 @@ class Judge(Protocol):
 
     def show(self, keymap: Keymap) -> None:
         """Show grades and the newest measure."""
-        ...
 
     def current(self) -> JudgedDocument | str:
         """Return the document that a grade key is about, or a sentence why there is none."""
@@ -48,7 +31,7 @@ class Judge(Protocol):
 
     def move_on(self, graded: JudgedDocument) -> str:
         """Leave a document that was graded for another; returns a sentence if there is no other."""
-        ...
+        return self.next()
 
     def next(self) -> str:
         """Go to the next document to judge; returns a sentence if there is none."""
@@ -56,7 +39,7 @@ class Judge(Protocol):
 
     def return_to(self, query: str, path: str) -> None:
         """Go back to a document whose grade was taken back, if it is still on the screen."""
-        ...
+        return
 
 
 class JudgingScreen(ModeScreen):
@@ -66,10 +49,10 @@ class JudgingScreen(ModeScreen):
 
     def on_grades_changed(self) -> None:
         self.query_one(StatusLine).clear_error()
-        self.judge.show(self.navigator.keymap)
+        self.judge.show(self.app.keymap)
 
     def on_measure_changed(self) -> None:
-        self.judge.show(self.navigator.keymap)
+        self.judge.show(self.app.keymap)
 
     def on_grade_taken_back(self, message: GradeTakenBack) -> None:
         self.judge.return_to(message.query, message.path)
@@ -80,13 +63,12 @@ class JudgingScreen(ModeScreen):
         if isinstance(document, str):
             self.show_notice(document)
             return
-        step = GradeStep(document.query, document.path, document.title, grade, document.tuning)
-        self.session.judging.judge(step)
+        document.grade = grade
+        self.session.judging.judge(document)
         self.app_state.remember_query(self.session.explore.asked())
         self._show_reason(self.judge.move_on(document))
 
     def action_next_to_judge(self) -> None:
-        """Go to the next document to judge."""
         self._show_reason(self.judge.next())
 
     def action_pin_settings(self) -> None:
@@ -104,10 +86,15 @@ class JudgingScreen(ModeScreen):
         elif pinned.is_fast or current.is_fast:
             self.show_notice("a fast search has no settings to compare: choose another mode first")
         elif pinned == current:
-            key = self.navigator.keymap.key_of("settings.pin")
+            key = self.app.keymap.key_of("settings.pin")
             self.show_notice(f"the current settings are A: change one, or pin others with {key}")
         else:
-            self.navigator.ask_blind(pinned.tuning, current.tuning)
+            from kbx_tui.tui.judging.blind import BlindModel, BlindScreen  # seldom needed
+
+            settings = (pinned.tuning, current.tuning)
+            session, query = self.session, self.session.explore.state.query
+            model = BlindModel(session.client, session.judging, query, settings)
+            self.app.push_screen(BlindScreen(model, self.app.keymap))
 
     def action_save_settings(self) -> None:
         """Show what saving the current settings changes, then save them if the user agrees."""
@@ -117,18 +104,18 @@ class JudgingScreen(ModeScreen):
         if settings.is_fast:
             self.show_notice("a fast search is no setting of kbx.toml: choose another mode first")
             return
-        tuning, saver, keymap = settings.tuning, self.session.settings_saver, self.navigator.keymap
+        tuning, judging, keymap = settings.tuning, self.session.judging, self.app.keymap
         keys = f"{keymap.key_of('save.write')} saves · {keymap.key_of('save.cancel')} cancels"
 
         def ask(diff: str) -> None:
             def answered(agreed: bool | None) -> None:
                 if agreed:
-                    saver.save(tuning, diff)
+                    judging.save(tuning, diff)
 
             if self.is_current:  # another screen may have been opened meanwhile
                 self.app.push_screen(SaveSettings(diff, keys), answered)
 
-        saver.propose(tuning, ask)
+        judging.propose_saving(tuning, ask)
 
     def _show_reason(self, reason: str) -> None:
         if reason:
@@ -144,7 +131,6 @@ class MeasureLine(LineWidget):
         """Wordings, the longest first."""
 
     def show(self, judging: JudgingModel, keymap: Keymap) -> None:
-        """Show the newest measure."""
         self.candidates = _candidates(judging, keymap)
         self.refresh()
 
@@ -157,9 +143,9 @@ class MeasureLine(LineWidget):
 def _candidates(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
     lowest, highest = (keymap.display_keys(command_by_id(f"grade.{grade}")) for grade in (0, 3))
     keys = f"{lowest}-{highest}"
-    if not judging.grades.queries and not keymap.offers("grade.0"):
+    if not judging.queries and not keymap.offers("grade.0"):
         return ()
-    if not judging.grades.queries:
+    if not judging.queries:
         return (
             f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next;"
             " then search quality shows here",
@@ -170,7 +156,7 @@ def _candidates(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
         return ("a fast search is not measured",)
     if judging.measured is not None:
         return measure_candidates(judging.measured)
-    if not any(query.is_measurable for query in judging.grades.queries):
+    if not any(query.is_measurable for query in judging.queries):
         return (f"no result is graded 1-{highest}, so there is nothing to measure",)
     return ("reading the judged queries …",)
 
@@ -200,8 +186,6 @@ class SaveSettings(ModalScreen[bool]):
 
 
 class SettingsDiff(TextPane):
-    """A unified diff."""
-
     COMPONENT_CLASSES = looks("entity", "bad", "rule")
 
     def __init__(self, diff: str) -> None:
@@ -210,13 +194,7 @@ class SettingsDiff(TextPane):
 
     def build(self, width: int) -> list[Line]:
         return [
-            (Span(f" {row}", _look(line)),)
+            (Span(f" {row}", diff_look(line)),)
             for line in self.lines
             for row in wrap(line, max(width - 1, 8))
         ]
-
-
-def _look(line: str) -> Look:
-    if line.startswith(("+++", "---", "@@")):
-        return "rule"
-    return "entity" if line.startswith("+") else "bad" if line.startswith("-") else "dim"

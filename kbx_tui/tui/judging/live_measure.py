@@ -1,9 +1,12 @@
-"""The measure of the current settings on the judged queries, beside A, from kept Evidence."""
+"""The settings of a search, and what they are worth on the judged queries, beside A.
+
+Measured from Evidence that is kept: no query is searched again.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -12,18 +15,57 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.formatting import format_count, format_percent, format_score
+from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.tui.engine.client import EngineClient
-from kbx_tui.tui.judging.search_settings import SearchSettings
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.evidence.tuning import Preset, Tuning
+    from kbx_tui.search.evidence.tuning import Preset
 
 
 EQUAL = 1e-12
 """As in `evaluation.significance`, which needs numpy."""
+LIMIT = 256 * 1024 * 1024
+"""Bytes of memory for the Evidence of one preset; A and the current settings may have two."""
+PAUSE_SECONDS = 0.005
+"""Pause between two background searches, for the event loop and for the user's own searches."""
+REPORT_FROM = 20
+"""Number of queries to read from which the progress is reported."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """Knobs, and whether the search is by words only; nothing that holds for one query."""
+
+    tuning: Tuning
+    """Without muted and pinned entities."""
+    is_fast: bool = False
+
+    def words(self) -> str:
+        """Return them in words: `two-pass, alpha .50, threshold .50`."""
+        if self.is_fast:
+            return "fast"
+        if not self.tuning.hierarchy:
+            return "flat"
+        seed = ", ranking of the seed" if self.tuning.preset == "seed" else ""
+        alpha, threshold = format_score(self.tuning.alpha), self.tuning.entity_threshold
+        others = "".join(f", {words}" for words in self._other_knobs())
+        return f"two-pass, alpha {alpha}, threshold {format_score(threshold)}{seed}{others}"
+
+    def _other_knobs(self) -> Iterator[str]:
+        """Yield the knobs that are seldom changed, where they differ from the usual."""
+        usual = Tuning.seed() if self.tuning.preset == "seed" else Tuning()
+        if self.tuning.max_entities != usual.max_entities:
+            yield f"{self.tuning.max_entities} entities kept"
+        if self.tuning.gate != usual.gate:
+            yield f"{self.tuning.gate} gate"
+        if self.tuning.parent != usual.parent:
+            yield f"parent score {self.tuning.parent}"
+        if self.tuning.hotness_weight != usual.hotness_weight:
+            yield f"openings {format_score(self.tuning.hotness_weight)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +114,6 @@ def measure_candidates(measure: LiveMeasure) -> tuple[str, ...]:
         f"nDCG {now} (start {start}), {changes}, {judged}",
         f"nDCG {now} ({start}), {changes}",
     )
-
-
-T = TypeVar("T")
-LIMIT = 256 * 1024 * 1024
-"""Bytes of memory for the Evidence of one preset; A and the current settings may have two."""
-PAUSE_SECONDS = 0.005
-"""Pause between two background searches, for the event loop and for the user's own searches."""
-REPORT_FROM = 20
-"""Number of queries to read from which the progress is reported."""
 
 
 class EvidenceKeeper:

@@ -5,52 +5,97 @@ Explore, tune and compare share it; `GradesChanged` and `MeasureChanged` tell th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from kbx_tui.errors import WriteFault
 from kbx_tui.formatting import format_count, format_p
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
-from kbx_tui.tui.judging.grades import GradeStep, GradeStore, WriteQueue
-from kbx_tui.tui.judging.live_measure import EvidenceKeeper, LiveMeasure
-from kbx_tui.tui.judging.search_settings import SearchSettings
+from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
+from kbx_tui.tui.explore.model import ExploreModel
+from kbx_tui.tui.judging.live_measure import EvidenceKeeper, LiveMeasure, SearchSettings
+from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.records import Written
+    from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes
-    from kbx_tui.search.evidence.tuning import Preset
+    from kbx_tui.evaluation.judgments import JudgedQuery, Judgment
+    from kbx_tui.search.evidence.tuning import Preset, Tuning
+
+SIGNIFICANCE = 0.05
+"""As in `evaluation.significance`, which needs numpy."""
+
+Undo = Callable[[], object]
 
 
-class JudgingHost(Status, Protocol):
-    """The interface that judging needs from the app."""
-
-    def broadcast(self, message: Message) -> None:
-        """Post a message to all screens of the open base."""
-        ...
+class GradesChanged(Newest):
+    """Grades were stored, taken back or read: `JudgingModel.grades_of`."""
 
 
-class UndoHistory(Protocol):
-    """Where the changes that `z` takes back are remembered, in order."""
+@dataclass
+class GradeTakenBack(Message):
+    """The user took back the grade of a document."""
 
-    def remember(self, undo: Callable[[], object]) -> None:
-        """Add a change, by the call that takes it back."""
-        ...
+    query: str
+    path: str
 
-    def forget(self, undo: Callable[[], object]) -> None:
-        """Remove a change that did not happen after all."""
-        ...
+
+class MeasureChanged(Newest):
+    """A or the current settings are others, or there is a new measure: `JudgingModel.measured`."""
+
+
+@dataclass(eq=False, slots=True)
+class JudgedDocument:
+    """A document that a grade key is about, and the grade that the user gives it."""
+
+    query: str
+    path: str
+    title: str
+    tuning: Tuning
+    """What ranked it."""
+    grade: int | None = None
+    """0..3; None for not sure."""
+    stored: Judgment | None = None
+    """None until the grade is on disk."""
+
+
+@dataclass(eq=False, slots=True)
+class PreferenceStep:
+    """An answer of the user to which of two lists is better."""
+
+    query: str
+    first: ShownList
+    second: ShownList
+    better: Better
+    stored: Preference | None = None
+    """None until it is on disk."""
 
 
 class JudgingModel:
-    """Grades, A, and the measure of the current settings. Its methods run on the event loop."""
+    """Grades, A, and the measure of the current settings. Its methods run on the event loop.
 
-    def __init__(self, client: EngineClient, host: JudgingHost, history: UndoHistory) -> None:
-        self._client, self._host, self._history = client, host, history
-        self.writes = WriteQueue(client)
-        self.grades = GradeStore(client, self.writes)
+    What the user judges is on disk before it is shown. `z` takes each step back.
+    """
+
+    def __init__(
+        self,
+        client: EngineClient,
+        host: Host,
+        explore: ExploreModel,
+        *,
+        on_write: Callable[[Iterable[str]], object],
+    ) -> None:
+        """`on_write` receives the files of the base that are written here."""
+        self._client, self._host, self._explore = client, host, explore
+        self._on_write = on_write
+        self.queries: tuple[JudgedQuery, ...] = ()
+        """All judged queries, as last read."""
+        self._grades: Mapping[str, Mapping[str, int | None]] = {}
         self.evidence = EvidenceKeeper(client, host.show_progress)
         """Of the judged queries, for the presets of A and of the current settings."""
         self.pinned: SearchSettings | None = None
@@ -59,7 +104,7 @@ class JudgingModel:
         self.measured: LiveMeasure | None = None
         """The newest measure; None without a judged query, and for a fast search."""
         self._reading = LatestOnly(client)
-        self._storing: list[GradeStep] = []
+        self._storing: list[JudgedDocument] = []
         """Grades on their way to the disk."""
         self._is_measuring = False
         self._index_changed = False
@@ -74,52 +119,80 @@ class JudgingModel:
         self.start()
 
     def stop(self) -> None:
-        """Release the measuring thread."""
         self.evidence.close()
 
     # Grades.
 
-    def judge(self, step: GradeStep) -> None:
-        """Store a grade; `GradesChanged` follows once it is on disk."""
+    def grades_of(self, query: str) -> Mapping[str, int | None]:
+        """Return the grades of a query by path, None for not sure."""
+        from kbx_tui.evaluation.judgments import query_key
 
-        def undo() -> None:
-            self._client.start(self._undo(step))
-
-        self._history.remember(undo)
-        self._storing.append(step)
-        self._client.start(self._judge(step, undo))
+        return self._grades.get(query_key(query), {})
 
     def judged_paths(self, query: str) -> set[str]:
         """Return the documents that have a grade for a query, or are about to have one."""
-        storing = {step.path for step in self._storing if step.query == query}
-        return storing | set(self.grades.of(query))
+        storing = {document.path for document in self._storing if document.query == query}
+        return storing | set(self.grades_of(query))
 
-    async def _judge(self, step: GradeStep, undo: Callable[[], object]) -> None:
+    def judge(self, document: JudgedDocument) -> None:
+        """Store a grade; `GradesChanged` follows once it is on disk."""
+
+        def undo() -> None:
+            self._client.start(self._undo_grade(document))
+
+        self._explore.remember(undo)
+        self._storing.append(document)
+        self._client.start(self._judge(document, undo))
+
+    async def _judge(self, document: JudgedDocument, undo: Undo) -> None:
+        def write(engine: KnowledgeBase) -> None:
+            document.stored = engine.judgments.add(
+                document.query, document.path, document.grade, tuning=document.tuning
+            )
+
         try:
-            await self.grades.add(step)
-        except Exception:
-            self._history.forget(undo)
-            raise
+            await self._write(write, undo)
+            await self._read_grades()
         finally:
-            self._storing.remove(step)
+            self._storing.remove(document)
         self._tell_grades()
 
-    async def _undo(self, step: GradeStep) -> None:
-        if step.stored is None:
+    async def _undo_grade(self, document: JudgedDocument) -> None:
+        if (stored := document.stored) is None:
             return
-        await self.grades.undo(step)
-        restored = self.grades.of(step.query)
-        grade = restored.get(step.path)
+        await self._client.write(lambda engine: engine.judgments.undo(stored))
+        await self._read_grades()
+        restored = self.grades_of(document.query)
+        grade = restored.get(document.path)
         words = "not sure" if grade is None else f"{grade}"
-        now = f"is {words} again" if step.path in restored else "has no grade again"
-        self._host.show_notice(f"{step.title} {now}")
+        now = f"is {words} again" if document.path in restored else "has no grade again"
+        self._host.show_notice(f"{document.title} {now}")
         self._tell_grades()
-        self._host.broadcast(GradeTakenBack(step.query, step.path))
+        self._host.broadcast(GradeTakenBack(document.query, document.path))
+
+    async def _write(self, write: Callable[[KnowledgeBase], object], undo: Undo) -> None:
+        """Write what the user judged; if that fails, `undo` takes nothing back."""
+        try:
+            await self._client.write(write)
+        except Exception:
+            self._explore.forget(undo)
+            raise
 
     async def _load(self) -> None:
-        if await self.grades.load():
+        if await self._read_grades():
             self._host.broadcast(GradesChanged())
         self._read()
+
+    async def _read_grades(self) -> bool:
+        """Read what is on disk, and return whether it is new: another app may have judged."""
+        queries = await self._client.run(lambda engine: engine.judgments.queries())
+        if queries == self.queries:
+            return False
+        self.queries = queries
+        self._grades = {
+            query.text: {**query.grades, **dict.fromkeys(query.unsure)} for query in queries
+        }
+        return True
 
     def _tell_grades(self) -> None:
         self._host.broadcast(GradesChanged())
@@ -131,41 +204,36 @@ class JudgingModel:
         """Show a notice on the screen of the mode."""
         self._host.show_notice(text)
 
-    def prefer(self, step: PreferenceStep) -> Callable[[], object]:
+    def prefer(self, step: PreferenceStep) -> Undo:
         """Store a preference; returns the call that takes it back, which `z` makes, too."""
 
         def undo() -> None:
-            self._history.forget(undo)
+            self._explore.forget(undo)
             self._client.start(self._undo_preference(step))
 
-        self._history.remember(undo)
+        self._explore.remember(undo)
         self._client.start(self._prefer(step, undo))
         return undo
 
-    async def _prefer(self, step: PreferenceStep, undo: Callable[[], object]) -> None:
+    async def _prefer(self, step: PreferenceStep, undo: Undo) -> None:
         def write(engine: KnowledgeBase) -> None:
-            step.stored = engine.prefer(step.query, step.first, step.second, step.better)
+            step.stored = engine.preferences.add(step.query, step.first, step.second, step.better)
 
-        try:
-            await self.writes.run(write)
-        except Exception:
-            self._history.forget(undo)
-            raise
+        await self._write(write, undo)
         self._host.broadcast(MeasureChanged())
 
     async def _undo_preference(self, step: PreferenceStep) -> None:
         def write(engine: KnowledgeBase) -> None:
-            if step.stored is not None:
-                engine.undo_preference(step.stored)
+            if step.stored is not None:  # by now, as writes follow each other
+                engine.preferences.undo(step.stored)
 
-        await self.writes.run(write)
+        await self._client.write(write)
         self._host.show_notice(f"the preference for “{safe_line(step.query)}” is taken back")
         self._host.broadcast(MeasureChanged())
 
     # Settings and their measure.
 
     def pin(self, settings: SearchSettings) -> None:
-        """Make these settings A."""
         self.pinned = settings
         self._host.broadcast(MeasureChanged())
         self._measure_soon()
@@ -177,7 +245,7 @@ class JudgingModel:
             self._measure_soon()
 
     def _measure_soon(self) -> None:
-        if self.grades.queries and not self._reading.is_running:
+        if self.queries and not self._reading.is_running:
             if all(self.evidence.get(preset) for preset in self._presets()):
                 self._start_measuring()
             else:
@@ -195,7 +263,7 @@ class JudgingModel:
         for settings in (self.pinned, self.current):
             if settings is not None:
                 check = self._index_changed
-                await self.evidence.read(settings.tuning, self.grades.queries, check=check)
+                await self.evidence.read(settings.tuning, self.queries, check=check)
         self._index_changed = False
         self._start_measuring()
 
@@ -208,7 +276,7 @@ class JudgingModel:
         """Measure until the newest settings are measured; those in between are passed over."""
         measured_for: object = None
         try:
-            while measured_for != (wanted := (self.pinned, self.current, self.grades.queries)):
+            while measured_for != (wanted := (self.pinned, self.current, self.queries)):
                 if self.pinned is not None and self.current is not None:
                     self.measured = await self.evidence.measure(self.pinned, self.current)
                     self._host.broadcast(MeasureChanged())
@@ -216,21 +284,49 @@ class JudgingModel:
         finally:
             self._is_measuring = False
 
+    # Saving the current settings to kbx.toml.
 
-SIGNIFICANCE = 0.05
-"""As in `evaluation.significance`, which needs numpy."""
+    def propose_saving(self, tuning: Tuning, show: Callable[[str], object]) -> None:
+        """Pass the diff of kbx.toml to `show`, if there is one."""
+        self._client.start(self._propose_saving(tuning, show))
 
+    def save(self, tuning: Tuning, diff: str) -> None:
+        """Write what the diff says. Refused if kbx.toml has changed since."""
+        self._client.start(self._save(tuning, diff))
 
-@dataclass(eq=False, slots=True)
-class PreferenceStep:
-    """An answer of the user to which of two lists is better."""
+    async def _propose_saving(self, tuning: Tuning, show: Callable[[str], object]) -> None:
+        written = await self._client.run(lambda engine: engine.tuner.save(tuning, dry_run=True))
+        if written.diff:
+            show(written.diff)
+        else:
+            self._host.show_notice("nothing to save: kbx.toml says this already")
 
-    query: str
-    first: ShownList
-    second: ShownList
-    better: Better
-    stored: Preference | None = None
-    """None until it is on disk."""
+    async def _save(self, tuning: Tuning, diff: str) -> None:
+        def write(engine: KnowledgeBase) -> tuple[Written, Tuning]:
+            if engine.tuner.save(tuning, dry_run=True).diff != diff:
+                raise WriteFault("kbx.toml has changed meanwhile; nothing was saved, try again")
+            return engine.tuner.save(tuning), engine.tuning()
+
+        written, saved = await self._client.run(write)
+        if (number := written.entry) is not None:
+            self._explore.remember(lambda: self._client.start(self._undo_saving(number)))
+        self._note_saved([written.path], saved)
+        undo = self._host.key_of("undo")
+        self._host.show_notice(f"saved to kbx.toml; {undo} undoes it")
+
+    async def _undo_saving(self, number: int) -> None:
+        def undo(engine: KnowledgeBase) -> tuple[JournalEntry, Tuning]:
+            return engine.undo(number), engine.tuning()
+
+        undone, saved = await self._client.run(undo)
+        self._note_saved((change.path for change in undone.changes), saved)
+        self._host.show_notice("kbx.toml is as before again; the sliders stay as they are")
+
+    def _note_saved(self, written: Iterable[str], saved: Tuning) -> None:
+        """Take what kbx.toml says now as the defaults, and as A."""
+        self._on_write(written)
+        self._explore.set_defaults(saved)
+        self.pin(SearchSettings(saved))
 
 
 def vote_words(votes: Votes) -> tuple[str, ...]:
@@ -261,25 +357,3 @@ def vote_sentences(votes: Votes) -> tuple[str, ...]:
         f"With {format_count(decided, 'query')} decided, that may be chance: keep what you have, or"
         " ask more queries."
     )
-
-
-class GradesChanged(Message):
-    """Grades were stored, taken back or read; `JudgingModel.grades` has them."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, GradesChanged)
-
-
-@dataclass
-class GradeTakenBack(Message):
-    """The user took back the grade of a document."""
-
-    query: str
-    path: str
-
-
-class MeasureChanged(Message):
-    """A or the current settings are others, or there is a new measure: `JudgingModel.measured`."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, MeasureChanged)

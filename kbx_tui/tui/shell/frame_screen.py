@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from textual import events, on
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
@@ -19,9 +20,9 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import Keymap, commands_in
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
 from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import LinesView
@@ -43,19 +44,26 @@ class FrameScreen(Screen[None]):
 
     ALLOW_IN_MAXIMIZED_VIEW = "ModeTabs, StatusLine, KeyBar"
     MODE: ClassVar[str]
-    """Its name in the table of tabs and for `Navigator.go_to`."""
+    """Its name in the table of tabs and for `GoTo`."""
     SCOPE: ClassVar[Scope]
     """The scope of the keys that work in all its panes."""
     SHARED_SCOPES: ClassVar[tuple[Scope, ...]] = ()
     """Scopes that it shares with some other modes."""
     FOCUS_SCOPES: ClassVar[Mapping[type[Widget], tuple[Scope, ...]]]
     """Scopes of the keys that work only in one kind of pane or field, the nearest first."""
+    PANES: ClassVar[Mapping[str, type[Widget]]] = {}
+    """Its panes in the order of Tab, if not all focusable widgets in their order.
+
+    For the styles of a small terminal, the screen has the class `-pane-<name>` of the one that has,
+    or had last, the focus.
+    """
     MAIN_LIST: ClassVar[type[Widget]]
     """The pane that gets the focus when the user leaves a field or another pane."""
 
-    def __init__(self, navigator: Navigator) -> None:
+    app = getters.app(TerminalApp)
+
+    def __init__(self) -> None:
         super().__init__()
-        self.navigator = navigator
         self._laid_out: Size | None = None
         """The size that the screen was laid out for."""
 
@@ -72,7 +80,9 @@ class FrameScreen(Screen[None]):
         """Yield what is between the tabs and the status line."""
 
     def on_mount(self) -> None:
-        self.use_keymap(self.navigator.keymap)
+        for name in list(self.PANES)[:1]:
+            self.show_pane(name)
+        self.use_keymap(self.app.keymap)
         self.show_tabs()
 
     # The tabs.
@@ -88,8 +98,7 @@ class FrameScreen(Screen[None]):
         """The name of what is open, and what it holds."""
 
     def show_tabs(self) -> None:
-        """Show in the tabs what is open and what is waiting."""
-        counts = {**self.navigator.tabs_of_several, **self.tab_counts}
+        counts = {**self.app.tabs_of_several, **self.tab_counts}
         self.query_one(ModeTabs).show(counts, self.base_words)
 
     def on_tabs_changed(self) -> None:
@@ -97,10 +106,6 @@ class FrameScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         self.show_tabs()  # another mode may have changed what they count
-
-    @on(ModeTabs.Chosen)
-    def choose_mode(self, event: ModeTabs.Chosen) -> None:
-        self.app.call_later(self.navigator.go_to, event.mode)
 
     # The size.
 
@@ -123,6 +128,7 @@ class FrameScreen(Screen[None]):
                 if size != self.app.size:
                     continue
             self._laid_out = size
+            self._show_focused_pane()
             self.fit(size)
             with self.app.batch_update():  # lay out now, draw later
                 await super().on_event(events.Resize(size, size))
@@ -156,7 +162,6 @@ class FrameScreen(Screen[None]):
 
     @property
     def palette_scopes(self) -> tuple[Scope, ...]:
-        """The scopes whose commands the palette offers."""
         return (*self.SHARED_SCOPES, self.SCOPE, "mode")
 
     @property
@@ -164,7 +169,44 @@ class FrameScreen(Screen[None]):
         """Whether the focus is in a field, where letters are text."""
         return isinstance(self.focused, Input)
 
+    # Panes.
+
+    @property
+    def focused_pane(self) -> str:
+        """The name of the pane that has the focus; empty if none has it."""
+        names = (name for name, kind in self.PANES.items() if isinstance(self.focused, kind))
+        return next(names, "")
+
+    def pane_names(self) -> list[str]:
+        """Return the panes that Tab visits."""
+        return list(self.PANES)
+
+    def show_pane(self, name: str) -> None:
+        """Show this pane where there is room for one only."""
+        if not self.has_class(f"-pane-{name}"):
+            self.remove_class(*(f"-pane-{other}" for other in self.PANES), update=False)
+            self.add_class(f"-pane-{name}")
+
+    def _show_focused_pane(self) -> None:
+        if name := self.focused_pane:
+            self.show_pane(name)
+
+    def go_to_pane(self, name: str) -> None:
+        """Show a pane, and let it have the focus, which it could not take while hidden."""
+        self.show_pane(name)
+        self.set_focus(self.query_one(self.PANES[name]))
+
+    def action_next_pane(self, step: int) -> None:
+        if names := self.pane_names():
+            here = names.index(self.focused_pane) if self.focused_pane in names else -1
+            self.go_to_pane(names[(here + step) % len(names)])
+        elif step > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
+
     def on_descendant_focus(self) -> None:
+        self._show_focused_pane()
         self.query_one(KeyBar).show(*self.scopes())
         if self.maximized is not None and self.focused is not self.maximized:
             self.maximized = None  # else the pane that has the focus would be hidden
@@ -192,7 +234,6 @@ class FrameScreen(Screen[None]):
     # The status line.
 
     def show_notice(self, text: str) -> None:
-        """Show a notice until it can have been read."""
         self.query_one(StatusLine).show_notice(text)
 
     def on_notice(self, message: Notice) -> None:
@@ -216,7 +257,7 @@ class FrameScreen(Screen[None]):
         elif not isinstance(self.focused, self.MAIN_LIST):
             self.set_focus(self.query_one(self.MAIN_LIST))
         elif self.MODE != "explore":
-            self.show_notice(f"{self.navigator.keymap.key_of('mode.explore')} goes to explore")
+            self.show_notice(f"{self.app.keymap.key_of('mode.explore')} goes to explore")
 
     def action_zoom(self) -> None:
         """Let the pane that has the focus fill the screen, or show all panes again."""
@@ -230,11 +271,11 @@ class FrameScreen(Screen[None]):
     def action_show_message(self) -> None:
         self.query_one(StatusLine).show_again()
 
-    def action_switch_base(self) -> None:
-        self.navigator.choose_base()
+    async def action_switch_base(self) -> None:
+        await self.app.run_action("switch_base")
 
-    def action_help(self) -> None:
-        self.navigator.show_help()
+    async def action_help(self) -> None:
+        await self.app.run_action("help")
 
     def action_leave(self) -> None:
         self.app.exit()
@@ -243,8 +284,8 @@ class FrameScreen(Screen[None]):
 class ModeScreen(FrameScreen):
     """A mode of the open base."""
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__()
         self.session, self.app_state = session, app_state
 
     @property
@@ -255,6 +296,12 @@ class ModeScreen(FrameScreen):
     def base_words(self) -> tuple[str, str]:
         return self.session.base_words
 
+    def pick_entity(self, pick: Callable[[str], None]) -> None:
+        """Let the user choose an entity by name; `pick` receives its id."""
+        from kbx_tui.tui.commands.entity_picker import entity_palette
+
+        self.app.push_screen(entity_palette(self.session.explore.find_entities, pick))
+
     async def edit_file(self, path: str, line: int) -> bool:
         """Open a file of the base in the user's editor, then index it; False without a file.
 
@@ -263,10 +310,13 @@ class ModeScreen(FrameScreen):
         summary = self.session.explore.summary
         if not path or summary is None:
             return False
-        if address := await self.session.client.run(lambda engine: engine.obsidian_address(path)):
-            self.navigator.open_beside(address)
+        if address := await self.session.client.run(
+            lambda engine: engine.links.obsidian_address(path)
+        ):
+            self.show_notice(self.app.open_beside(address))
             return True
-        await self.navigator.edit(summary.root, path, line)
+        if reason := await self.app.edit(Path(summary.root) / path, line):
+            self.show_notice(reason)
         self.session.index_sync.index(maybe_changed=[path])
         return True
 
@@ -276,6 +326,8 @@ ResultT = TypeVar("ResultT")
 
 class BoxScreen(ModalScreen[ResultT]):
     """Has keys of its own, which the help shows first."""
+
+    app = getters.app(TerminalApp)
 
     SCOPES: ClassVar[tuple[Scope, ...]]
     """The scopes of its keys, innermost first."""

@@ -47,8 +47,6 @@ TOUR: tuple[str, ...] = (
 
 
 class Help(ModalScreen[None]):
-    """An overlay on the current screen."""
-
     BINDINGS = bindings("overlay")
 
     def __init__(self, screen: Screen[Any], keymap: Keymap) -> None:
@@ -115,7 +113,6 @@ class HelpText(TextPane):
 
 
 def tour_lines(tour: Sequence[str], width: int) -> list[Line]:
-    """Return the steps of a tour, numbered."""
     lines: list[Line] = [BLANK] if tour else []
     for number, words in enumerate(tour, 1):
         first, *rest = wrap(words, max(width - 5, 10))

@@ -1,10 +1,18 @@
-"""Messages to the screens of the modes, for their frames: tabs and status line."""
+"""Messages to the screens of the modes, for their frames; and from screens to the app."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual.message import Message
+
+
+class Newest(Message):
+    """A message in whose place a newer one of its kind may come."""
+
+    def can_replace(self, message: Message) -> bool:
+        return type(message) is type(self)
 
 
 @dataclass
@@ -23,17 +31,32 @@ class Failure(Message):
 
 
 @dataclass
-class IndexProgress(Message):
+class IndexProgress(Newest):
     """The progress of indexing; empty text when it has ended."""
 
     text: str
 
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, IndexProgress)
 
-
-class TabsChanged(Message):
+class TabsChanged(Newest):
     """What the tabs show of the open base has changed."""
 
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, TabsChanged)
+
+@dataclass
+class GoTo(Message):
+    """Show a mode of the open base, such as `explore`, `dedup`, `index` or `compare`."""
+
+    mode: str = "explore"
+    query: str = ""
+    """For explore; empty for the current one."""
+    path: str = ""
+    """The document to open in explore, if any."""
+
+
+@dataclass
+class OpenBase(Message):
+    """Close the open base, if any, and open another."""
+
+    root: Path
+    query: str = ""
+    path: str = ""
+    """The document to open, if any."""

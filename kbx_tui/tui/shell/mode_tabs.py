@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual import events
-from textual.message import Message
 
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
+from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
 
@@ -18,12 +18,6 @@ class ModeTabs(LineWidget):
     """The tabs, which can be clicked; the current one is marked."""
 
     COMPONENT_CLASSES = looks("accent", "tab")
-
-    @dataclass
-    class Chosen(Message):
-        """The user clicked the tab of another mode."""
-
-        mode: str
 
     def __init__(self, current: str) -> None:
         super().__init__()
@@ -34,7 +28,6 @@ class ModeTabs(LineWidget):
         """The name of the base, and what it holds."""
 
     def use(self, keymap: Keymap) -> None:
-        """Show the keys of this keymap."""
         self.keymap = keymap
         self.refresh()
 
@@ -54,7 +47,7 @@ class ModeTabs(LineWidget):
         texts, _ = self._fitted(self.size.width)
         tab = tab_at(texts, event.x)
         if tab is not None and not tab.is_current:
-            self.post_message(self.Chosen(tab.mode))
+            self.post_message(GoTo(tab.mode))
 
     def _fitted(self, width: int) -> tuple[list[TabText], str]:
         return fit_tabs(tab_texts(self.current, self.keymap, self.counts), self.base, width)
@@ -69,7 +62,7 @@ class Tab:
     """A mode of the app."""
 
     mode: str
-    """Its name for `Navigator.go_to`."""
+    """Its name for `GoTo`."""
     title: str
     command: str
     """Id of the command that opens it."""
@@ -100,7 +93,6 @@ class TabText(NamedTuple):
 
     @property
     def spans(self) -> Line:
-        """What is drawn of it."""
         if self.is_current:
             text = " ".join(filter(None, (self.key, self.words)))
             return (Span(MARK, "accent"), Span(text, "tab"))
@@ -134,7 +126,6 @@ def _texts(
 
 
 def tab_line(texts: list[TabText]) -> Line:
-    """Return the tabs side by side."""
     return tuple(span for text in texts for span in text.spans)
 
 
@@ -158,7 +149,6 @@ def fit_tabs(
 
 
 def tab_at(texts: list[TabText], x: int) -> TabText | None:
-    """Return the tab drawn at cell `x`."""
     for text in texts:
         x -= width_of(text.spans)
         if x < 0:

@@ -70,11 +70,9 @@ class Tour:
         return STEPS[self._index] if self._index < len(STEPS) else None
 
     def start(self) -> None:
-        """Go to the first step."""
         self._index = 0
 
     def end(self) -> None:
-        """Leave the tour."""
         self._index = len(STEPS)
 
     def take(self, key: str, keys_of: Callable[[str], tuple[str, ...]]) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from textual import events, on, work
+from textual import events, getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import Screen
@@ -18,7 +18,8 @@ from kbx_tui.tui.base_session import error_line
 from kbx_tui.tui.bases import Bases, complete_folder, is_folder
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
-from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.shell.messages import OpenBase
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList
@@ -29,24 +30,19 @@ FOLDER = Choice("folder", "Choose a folder", "markdown you have; nothing in it i
 NEW = Choice("new", "Start a new one", "empty, with a page on what goes where")
 
 
-class Welcome(Screen[Path | None]):
-    """Three choices, and the recent bases. Dismissed with a root, or with None to go back."""
+class Welcome(Screen[None]):
+    """Three choices, and the recent bases."""
 
     BINDINGS = bindings("bases")
     AUTO_FOCUS = "ChoiceList"
+    app = getters.app(TerminalApp)
 
     def __init__(
-        self,
-        bases: Bases,
-        app_state: AppState,
-        navigator: Navigator,
-        *,
-        why: str = "",
-        is_base_open: bool = False,
+        self, bases: Bases, app_state: AppState, *, why: str = "", is_base_open: bool = False
     ) -> None:
         """`why` is the reason why no base is open, if none is."""
         super().__init__()
-        self.bases, self.app_state, self.navigator = bases, app_state, navigator
+        self.bases, self.app_state = bases, app_state
         self.why, self.is_base_open = why, is_base_open
         self._find_root: Callable[[str], Path] = bases.existing
         self._forgotten: list[tuple[str, int]] = []
@@ -64,7 +60,7 @@ class Welcome(Screen[Path | None]):
         choices.border_title = "Open another knowledge base" if self.is_base_open else "kbx"
         choices.intro = () if self.is_base_open else (ABOUT, _reason(self.why))
         choices.rebuild_lines()
-        self.query_one(KeyBar).use(self.navigator.keymap)
+        self.query_one(KeyBar).use(self.app.keymap)
         self._show_keys()
         self.query_one(FolderLine).border_title = "folder"
 
@@ -92,21 +88,19 @@ class Welcome(Screen[Path | None]):
             self.query_one(FolderLine).display = False
             self.set_focus(self.query_one(ChoiceList))
         elif self.is_base_open:
-            self.dismiss(None)
+            self.dismiss()
 
     def action_forget(self) -> None:
-        """Remove the base under the cursor from the list."""
         choice = self.query_one(ChoiceList).current
         if choice is None or choice.id not in self.app_state.user.bases:
             self._say("only a recent knowledge base can be removed from this list")
             return
         self._forgotten.append((choice.id, self.app_state.forget_base(choice.id)))
         self._show_choices()
-        key = self.navigator.keymap.key_of("base.recall")
+        key = self.app.keymap.key_of("base.recall")
         self._say(f"{choice.title} is no longer listed; its files stay; {key} lists it again")
 
     def action_recall(self) -> None:
-        """Put the base that was removed last back into the list."""
         if not self._forgotten:
             self._say("no knowledge base was removed from this list")
             return
@@ -130,12 +124,6 @@ class Welcome(Screen[Path | None]):
 
     def _say(self, text: str) -> None:
         self.query_one(StatusLine).show_notice(text)
-
-    def action_help(self) -> None:
-        self.navigator.show_help()
-
-    def action_leave(self) -> None:
-        self.app.exit()
 
     def _choices(self) -> list[Choice]:
         recent = [
@@ -166,9 +154,8 @@ class Welcome(Screen[Path | None]):
         finally:
             self.query_one(StatusLine).show_progress("")
         if self.is_base_open:
-            self.dismiss(root)
-        else:  # not in a worker of this screen, which is about to be removed
-            self.app.call_later(self.navigator.open_base, root)
+            self.dismiss()
+        self.app.post_message(OpenBase(root))
 
 
 class FolderLine(PathInput):
@@ -186,7 +173,6 @@ class FolderLine(PathInput):
         self.action_cursor_right()
 
     async def key_escape(self) -> None:
-        """Return to the choices."""
         await self.run_action("screen.back")
 
 

@@ -17,7 +17,8 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import CLOSE_SECONDS
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine
-from kbx_tui.tui.engine.index_sync import index_upkeep
+from kbx_tui.tui.engine.index_sync import IndexFollower, IndexSync
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ class TogetherModel:
 
     @property
     def rows(self) -> tuple[BaseRow, ...]:
-        """The bases as rows."""
         return tuple(BaseRow(base.name, base.words, self._found(base.name)) for base in self.bases)
 
     def start(self) -> None:
@@ -93,7 +93,6 @@ class TogetherModel:
         await asyncio.wait(closing, timeout=CLOSE_SECONDS)
 
     def root_of(self, name: str) -> Path:
-        """Return the root of a base."""
         return next(base.root for base in self.bases if base.name == name)
 
     def ask(self, query: str) -> None:
@@ -192,11 +191,10 @@ class TogetherBase:
         self.name, self.root = name, root
         self._on_change, self._on_content = on_change, on_content
         self.client = EngineClient(open_engine, on_error=self._take_error)
-        self.index_sync = index_upkeep(
+        self.index_sync = (IndexSync if writes else IndexFollower)(
             self.client,
             open_engine,
             self,
-            writes=writes,
             on_growth=lambda changed: self._start_count(),
             on_question=self._take_question,
         )
@@ -260,7 +258,7 @@ class TogetherBase:
 
     async def _count(self) -> None:
         def count(engine: KnowledgeBase) -> int | None:
-            return engine.count_scope("")[1] if engine.is_indexed() else None
+            return engine.documents.count_scope("")[1] if engine.is_indexed() else None
 
         self._documents = await self.client.run(count)
         self.is_searchable = self._documents is not None
@@ -370,21 +368,15 @@ def count_words(view: TogetherView) -> str:
     return format_count(len(view.rows), "result").capitalize()
 
 
-class BasesChanged(Message):
+class BasesChanged(Newest):
     """What a base holds, or what is done to it, has changed."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, BasesChanged)
 
 
 @dataclass
-class AnswersMerged(Message):
+class AnswersMerged(Newest):
     """Some or all bases have answered the query."""
 
     view: TogetherView
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, AnswersMerged)
 
 
 @dataclass

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,15 +10,14 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.geometry import Size
-from textual.message import Message
 
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, highlight, looks
 from kbx_tui.tui.drawing.ranked_rows import shared_lengths, title_spans
-from kbx_tui.tui.navigator import Navigator
 from kbx_tui.tui.shell.frame_screen import FrameScreen
+from kbx_tui.tui.shell.messages import OpenBase
 from kbx_tui.tui.together.model import (
     NAME_WIDTH,
     AnswersMerged,
@@ -55,27 +53,14 @@ class OwnedList(RowsView[OwnedRow]):
     BINDINGS = bindings("together_results")
     LEAVE_ACTION = "screen.focus_query"
 
-    @dataclass
-    class Opened(Message):
-        """The user opened a result."""
-
-        row: OwnedRow
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._shared: list[int] = []
-        self._name_width = 0
+    _shared: Sequence[int] = ()
+    _name_width = 0
 
     def show(self, rows: tuple[OwnedRow, ...], *, is_new: bool) -> None:
         """Show results; if they are not of a new query, the cursor stays on its document."""
-        current = self.current if self.chosen and not is_new else None
-        self.rows, self.chosen = rows, current is not None
+        self.chosen = is_kept = self.chosen and not is_new and self.current is not None
         self._shared = shared_lengths([row.title for row in rows])
-        self.rebuild_lines()
-        keys = [(row.base, row.path) for row in rows]
-        key = None if current is None else (current.base, current.path)
-        self.cursor = keys.index(key) if key in keys else 0
-        self.show_cursor()
+        self.show_rows(rows, key=lambda row: (row.base, row.path) if is_kept else None)
 
     def row_heights(self) -> list[int]:
         return [2 if self.visible_height >= TALL else 1] * len(self.rows)
@@ -103,9 +88,6 @@ class OwnedList(RowsView[OwnedRow]):
             Span(date, "dim"),
         )
 
-    def row_opened(self) -> None:
-        self.post_message(self.Opened(self.rows[self.cursor]))
-
 
 class BaseList(RowsView[BaseRow]):
     """The bases, what each holds, and what each has for the query."""
@@ -114,14 +96,7 @@ class BaseList(RowsView[BaseRow]):
     BINDINGS = bindings("together_bases")
     LEAVE_ACTION = "screen.focus_query"
 
-    @dataclass
-    class Opened(Message):
-        """The user opened a base."""
-
-        name: str
-
     def show(self, rows: tuple[BaseRow, ...]) -> None:
-        """Show the bases."""
         self.rows = rows
         self.rebuild_lines()
 
@@ -140,13 +115,8 @@ class BaseList(RowsView[BaseRow]):
             Span(gap + found, "dim"),
         )
 
-    def row_opened(self) -> None:
-        self.post_message(self.Opened(self.rows[self.cursor].name))
-
 
 class TogetherLine(OrderedInput):
-    """The field for the query."""
-
     BINDINGS = bindings("together_line")
 
     def __init__(self) -> None:
@@ -167,8 +137,8 @@ class Together(FrameScreen):
         BaseList: ("together_bases", "list"),
     }
 
-    def __init__(self, model: TogetherModel, navigator: Navigator) -> None:
-        super().__init__(navigator)
+    def __init__(self, model: TogetherModel) -> None:
+        super().__init__()
         self.model = model
         self.view: TogetherView | None = None
         """The newest answer; None before the first and without a query."""
@@ -237,7 +207,7 @@ class Together(FrameScreen):
 
     @property
     def _before_a_query(self) -> EmptyState:
-        key = self.navigator.keymap.key_of("mode.together")
+        key = self.app.keymap.key_of("mode.together")
         return titled_text(
             "Type a query: all these bases are searched.",
             "Each result names its base. Enter reads it there, with the same query, and with the"
@@ -277,17 +247,17 @@ class Together(FrameScreen):
             results.show((), is_new=True)
             self.query_one(StatusLine).show_note("")
 
-    @on(OwnedList.Opened)
-    def open_result(self, event: OwnedList.Opened) -> None:
+    @on(RowsView.Opened, "OwnedList")
+    def open_result(self, event: RowsView.Opened) -> None:
         self._open(event.row.base, event.row.path)
 
-    @on(BaseList.Opened)
-    def open_one(self, event: BaseList.Opened) -> None:
-        self._open(event.name)
+    @on(RowsView.Opened, "BaseList")
+    def open_one(self, event: RowsView.Opened) -> None:
+        self._open(event.row.name)
 
     def _open(self, name: str, path: str = "") -> None:
         root = self.model.root_of(name)
-        self.app.call_later(self.navigator.open_alone, root, self.model.query, path)
+        self.app.post_message(OpenBase(root, self.model.query, path))
 
     def _show_bases(self) -> None:
         self.query_one(BaseList).show(self.model.rows)
@@ -296,9 +266,6 @@ class Together(FrameScreen):
 
     def action_focus_query(self) -> None:
         self.set_focus(self.query_one(TogetherLine))
-
-    def action_next_pane(self, step: int) -> None:
-        self.focus_next() if step > 0 else self.focus_previous()
 
     def action_refresh(self) -> None:
         """Index what has changed in any base."""

@@ -34,7 +34,6 @@ class Tunable:
         return isinstance(self.values[0], float)
 
     def value_in(self, tuning: Tuning) -> Value:
-        """Return its value in `tuning`."""
         value: Value = getattr(tuning, self.tuning_field)
         return value
 
@@ -128,7 +127,6 @@ class Curve:
 
     @property
     def current(self) -> Value:
-        """The current value of the knob."""
         return self.knob.value_in(self.tuning)
 
     @property

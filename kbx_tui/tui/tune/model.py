@@ -9,22 +9,25 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import knobs_of
-from kbx_tui.tui.judging.live_measure import EvidenceKeeper
 from kbx_tui.tui.judging.model import JudgingModel
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.tune.curve import TUNABLES, Tunable, Value, tunables_for
 from kbx_tui.tui.tune.past_queries import PastQueries, PastQueryReader
-from kbx_tui.tui.tune.snapshots import SnapshotStore
+from kbx_tui.tui.tune.snapshots import SnapshotRow, compare_snapshots, snapshot_rows
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
     from kbx_tui.evaluation.optimise import Advice
+    from kbx_tui.evaluation.significance import PairedDifference
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.tui.tune.curve import Curve, Measure
@@ -32,6 +35,20 @@ if TYPE_CHECKING:
 
 SETTLE_SECONDS = 0.2
 """Seconds without a change before p-values are computed, which takes longer than a curve."""
+
+
+class _StoppedError(Exception):
+    """The user stopped the search for the best knobs."""
+
+
+@dataclass
+class TuneChanged(Newest):
+    """A part of what `TuneModel` holds has changed."""
+
+    part: Literal["curve", "past", "snapshots", "advice"]
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, TuneChanged) and message.part == self.part
 
 
 class TuneModel:
@@ -57,15 +74,23 @@ class TuneModel:
         """Values at which the first results of `query` change."""
         self.votes: Votes | None = None
         """Preferences between A and the current settings; None while they are not counted."""
-        self.past_queries = PastQueryReader(client, lambda: self.post(PastQueriesChanged()))
-        self.snapshots = SnapshotStore(
-            client, judging.evidence, lambda: self.post(SnapshotsChanged())
-        )
-        self.optimiser = Optimiser(client, judging.evidence, lambda: self.post(AdviceChanged()))
+        self.past_queries = PastQueryReader(client, partial(self._tell, "past"))
+        self._snapshots: tuple[TuningSnapshot, ...] = ()
+        self._differences: tuple[PairedDifference | None, ...] = ()
+        """How the current settings differ from each snapshot, as far as that is measured."""
+        self.advice: Advice | None = None
+        self.progress: tuple[int, int] | None = None
+        """How many of all searches for the best knobs are done; None while nothing is optimised."""
+        self._optimising = LatestOnly(client)
+        self._stopped = threading.Event()
+        """Set when the newest optimising is to stop."""
         self._settling = LatestOnly(client)
         self._version = 0
         """Counts the changes that the curve has to follow."""
         self._is_reading = False
+
+    def _tell(self, part: Literal["curve", "past", "snapshots", "advice"]) -> None:
+        self.post(TuneChanged(part))
 
     @property
     def tuning(self) -> Tuning | None:
@@ -86,7 +111,7 @@ class TuneModel:
         if self.explore.is_searchable:
             self.judging.start()
         self.refresh()
-        self._client.start(self.snapshots.load())
+        self._client.start(self._load_snapshots())
 
     def close(self) -> None:
         """Stop reading past queries; the screen is not shown any more."""
@@ -108,7 +133,7 @@ class TuneModel:
         if not self._is_reading:
             self._is_reading = True
             self._client.start(self._read())
-        self.post(PastQueriesChanged())
+        self._tell("past")
 
     def look_at(self, query: str) -> None:
         """Show the steps of this query, which the cursor is on now."""
@@ -117,13 +142,11 @@ class TuneModel:
             self.refresh()
 
     def next_knob(self) -> None:
-        """Show the curve of the next knob."""
         knobs = tunables_for(self.tuning) if self.tuning is not None else TUNABLES
         self.knob = knobs[(list(knobs).index(self.knob) + 1) % len(knobs)]
         self.refresh()
 
     def next_measure(self) -> None:
-        """Show the curve of the next measure."""
         self.measure = "judged" if self.measure == "ndcg" else "ndcg"
         self.refresh()
 
@@ -142,7 +165,7 @@ class TuneModel:
             while done != self._version:
                 done = self._version
                 await self._read_curve()
-                self.post(CurveChanged())
+                self._tell("curve")
         finally:
             self._is_reading = False
         self._settling.start(self._settle())
@@ -182,84 +205,90 @@ class TuneModel:
                 return p_of_best(kept, curve) if kept else None
 
             self.p = await self.judging.evidence.run(compute)
-            self.post(CurveChanged())
-        await self.snapshots.compare(tuning)
+            self._tell("curve")
+        await self._compare_snapshots()
         pinned = self.judging.pinned
         if pinned is not None and not pinned.is_fast:
             self.votes = await self._client.run(
-                lambda engine: engine.count_preferences(pinned.tuning, tuning)
+                lambda engine: engine.preferences.count(pinned.tuning, tuning)
             )
-            self.post(CurveChanged())
+            self._tell("curve")
 
-    # Snapshots, advice and kbx.toml.
+    # Snapshots.
+
+    @property
+    def snapshots(self) -> tuple[SnapshotRow, ...]:
+        """The snapshots of the knobs, the newest first."""
+        return snapshot_rows(self._snapshots, self._differences, self.judging.pinned)
 
     def take_snapshot(self) -> None:
-        """Store the current knobs."""
         if (tuning := self.tuning) is None:
             self._status.show_notice("a fast search has no knobs to keep")
         else:
             self._client.start(self._take_snapshot(tuning))
 
     async def _take_snapshot(self, tuning: Tuning) -> None:
-        await self.snapshots.take(tuning)
-        await self.snapshots.compare(tuning)
+        await self._client.run(lambda engine: engine.tuner.take_snapshot(tuning))
+        await self._load_snapshots()
+        await self._compare_snapshots()
 
     def drop_snapshot(self, snapshot: TuningSnapshot) -> None:
         """Remove a snapshot; undo brings it back."""
         self._client.start(self._drop_snapshot(snapshot))
 
     async def _drop_snapshot(self, snapshot: TuningSnapshot) -> None:
-        await self.snapshots.drop(snapshot)
+        await self._client.run(lambda engine: engine.tuner.snapshots.remove(snapshot))
         self.explore.remember(lambda: self._client.start(self._restore_snapshot(snapshot)))
+        await self._load_snapshots()
         await self._compare_snapshots()
 
     async def _restore_snapshot(self, snapshot: TuningSnapshot) -> None:
-        await self.snapshots.restore(snapshot)
+        await self._client.run(lambda engine: engine.tuner.snapshots.restore(snapshot))
         self._status.show_notice("the snapshot is back in the list")
+        await self._load_snapshots()
         await self._compare_snapshots()
 
+    async def _load_snapshots(self) -> None:
+        snapshots = await self._client.run(lambda engine: engine.tuner.snapshots.read())
+        if snapshots != self._snapshots:
+            self._snapshots, self._differences = snapshots, (None,) * len(snapshots)
+        self._tell("snapshots")
+
     async def _compare_snapshots(self) -> None:
-        if (tuning := self.tuning) is not None:
-            await self.snapshots.compare(tuning)
+        """Compare the current knobs with all snapshots, on the measuring thread."""
+        tuning, snapshots, evidence = self.tuning, self._snapshots, self.judging.evidence
+        if tuning is None or not snapshots:
+            return
 
+        def compare() -> tuple[PairedDifference | None, ...]:
+            return compare_snapshots(evidence.get(tuning.preset), tuning, snapshots)
 
-class _StoppedError(Exception):
-    """The user stopped the search."""
+        differences = await evidence.run(compare)
+        if snapshots == self._snapshots:
+            self._differences = differences
+            self._tell("snapshots")
 
+    # Optimising, on the measuring thread.
 
-class Optimiser:
-    """The newest advice, and how far the search for it is."""
-
-    def __init__(
-        self, client: EngineClient, evidence: EvidenceKeeper, on_change: Callable[[], object]
-    ) -> None:
-        self._client, self._evidence, self._on_change = client, evidence, on_change
-        self._running = LatestOnly(client)
-        self._stopped = threading.Event()
-        self.advice: Advice | None = None
-        self.progress: tuple[int, int] | None = None
-        """Number of coordinate searches done, and the total; None while none is running."""
-
-    def start(self, tuning: Tuning) -> None:
+    def optimise(self, tuning: Tuning) -> None:
         """Look for knobs that are better than `tuning`; stops an earlier search."""
-        self.stop()
-        self.progress = (0, 1)
-        self._stopped = threading.Event()
-        self._running.start(self._run(tuning, self._stopped))
-        self._on_change()
+        self.stop_optimising()
+        self.progress, self._stopped = (0, 1), threading.Event()
+        self._optimising.start(self._optimise(tuning, self._stopped))
+        self._tell("advice")
 
-    def stop(self) -> None:
+    def stop_optimising(self) -> None:
         """Stop the search, if one is running, and drop its advice."""
         self._stopped.set()
-        self._running.cancel()
+        self._optimising.cancel()
         self.progress = self.advice = None
-        self._on_change()
+        self._tell("advice")
 
-    async def _run(self, tuning: Tuning, stopped: threading.Event) -> None:
+    async def _optimise(self, tuning: Tuning, stopped: threading.Event) -> None:
         def advise() -> Advice | None:
             from kbx_tui.evaluation import optimise
 
-            kept = self._evidence.get(tuning.preset)
+            kept = self.judging.evidence.get(tuning.preset)
             return optimise.advise(kept, tuning, progress=tell) if kept else None
 
         def tell(done: int, total: int) -> None:
@@ -268,44 +297,16 @@ class Optimiser:
             self._client.call_on_loop(self._show_progress, stopped, done, total)
 
         try:
-            advice = await self._evidence.run(advise)
+            advice = await self.judging.evidence.run(advise)
         except _StoppedError:
             return
         except Exception:
-            self.stop()
+            self.stop_optimising()
             raise
         self.advice, self.progress = advice, None
-        self._on_change()
+        self._tell("advice")
 
     def _show_progress(self, stopped: threading.Event, done: int, total: int) -> None:
         if not stopped.is_set() and self.progress is not None:
             self.progress = done, total
-            self._on_change()
-
-
-class CurveChanged(Message):
-    """There is another curve, or its p-value is known: `TuneModel.curve`."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, CurveChanged)
-
-
-class PastQueriesChanged(Message):
-    """More past queries were read, or other thresholds are compared: `TuneModel.past`."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, PastQueriesChanged)
-
-
-class SnapshotsChanged(Message):
-    """Snapshots were read, taken, dropped or compared: `TuneModel.snapshots`."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, SnapshotsChanged)
-
-
-class AdviceChanged(Message):
-    """Optimising has got further or ended: `TuneModel.optimiser`."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, AdviceChanged)
+            self._tell("advice")

@@ -239,39 +239,22 @@ class QueryTable(RowsView[QueryRow]):
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, QueryTable.Highlighted)
 
-    @dataclass
-    class Opened(Message):
-        """The user opened a query."""
-
-        query: str
-
     def show(self, rows: tuple[QueryRow, ...]) -> None:
         """Show these rows, with the cursor on the same query."""
         before = self.current.query if self.current is not None else ""
-        self.rows = rows
-        self.rebuild_lines()
-        queries = [row.query for row in rows]
-        place = queries.index(before) if before in queries else self.cursor
-        self.cursor = place
+        self.show_rows(rows, key=lambda row: row.query, otherwise=self.cursor)
         if rows and rows[self.cursor].query != before:
             self.cursor_moved()
 
-    def slots(self) -> list[Slot]:
-        rows = self.row_slots()
-        return [(-1, 0), *rows] if rows else rows
+    def slots(self) -> Sequence[Slot | Line]:
+        return [title_line(self.line_width), *self.row_slots()] if self.rows else ()
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        if row < 0:
-            return title_line(width)
         return query_line(self.rows[row], width, self.marker(row))
 
     def cursor_moved(self) -> None:
         if self.current is not None:
             self.post_message(self.Highlighted(self.current.query))
-
-    def row_opened(self) -> None:
-        if self.current is not None:
-            self.post_message(self.Opened(self.current.query))
 
 
 def title_line(width: int) -> Line:
@@ -339,14 +322,6 @@ class SnapshotList(RowsView[SnapshotRow]):
     COMPONENT_CLASSES = looks("strong", "accent", "cursor")
     BINDINGS = bindings("snapshots")
 
-    def show(self, rows: tuple[SnapshotRow, ...]) -> None:
-        """Show these rows, with the cursor on the same snapshot."""
-        before = self.current.snapshot if self.current is not None else None
-        self.rows = rows
-        self.rebuild_lines()
-        snapshots = [row.snapshot for row in rows]
-        self.cursor = snapshots.index(before) if before in snapshots else self.cursor
-
     def row_heights(self) -> list[int]:
         return [PART_HEIGHT] * len(self.rows)
 
@@ -371,29 +346,16 @@ class DecisionPane(TextPane):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "bad")
     BINDINGS = bindings("decision", "text")
 
-    class Accepted(Message):
-        """The user accepts what the pane shows."""
-
-    class Closed(Message):
-        """The user leaves things as they are."""
-
     def __init__(self) -> None:
         super().__init__()
         self.content: Content = blank
 
     def show(self, title: str, content: Content) -> None:
-        """Show a text."""
         self.border_title, self.content = title, content
         self.rebuild_lines()
 
     def build(self, width: int) -> list[Line]:
         return self.content(width)
-
-    def action_accept(self) -> None:
-        self.post_message(self.Accepted())
-
-    def action_close(self) -> None:
-        self.post_message(self.Closed())
 
 
 BAR = 30

@@ -5,7 +5,6 @@ They are read in small groups, so that searches are answered in between.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from kbx_tui.tui.drawing.lines import Line, Span
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 
 if TYPE_CHECKING:
-    from kbx_tui.api import KnowledgeBase
     from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory
     from kbx_tui.search.evidence.tuning import Tuning
 
@@ -117,11 +115,6 @@ def _place(observed: ThresholdObservatory, threshold: float) -> int:
     return distances.index(min(distances))
 
 
-GROUP = 5
-"""Queries read in one call of the engine: for so long a search of the user waits."""
-PAUSE_SECONDS = 0.005
-
-
 class PastQueryReader:
     """What is known of the past queries. It outlives the screen."""
 
@@ -154,7 +147,7 @@ class PastQueryReader:
 
     async def _read(self, tuning: Tuning) -> None:
         queries = await self._client.run(
-            lambda engine: [past.query for past in engine.query_history()]
+            lambda engine: [past.query for past in engine.queries.asked()]
         )
         same = replace(tuning, alpha=0.5, entity_threshold=0.5)
         known = () if self._observed is None else (each.query for each in self._observed.queries)
@@ -165,12 +158,9 @@ class PastQueryReader:
         self.total = len(queries)
         self._on_change()
         missing = [query for query in queries if query not in names]
-        for start in range(0, len(missing), GROUP):
-            group = missing[start : start + GROUP]
-
-            def observe(engine: KnowledgeBase, group: list[str] = group) -> ThresholdObservatory:
-                return engine.observe_thresholds(group, tuning)
-
-            self._observed = joined(self._observed, await self._client.run(observe))
+        read = self._client.in_groups(
+            missing, lambda engine, group: engine.tuner.observe_thresholds(group, tuning)
+        )
+        async for _, more in read:
+            self._observed = joined(self._observed, more)
             self._on_change()
-            await asyncio.sleep(PAUSE_SECONDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,16 +10,16 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
-from textual.widget import Widget
 
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting
-from kbx_tui.tui.judging.judging_screen import JudgedDocument, JudgingScreen
-from kbx_tui.tui.navigator import Navigator
+from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
+from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.tune.curve import MEASURES
+from kbx_tui.tui.tune.model import TuneChanged
 from kbx_tui.tui.tune.panes import (
     CurvePane,
     DecisionPane,
@@ -38,6 +38,7 @@ from kbx_tui.tui.tune.panes import (
     title_words,
 )
 from kbx_tui.tui.widgets.lines_view import blank
+from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -87,14 +88,6 @@ DECISION: Meanings = (
 )
 
 
-PANES: dict[str, type[Widget]] = {
-    "queries": QueryTable,
-    "curve": CurvePane,
-    "thresholds": ThresholdPane,
-    "snapshots": SnapshotList,
-    "decision": DecisionPane,
-}
-"""In the order of Tab; a small terminal shows one of them, the decision only while there is one."""
 MEANINGS: dict[str, Meanings] = {
     "queries": QUERIES,
     "curve": CURVE,
@@ -106,13 +99,18 @@ MEANINGS: dict[str, Meanings] = {
 
 
 class Tune(JudgingScreen):
-    """The tune mode."""
-
     BINDINGS = bindings("tune", "judging", "mode")
     AUTO_FOCUS = "QueryTable"
     MODE = "tune"
     SCOPE = "tune"
     SHARED_SCOPES = ("judging",)
+    PANES: ClassVar = {
+        "queries": QueryTable,
+        "curve": CurvePane,
+        "thresholds": ThresholdPane,
+        "snapshots": SnapshotList,
+        "decision": DecisionPane,
+    }
     MAIN_LIST = QueryTable
     FOCUS_SCOPES: ClassVar = {
         QueryTable: ("judged_queries", "list"),
@@ -122,13 +120,10 @@ class Tune(JudgingScreen):
         DecisionPane: ("decision", "text"),
     }
 
-    def __init__(self, session: BaseSession, app_state: AppState, navigator: Navigator) -> None:
-        super().__init__(session, app_state, navigator)
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
+        super().__init__(session, app_state)
         self.model = session.tune
-        self.judge = QueryJudge(self._show_queries, self._open_current)
-        self._accept: Callable[[], Awaitable[object]] | None = None
-        """What accepting the decision does; None if there is nothing to accept."""
-        self._shows_advice = False
+        self.judge = QueryJudge(self)
         self._awaits_queries = False
         """Whether optimising starts as soon as the judged queries are read."""
 
@@ -142,36 +137,24 @@ class Tune(JudgingScreen):
                 yield DecisionPane()
 
     def on_mount(self) -> None:
-        self.add_class("-pane-queries")
         self.query_one(ThresholdPane).border_title = "Entity threshold"
-        self.query_one(SnapshotList).empty_state = no_snapshot(self.navigator.keymap)
+        self.query_one(SnapshotList).empty_state = no_snapshot(self.app.keymap)
         self.model.post = self.post_message
-        self._show_queries()
+        self.show_queries()
         self._show_curve()
         self._show_past()
         self._show_snapshots()
         self.model.open()
 
     def on_unmount(self) -> None:
-        self.model.optimiser.stop()
+        self.model.stop_optimising()
         self.model.close()
 
     def fit(self, size: Size) -> None:
         self._show_hidden_panes()
-        self._show_pane_of(self.focused)
-
-    def on_descendant_focus(self) -> None:
-        self._show_pane_of(self.focused)
-
-    def _show_pane_of(self, focused: Widget | None) -> None:
-        """Show the pane that has the focus; a wide terminal shows them all."""
-        name = next((name for name, kind in PANES.items() if isinstance(focused, kind)), "")
-        if name:
-            self._show_pane(name)
 
     def meanings(self) -> Iterable[tuple[str, str]]:
-        name = next((name for name, kind in PANES.items() if isinstance(self.focused, kind)), "")
-        return MEANINGS.get(name, ())
+        return MEANINGS.get(self.focused_pane, ())
 
     # Messages.
 
@@ -180,31 +163,33 @@ class Tune(JudgingScreen):
 
     def on_measure_changed(self) -> None:
         self.query_one(StatusLine).clear_error()
-        self._show_queries()
+        self.show_queries()
         self._show_snapshots()
         self.model.refresh()
 
-    def on_curve_changed(self) -> None:
-        self._show_curve()
-        self._show_title()
+    def on_tune_changed(self, message: TuneChanged) -> None:
+        match message.part:
+            case "past":
+                self._show_past()
+            case "snapshots":
+                self._show_snapshots()
+            case "advice":
+                self._show_advice()
+            case "curve":
+                self._show_curve()
+                self._show_title()
+                self._optimise_if_awaited()
+
+    def _optimise_if_awaited(self) -> None:
         if self._awaits_queries and self.model.curve is not None and self.model.tuning is not None:
             self._awaits_queries = False
-            self.model.optimiser.start(self.model.tuning)
-
-    def on_past_queries_changed(self) -> None:
-        self._show_past()
-
-    def on_snapshots_changed(self) -> None:
-        self._show_snapshots()
-
-    def on_advice_changed(self) -> None:
-        self._show_advice()
+            self.model.optimise(self.model.tuning)
 
     # What the panes show.
 
     def _show_hidden_panes(self) -> None:
         """Say in the border which panes have no room, and which key shows them in turn."""
-        key = self.navigator.keymap.key_of("screen.next")
+        key = self.app.keymap.key_of("screen.next")
         hidden = "" if self.has_class("-wide") else f"{key}: thresholds · snapshots"
         self.query_one(CurvePane).border_subtitle = hidden
 
@@ -212,29 +197,30 @@ class Tune(JudgingScreen):
     def _is_searchable(self) -> bool:
         return self.session.explore.is_searchable
 
-    def _show_queries(self) -> None:
+    def show_queries(self) -> None:
+        """Show the judged queries and the newest measure."""
         judging, table = self.session.judging, self.query_one(QueryTable)
-        table.empty_state = no_judged_query(self.navigator.keymap)
-        measured = judging.measured if judging.grades.queries else None
-        table.show(query_rows(judging.grades.queries, measured))
+        table.empty_state = no_judged_query(self.app.keymap)
+        measured = judging.measured if judging.queries else None
+        table.show(query_rows(judging.queries, measured))
         self._show_title()
 
     def _show_title(self) -> None:
         judging, table, curve = self.session.judging, self.query_one(QueryTable), self.model.curve
-        measured = judging.measured if judging.grades.queries else None
+        measured = judging.measured if judging.queries else None
         is_ndcg = curve is not None and curve.measure == "ndcg"
         interval = (curve.now_low, curve.now_high) if curve is not None and is_ndcg else ()
         room = table.size.width - 4
-        wordings = title_words(len(judging.grades.queries), measured, interval)
+        wordings = title_words(len(judging.queries), measured, interval)
         table.border_title = longest_fitting(wordings, room)
-        keymap = self.navigator.keymap
+        keymap = self.app.keymap
         save_key = keymap.key_of("settings.save") if keymap.offers("settings.save") else ""
         comparison = comparison_words(measured, self.model.votes, save_key)
         table.border_subtitle = longest_fitting(comparison, room)
 
     def _show_curve(self) -> None:
         model, pane = self.model, self.query_one(CurvePane)
-        queries = self.session.judging.grades.queries
+        queries = self.session.judging.queries
         pane.border_title = f"{MEASURES[model.measure]} over {model.knob.name}"
         self._show_hidden_panes()
         pane.empty_state = no_curve(
@@ -251,55 +237,43 @@ class Tune(JudgingScreen):
         pane.show(model.past)
 
     def _show_snapshots(self) -> None:
-        rows = self.model.snapshots.rows(self.session.judging.pinned)
+        rows = self.model.snapshots
         pane = self.query_one(SnapshotList)
         pane.border_title = "Snapshots" + (f" ({len(rows)})" if rows else "")
-        pane.show(rows)
+        pane.show_rows(rows, key=lambda row: row.snapshot, otherwise=pane.cursor)
 
     def _show_advice(self) -> None:
-        optimiser, pane = self.model.optimiser, self.query_one(DecisionPane)
-        if not self._shows_advice:
+        pane = self.query_one(DecisionPane)
+        if not self.has_class("-deciding"):
             return
-        if optimiser.progress is not None:
-            pane.show("Optimising", partial(progress_lines, *optimiser.progress))
-        elif (advice := optimiser.advice) is not None:
-            key = self.navigator.keymap.key_of("decision.accept")
+        if self.model.progress is not None:
+            pane.show("Optimising", partial(progress_lines, *self.model.progress))
+        elif (advice := self.model.advice) is not None:
+            key = self.app.keymap.key_of("decision.accept")
             pane.show("Optimised", lambda width: advice_lines(advice, key, width))
-            if advice.wins:
-                self._accept = partial(self._take, advice.best)
         else:
             self._close_decision()
 
-    # The decision: advice, or the change of kbx.toml.
-
-    def _open_decision(self) -> None:
-        self._accept, self._shows_advice = None, False
-        self.add_class("-deciding")
-        self._show_pane("decision")
-        self.set_focus(self.query_one(DecisionPane))
-
     def _close_decision(self) -> None:
-        self._accept, self._shows_advice, self._awaits_queries = None, False, False
+        self._awaits_queries = False
         if self.has_class("-deciding"):
             had_focus = isinstance(self.focused, DecisionPane)
             self.remove_class("-deciding")
             self.query_one(DecisionPane).show("", blank)
             if had_focus:
-                self._show_pane("curve")
-                self.set_focus(self.query_one(CurvePane))
+                self.go_to_pane("curve")
 
-    @on(DecisionPane.Accepted)
-    async def accept(self) -> None:
-        if (accept := self._accept) is not None:
-            self._close_decision()
-            await accept()
-        elif self.model.optimiser.progress is None:
-            self._close_decision()
-
-    @on(DecisionPane.Closed)
-    def close_decision(self) -> None:
+    def action_close_decision(self) -> None:
         self._close_decision()
-        self.model.optimiser.stop()
+        self.model.stop_optimising()
+
+    def action_accept_decision(self) -> None:
+        """Take the settings that are offered, if any; wait while they are being looked for."""
+        if self.model.progress is None:
+            advice = self.model.advice
+            self.action_close_decision()
+            if advice is not None and advice.wins:
+                self._take(advice.best)
 
     # What the user does.
 
@@ -307,13 +281,14 @@ class Tune(JudgingScreen):
     def highlight_query(self, event: QueryTable.Highlighted) -> None:
         self.model.look_at(event.query)
 
-    @on(QueryTable.Opened)
-    def open_query(self, event: QueryTable.Opened) -> None:
-        self.app.call_later(self.navigator.ask, event.query)
+    @on(RowsView.Opened, "QueryTable")
+    def open_query(self, event: RowsView.Opened) -> None:
+        self.app.post_message(GoTo(query=event.row.query))
 
-    def _open_current(self) -> bool:
+    def open_current(self) -> bool:
+        """Open the query under the cursor in explore; False if there is none."""
         if (row := self.query_one(QueryTable).current) is not None:
-            self.app.call_later(self.navigator.ask, row.query)
+            self.app.post_message(GoTo(query=row.query))
         return row is not None
 
     @on(CurvePane.Moved)
@@ -329,15 +304,15 @@ class Tune(JudgingScreen):
         else:
             super().action_pin_settings()
 
-    async def action_take_row(self) -> None:
+    def action_take_row(self) -> None:
         """Make the settings of the snapshot under the cursor the current ones."""
         if (row := self.query_one(SnapshotList).current) is not None:
-            await self._take(row.settings.tuning)
+            self._take(row.settings.tuning)
 
     def action_drop(self) -> None:
         if (row := self.query_one(SnapshotList).current) is not None:
             self.model.drop_snapshot(row.snapshot)
-            undo = self.navigator.keymap.key_of("tune.undo")
+            undo = self.app.keymap.key_of("tune.undo")
             self.show_notice(f"the snapshot of {row.when} is dropped; {undo} takes that back")
 
     def action_take_snapshot(self) -> None:
@@ -359,21 +334,21 @@ class Tune(JudgingScreen):
         self.model.explore.undo()
 
     def action_optimise(self) -> None:
-        queries = self.session.judging.grades.queries
+        queries = self.session.judging.queries
         if self.model.tuning is None or not any(query.is_measurable for query in queries):
             self.show_notice("there is nothing to optimise by: grade some results first")
         else:
-            self._open_decision()
-            self._shows_advice = True
+            self.add_class("-deciding")
+            self.go_to_pane("decision")
             self._awaits_queries = self.model.curve is None
             if self._awaits_queries:
                 self.query_one(DecisionPane).show("Optimising", awaiting_lines)
             else:
-                self.model.optimiser.start(self.model.tuning)
+                self.model.optimise(self.model.tuning)
 
-    async def _take(self, tuning: Tuning) -> None:
+    def _take(self, tuning: Tuning) -> None:
         self.model.use(tuning)
-        self.show_notice(f"{self.navigator.keymap.key_of('tune.undo')} takes these settings back")
+        self.show_notice(f"{self.app.keymap.key_of('tune.undo')} takes these settings back")
 
     def _move_by(self, field: str, steps: int) -> None:
         """Move alpha or the threshold, whichever knob the curve shows."""
@@ -384,46 +359,29 @@ class Tune(JudgingScreen):
     def action_back(self) -> None:
         """Close the decision, else go back to the queries, then to explore."""
         if self.has_class("-deciding"):
-            self.close_decision()
+            self.action_close_decision()
         else:
             super().action_back()
 
-    def action_next_pane(self, step: int) -> None:
-        names = [name for name in PANES if name != "decision" or self.has_class("-deciding")]
-        if self.has_class("-deciding") and self.has_class("-wide"):
-            names = [name for name in names if name not in ("thresholds", "snapshots")]
-        here = next((n for n in names if isinstance(self.focused, PANES[n])), names[0])
-        name = names[(names.index(here) + step) % len(names)]
-        self._show_pane(name)
-        self.set_focus(self.query_one(PANES[name]))
-
-    def _show_pane(self, name: str) -> None:
-        if not self.has_class(f"-pane-{name}"):
-            self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
-            self.add_class(f"-pane-{name}")
+    def pane_names(self) -> list[str]:
+        if not self.has_class("-deciding"):
+            hidden = ["decision"]
+        else:
+            hidden = ["thresholds", "snapshots"] if self.has_class("-wide") else []
+        return [name for name in self.PANES if name not in hidden]
 
 
-GRADE_HINT = "open the query first: its results are what is graded"
+class QueryJudge(Judge):
+    """Leads from the query under the cursor to its results, which are graded in explore."""
 
-
-class QueryJudge:
-    """Leads from the query under the cursor to its results."""
-
-    def __init__(self, show: Callable[[], object], open_query: Callable[[], bool]) -> None:
-        """`open_query` opens the query under the cursor, and returns whether there is one."""
-        self._show, self._open_query = show, open_query
+    def __init__(self, screen: Tune) -> None:
+        self._screen = screen
 
     def show(self, keymap: Keymap) -> None:
-        self._show()
+        self._screen.show_queries()
 
-    def current(self) -> JudgedDocument | str:
-        return GRADE_HINT
-
-    def move_on(self, graded: JudgedDocument) -> str:
-        return ""
+    def current(self) -> str:
+        return "open the query first: its results are what is graded"
 
     def next(self) -> str:
-        return "" if self._open_query() else "no query is judged yet"
-
-    def return_to(self, query: str, path: str) -> None:
-        """Stay in the list of queries."""
+        return "" if self._screen.open_current() else "no query is judged yet"

@@ -112,7 +112,6 @@ def _become(
 
 
 def _report_ends(control: socket.socket) -> None:
-    """Report the processes that have ended."""
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             _send(control, pid=ended[0], code=os.waitstatus_to_exitcode(ended[1]))

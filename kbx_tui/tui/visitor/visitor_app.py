@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import io
-from collections.abc import Callable, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn, TextIO
 
 from textual import events
+from textual.app import App
 from textual.driver import Driver
+from textual.drivers.web_driver import WebDriver
 from textual.timer import Timer
 
+from kbx_tui.ending import end_by
 from kbx_tui.errors import NotFound
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app import KbxApp
@@ -19,7 +27,7 @@ from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.keymap import NO_EDITOR, NO_OTHER_BASE, offer_in_browser
 from kbx_tui.tui.explore.document_actions import COMMAND
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
-from kbx_tui.tui.visitor.browser_driver import WEB_ADDRESSES, BrowserDriver
+from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
     from kbx_tui.api.session import Notice
@@ -38,6 +46,19 @@ DRAW_ALL_SECONDS = 0.3
 """Time from a new size until all of it is drawn again, whatever has changed."""
 PAGE_SECONDS = 0.3
 """How often title and address of the page are compared with base and query."""
+LARGEST = (600, 300)
+"""Columns and rows beyond which a window is drawn no larger: each cell costs memory."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+COPY = "\x1b]52;c;"
+"""How Textual tells a terminal to copy the base64 after it, up to a BEL."""
+SET_UP = (
+    "\x1b[?1049h\x1b[?25l"  # a screen of its own, no cursor
+    "\x1b[?1000h\x1b[?1003h\x1b[?1015h\x1b[?1006h"  # mouse
+    "\x1b[?2026$p\x1b[?2004h"  # whether it draws whole frames; bracketed paste
+)
+"""Does again for another terminal what `WebDriver.start_application_mode` did for the first."""
+WEB_ADDRESSES = ("http://", "https://")
+"""Beginnings of the addresses that a page may be asked to open."""
 
 
 class VisitorApp(KbxApp):
@@ -133,7 +154,9 @@ class VisitorApp(KbxApp):
         if self.together is not None and self.explore is None:
             self.together.show_query(query)
         else:
-            await self.ask(query)
+            await self.go_to("explore")
+            if self.explore is not None:
+                self.explore.show_query(query)
 
     def redraw(self) -> None:
         """Draw all of the screen, and report the page again: it is a new one."""
@@ -142,7 +165,7 @@ class VisitorApp(KbxApp):
 
     # What a person at this machine could do.
 
-    def choose_base(self) -> None:
+    def action_switch_base(self) -> None:
         self.show_notice(NO_OTHER_BASE)
 
     def ask_for_trust(self) -> None:
@@ -169,24 +192,135 @@ class VisitorApp(KbxApp):
         return f"copied {name} to the clipboard of the browser: {text}"
 
     async def save_page(self, query: str, page: str) -> str:
-        from kbx_tui.sharing.page_file import slug
+        from kbx_tui.sharing.page_file import words_for_name
 
-        name = f"kbx-results-{slug(query)}.html"
+        name = f"kbx-results-{words_for_name(query)}.html"
         self.deliver_text(io.StringIO(page), save_filename=name, mime_type="text/html")
         return f"{name}, among the downloads of the browser"
 
-    async def edit(self, root: str, path: str, line: int) -> None:
-        self.show_notice(NO_EDITOR)
+    async def edit(self, file: Path, line: int) -> str:
+        return NO_EDITOR
 
-    def open_beside(self, address: str) -> None:
-        self.show_notice(NO_EDITOR)
+    def open_beside(self, address: str) -> str:
+        return NO_EDITOR
 
-    def leave_base(self, target: str) -> None:
-        if target.lower().startswith(WEB_ADDRESSES):
-            self.open_url(target)
-            self.show_notice(f"{target} opens in another tab")
+    def leave_base(self, target: str) -> str:
+        if not target.lower().startswith(WEB_ADDRESSES):
+            return super().leave_base(target)
+        self.open_url(target)
+        return f"{target} opens in another tab"
+
+
+class BrowserDriver(WebDriver):
+    """The connection of the app to a browser: Textual's web driver, without its faults.
+
+    Textual's reads on when its input has ended, dies silently of a malformed packet, mixes the
+    packets of two threads, and takes the signals of the process for itself.
+    """
+
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self._sending = threading.Lock()
+        if isinstance(app, VisitorApp):
+            app.connect(self.write_meta)
+
+    def start_application_mode(self) -> None:
+        with _signals_kept():
+            super().start_application_mode()
+
+    def write(self, data: str) -> None:
+        """Send text for the screen; what is to be copied goes to the page instead."""
+        if data.startswith(COPY):
+            copied = base64.b64decode(data.removeprefix(COPY).removesuffix("\a"))
+            self.write_meta({"type": "kbx_copy", "text": copied.decode()})
+            return
+        with self._sends():
+            super().write(data)
+
+    def write_meta(self, data: dict[str, object]) -> None:
+        with self._sends():
+            super().write_meta(data)
+
+    def deliver_binary(
+        self, binary: BinaryIO | TextIO, *, save_path: Path, mime_type: str | None = None, **_: Any
+    ) -> None:
+        """Send a text file at once: those of the app are small."""
+        with binary:
+            binary.seek(0)
+            text = binary.read()
+        if isinstance(text, str):
+            self.write_meta(
+                {"type": "kbx_file", "name": save_path.name, "mime_type": mime_type, "text": text}
+            )
+
+    def open_url(self, url: str, new_tab: bool = True) -> None:
+        """Ask the page to open an address of the web; others have no effect."""
+        if url.lower().startswith(WEB_ADDRESSES):
+            super().open_url(url, new_tab)
+
+    def run_input_thread(self) -> None:
+        """Read packets until the app stops or the server is gone, which ends the app."""
+        super().run_input_thread()
+        if not self.exit_event.is_set():
+            end_by(signal.SIGHUP)
+
+    def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
+        """Take what the server says about the browser; what makes no sense is left out."""
+        if packet_type == "resize":
+            size = [payload.get(name) for name in ("width", "height")]
+            if not all(type(each) is int and each > 0 for each in size):
+                logger().warning("a window of %s columns and rows is not possible", size)
+                return
+            for name, most in zip(("width", "height"), LARGEST, strict=True):
+                payload[name] = min(int(str(payload[name])), most)
+            # Later than the first size, which Textual posts with a delay, and which would win.
+            self._app.call_later(super().on_meta, packet_type, payload)
+        elif packet_type.startswith("kbx_"):
+            self._take(packet_type, payload)
         else:
-            super().leave_base(target)
+            super().on_meta(packet_type, payload)
+
+    def _take(self, packet_type: str, payload: dict[str, object]) -> None:
+        """Hand a message of our own to the app; runs on the thread of the input."""
+        app = self._app
+        if not isinstance(app, VisitorApp):
+            return
+        query, scheme = payload.get("query"), payload.get("scheme")
+        if packet_type == "kbx_query" and isinstance(query, str):
+            self._app.call_later(app.show_query, query)
+        elif packet_type == "kbx_scheme" and isinstance(scheme, str):
+            self._app.call_later(app.use_scheme, scheme)
+        elif packet_type == "kbx_redraw":
+            self._app.call_later(self._redraw, app)
+
+    def _redraw(self, app: VisitorApp) -> None:
+        self.write(SET_UP)
+        app.redraw()
+
+    @contextmanager
+    def _sends(self) -> Iterator[None]:
+        """Send whole packets; when nobody reads them any more, end the app."""
+        with self._sending:
+            try:
+                yield
+            except OSError:
+                end_by(signal.SIGHUP)
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Give the signals back to who had them: the app then ends even while its loop is busy."""
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    descriptor = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        loop = asyncio.get_running_loop()
+        for number, handler in handlers.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
 
 
 class VisitorBases(Bases):

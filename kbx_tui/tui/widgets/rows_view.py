@@ -53,15 +53,19 @@ class RowsView(LinesView, Generic[RowT]):
     def current(self) -> RowT | None:
         return self.rows[self.cursor] if self.cursor < len(self.rows) else None
 
-    def show_rows(self, rows: Iterable[RowT], key: Callable[[RowT], object]) -> None:
-        """Show these rows, with the cursor on the one with the same key as before, else the first.
+    def show_rows(
+        self, rows: Iterable[RowT], key: Callable[[RowT], object], *, otherwise: int = 0
+    ) -> None:
+        """Show these rows, with the cursor on the one with the same key as before.
 
-        The cursor is set first: fewer lines may scroll the list, which reads it.
+        If it is gone, the cursor is at `otherwise`, or the last row. It is set first: fewer lines
+        may scroll the list, which reads it.
         """
         before, self.rows = self.current, tuple(rows)
         keys = [key(row) for row in self.rows]
-        at = -1 if before is None or key(before) not in keys else keys.index(key(before))
-        self.set_reactive(RowsView.cursor, max(at, 0))
+        is_there = before is not None and key(before) in keys
+        at = keys.index(key(before)) if before is not None and is_there else otherwise
+        self.set_reactive(RowsView.cursor, self.validate_cursor(at))
         self.rebuild_lines()
         self.show_cursor()
 

@@ -14,7 +14,6 @@ from kbx_tui.index import derived_files, store
 from kbx_tui.index.derived_files import LISTS
 from kbx_tui.index.table_reader import TableReader
 from kbx_tui.removal import DERIVED_FILES
-from kbx_tui.search.frecency import USAGE_NAME
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 
 QUERY = "what did grace say about the rollback"
@@ -186,11 +185,11 @@ def test_few_changes_are_merged_when_reading_and_many_rewrite_the_file(
 
 
 def test_opening_a_document_raises_its_frecency(demo_copy: Path) -> None:
-    (demo_copy / ".kbx" / USAGE_NAME).unlink(missing_ok=True)  # openings of other tests
+    (demo_copy / ".kbx" / "usage.jsonl").unlink(missing_ok=True)  # openings of other tests
     with KnowledgeBase(demo_copy) as kb:
         path = kb.search(QUERY).results[3].path
         assert not kb.retrieve(QUERY).frecency.any()
-        kb.opened(path)
+        kb.documents.opened(path)
         evidence = kb.retrieve(QUERY)
         row = evidence.paths.index(path)
         assert evidence.frecency[row] == pytest.approx(2 / 3, abs=1e-3)

@@ -14,8 +14,8 @@ from kbx_tui.embedding.embedder import Vector
 from kbx_tui.errors import OutOfRange
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.search.evidence.evidence import Evidence, Rows
-from kbx_tui.search.evidence.scores import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT, Rows
 from kbx_tui.search.retrieval import document_pass
 
 TOPIC = "how do we roll the cut-over back?"
@@ -79,9 +79,9 @@ def test_evaluating_the_seed_preset_uses_no_feedback(
     with KnowledgeBase(demo_kb_path) as kb:
         path = kb.retrieve(TOPIC, fast=True).paths[0]
         judged = [JudgedQuery("1", TOPIC, "topic", {path: 1}, frozenset())]
-        kb.evaluate(judged, preset="seed")
+        kb.judgments.evaluate(judged, preset="seed")
         assert weights == []
-        kb.evaluate(judged)
+        kb.judgments.evaluate(judged)
     assert weights == [FEEDBACK_WEIGHT]
 
 

@@ -20,7 +20,7 @@ from kbx_tui.index.derived_files import LISTS, vectors_file
 from kbx_tui.index.vectors import build_lists, vector_lists
 from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.vector_lists import VectorLists
-from kbx_tui.search.retrieval import wide_scope
+from kbx_tui.search.retrieval import scope
 from kbx_tui.tools.json_output import search_json
 from kbx_tui.tui.explore.chips import mode_candidates
 from kbx_tui.tui.explore.presenting import mode_words
@@ -45,7 +45,7 @@ def base(demo_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(vector_lists, "EXACT_CHUNKS", 100)
     monkeypatch.setattr(build_lists, "RECALL_TARGET", 0.6)
     for name, count in (("BY_WORDS", 5), ("BY_MEANING", 5), ("LINKED", 10)):
-        monkeypatch.setattr(wide_scope, name, count)
+        monkeypatch.setattr(scope, name, count)
     assert build(demo_copy) is not None
     return demo_copy
 

@@ -81,7 +81,7 @@ async def reviewing(
         await driver.press("f2")
         await driver.until(lambda: isinstance(driver.app.screen, Dedup))
         review = Review(driver)
-        await review.until(lambda: review.screen.model.saver.is_loaded)
+        await review.until(lambda: review.screen.model.is_loaded)
         await review.press("escape")  # leave the line
         yield review
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from random import Random
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.evaluation.blind_preferences import FILE
 from kbx_tui.tui.judging.blind import BlindLine, BlindScreen, TwoLists, ask
 from kbx_tui.tui.tune.panes import QueryTable
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import QUESTION, TINY, WIDE, Driver, running
+
+FILE = Path(".kbx", "preferences.jsonl")
 
 
 def blind(driver: Driver) -> BlindScreen:
@@ -64,7 +65,7 @@ async def test_a_round_stores_what_is_preferred_and_tune_counts_it(judged_demo: 
         await driver.press("z")
         await driver.until_shown(StatusLine, "the preference for ", "is taken back")
     with KnowledgeBase(judged_demo) as kb:
-        (kept,) = kb.preferences()
+        (kept,) = kb.preferences.read()
         assert (kept.query, kept.better) == (first, "second")
         assert {kept.first.knobs["alpha"], kept.second.knobs["alpha"]} == {1.0, 0.5}
 

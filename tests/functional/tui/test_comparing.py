@@ -113,7 +113,7 @@ async def test_a_is_pinned_and_documents_are_graded_here_too(demo_copy: Path) ->
         path = rows.result.path
         await driver.press("2")
         await driver.until(
-            lambda: driver.explore.session.judging.grades.of("rollback rehearsal") == {path: 2}
+            lambda: driver.explore.session.judging.grades_of("rollback rehearsal") == {path: 2}
         )
         await driver.until(lambda: rows.result and rows.result.path != path)
         shared = {row.after.path for row in rows.rows if row.after}

@@ -60,7 +60,7 @@ async def test_a_narrow_terminal_shows_the_state_of_the_index_first(demo: Path) 
     async with running(demo, NARROW) as driver:
         await open_index(driver)
         await driver.until_shown(FileList, "Nothing needs attention.")
-        await driver.until(lambda: driver.explore.session.index.over_retrieved.queries is not None)
+        await driver.until(lambda: driver.explore.session.index.has_read_queries)
         await driver.until_shown(RunPane, "up to date")
         assert driver.has_focus(FileList)
         await driver.until_shown(FileList, "tab: folders")

@@ -58,7 +58,7 @@ async def test_sentences_name_the_configured_keys(demo_copy: Path) -> None:
     async with running(demo_copy, WIDE) as driver:
         await driver.ask("who knows about the migration")
         await driver.until_shown(StatusLine, "these are documents; f9 ranks people")
-        driver.explore.session.review.writer.apply([])
+        driver.explore.session.review.apply()
         await driver.until_shown(StatusLine, "nothing is decided: ctrl+g creates, m merges")
 
 

@@ -138,7 +138,7 @@ async def test_last_of_several_resizes_wins(
 
 async def test_busy_overlay_and_the_screen_below_are_both_resized(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        driver.app.show_help()
+        driver.app.action_help()
         await driver.pilot.pause()
         overlay, narrow = driver.app.screen, ScreenSize(*NARROW)
         busy, gate = asyncio.Event(), asyncio.Event()

@@ -48,7 +48,7 @@ async def test_wide_terminal_previews_the_document_under_the_cursor(demo_copy: P
         path = pane.path
         await driver.press("2")
         judging = driver.explore.session.judging
-        await driver.until(lambda: dict(judging.grades.of(QUESTION)) == {path: 2})
+        await driver.until(lambda: dict(judging.grades_of(QUESTION)) == {path: 2})
         await driver.until(lambda: follows_cursor(driver) and pane.path != path)
         assert driver.has_focus(PreviewPane) and why.display
 
@@ -80,7 +80,7 @@ async def test_the_beginning_of_a_long_document_is_previewed_and_all_of_it_read(
     (notes / "log.md").write_text("\n".join([*lines, "The last line."]), encoding="utf-8")
     with KnowledgeBase(tmp_path) as kb:
         kb.index(fast=True)
-        view = kb.document("memory/notes/log.md", most=60)
+        view = kb.documents.view("memory/notes/log.md", most=60)
         assert view.title == "The harbour log" and view.text == "".join(f"{x}\n" for x in lines[:2])
         assert view.left_out == (notes / "log.md").stat().st_size - len(view.text)
     async with running(tmp_path, LIVE, debounce=0.001) as driver:

@@ -17,6 +17,7 @@ from kbx_tui.config import Settings
 from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.search.evidence.evidence import Evidence, Scope
 from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.base_session import BaseSession
@@ -88,7 +89,7 @@ class GatedEngine:
         self.waiting.clear()
         answer = evidence(components([3.0, 1.0], [0.5, 0.4], request.query), fast=request.fast)
         self.answered += 1
-        return replace(answer, scope=Scope(request.path or "", (), 2, 2))
+        return replace(answer, scope=Scope(request.path or "", Filters(), 2, 2))
 
     def rank(self, evidence: Evidence, tuning: Tuning) -> Ranking:
         return rank(evidence, tuning)

@@ -13,7 +13,6 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
-from kbx_tui.evaluation.tuning_snapshots import FILE as SNAPSHOTS
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Preset
 from kbx_tui.search.query_history import QueryHistory
@@ -27,6 +26,8 @@ from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, Snapshot
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
+
+SNAPSHOTS = Path(".kbx", "snapshots.jsonl")
 
 TALL = (140, 40)
 RUTH = "Ruth Castellane notice to operators"
@@ -49,7 +50,7 @@ def model(driver: Driver) -> TuneModel:
 
 
 def driver_queries(driver: Driver) -> list[str]:
-    queries = driver.explore.session.judging.grades.queries
+    queries = driver.explore.session.judging.queries
     return [query.text for query in queries if query.is_measurable]
 
 
@@ -155,7 +156,7 @@ async def test_snapshots_are_kept_compared_pinned_and_dropped(judged_demo: Path)
         await driver.press("home", "delete")
         await driver.until_shown(SnapshotList, "Snapshots (1)")
     with KnowledgeBase(judged_demo) as kb:
-        (left,) = kb.tuning_snapshots()
+        (left,) = kb.tuner.snapshots.read()
         assert left.tuning == kb.tuning()
         assert left.generation is not None
         assert left.model == "bundled"
@@ -205,10 +206,10 @@ async def test_optimising_can_be_stopped(demo_copy: Path) -> None:
     async with tuning(demo_copy) as driver:
         await driver.press("O", "escape")
         await driver.until(lambda: not driver.app.screen.query_one(DecisionPane).display)
-        assert model(driver).optimiser.progress is None
+        assert model(driver).progress is None
         await driver.press("right_square_bracket")
         await driver.until_shown(CurvePane, "alpha .55 now ")
-        assert model(driver).optimiser.advice is None
+        assert model(driver).advice is None
 
 
 @pytest.mark.parametrize("size", [TALL, NARROW, TINY])
@@ -223,11 +224,11 @@ async def test_without_judged_queries_it_says_what_to_do(demo_copy: Path, size: 
 async def test_one_judged_query_is_measured_without_an_interval(demo_copy: Path) -> None:
     (demo_copy / ".kbx" / "judgments.jsonl").unlink(missing_ok=True)
     with KnowledgeBase(demo_copy) as kb:
-        kb.judge("alice chen", PAGE, 0)
+        kb.judgments.add("alice chen", PAGE, 0)
     async with tuning(demo_copy) as driver:
         await driver.until_shown(CurvePane, "No judged query has a relevant document")
         with KnowledgeBase(demo_copy) as kb:
-            kb.judge("alice chen", PAGE, 3)
+            kb.judgments.add("alice chen", PAGE, 3)
         await driver.press("f1")
         await driver.until(lambda: isinstance(driver.app.screen, Explore))
         await driver.press("f4")  # reads what others have graded

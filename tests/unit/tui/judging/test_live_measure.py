@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.tui.judging.live_measure import LiveMeasure, measure_candidates
-from kbx_tui.tui.judging.search_settings import SearchSettings
+from kbx_tui.tui.judging.live_measure import LiveMeasure, SearchSettings, measure_candidates
 
 A = SearchSettings(Tuning())
 B = SearchSettings(replace(Tuning(), alpha=0.7))

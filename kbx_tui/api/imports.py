@@ -1,0 +1,120 @@
+"""Imports of other programs' files, and the export in the Open Knowledge Format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from kbx_tui.api.file_writer import FileWriter
+from kbx_tui.api.session import Session
+from kbx_tui.editing.file_change import read_file
+from kbx_tui.errors import ConfigError
+from kbx_tui.importing.import_formats import read_documents
+from kbx_tui.importing.import_planning import (
+    ID_FIELD,
+    Answer,
+    AttendeeMatcher,
+    ImportPlan,
+    ImportPlanner,
+    imported_people,
+    keep_as_written,
+)
+from kbx_tui.importing.imported_document import Format, Imported, ImportProblem
+from kbx_tui.importing.okf import OkfExport, write_okf
+from kbx_tui.importing.source_files import read_source
+from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.fields import text_of
+from kbx_tui.knowledge.reading import read_frontmatter
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.vault import VaultFile, read_page, walk, walked_folder
+from kbx_tui.state_file import require_writable
+
+
+class Imports:
+    """Imports into one base and its export; `kb.imports`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._files = session, FileWriter(session)
+
+    def plan(
+        self,
+        sources: Iterable[Path | str],
+        *,
+        form: Format | None = None,
+        answer: Answer = keep_as_written,
+        create_people: bool = False,
+    ) -> ImportPlan:
+        """Return the pages that files, folders and archives of other programs would become.
+
+        Nothing is written. `form` is the format where names and content do not show it;
+        `answer` says who an attendee is who may be several people, by default the name stays as
+        written. `create_people` adds a page for each attendee with a full name and without one.
+        Raises NotFound, and ConfigError for a source that cannot be read or is refused.
+        """
+        imported = self._read([Path(source) for source in sources], form)
+        prefix = "" if walked_folder(self._session.root) == self._session.root else "memory/"
+        people = self._people()
+        matcher = AttendeeMatcher((*people, *imported_people(imported, prefix)), answer)
+        planner = ImportPlanner(
+            prefix,
+            self._imported_ids(),
+            people,
+            lambda path: read_file(self._session.root, path),
+            create_people=create_people,
+        )
+        return planner.plan(imported, matcher)
+
+    def apply(self, plan: ImportPlan, description: str = "import") -> int | None:
+        """Write the pages of a plan, all or none, as one entry that `undo` reverts.
+
+        Returns the number of that entry, None if there is nothing to write. Raises WriteFault.
+        """
+        return self._files.write(plan.edits, description) if plan.edits else None
+
+    def export_okf(self, folder: Path | str, *, include_redacted: bool = False) -> OkfExport:
+        """Write all pages to a new folder in the Open Knowledge Format v0.1.
+
+        Redacted pages and lines are left out unless `include_redacted`. Raises ConfigError for a
+        folder that has content, and WriteFault.
+        """
+        folder = Path(folder)
+        require_writable(self._session.root)
+        inside = walked_folder(self._session.root)
+        if folder.expanduser().resolve().is_relative_to(inside.resolve()):
+            raise ConfigError(f"{folder} is in {inside}: the base would hold its pages twice")
+        pages = ((file.path, read_page(file.absolute)) for file in self._pages())
+        types = frozenset(self._session.settings.entities.types)
+        return write_okf(folder, pages, types, include_redacted=include_redacted)
+
+    def _read(self, sources: Sequence[Path], form: Format | None) -> Imported:
+        imported = Imported()
+        for source in sources:
+            try:
+                files, problems = read_source(source.expanduser())
+                imported += Imported(problems=problems)
+                imported += read_documents(files, form)
+            except ConfigError as error:
+                if len(sources) == 1:
+                    raise
+                imported += Imported(problems=(ImportProblem(str(source), str(error)),))
+        return imported
+
+    def _pages(self) -> tuple[VaultFile, ...]:
+        return walk(
+            self._session.root, excluded_files(self._session.root, self._session.settings.index)
+        ).files
+
+    def _people(self) -> tuple[Entity, ...]:
+        self._session.ensure_indexed()
+        entities = self._session.fresh_index().generation().entities
+        return tuple(entity for entity in entities.values() if entity.type == "person")
+
+    def _imported_ids(self) -> Iterator[str]:
+        """Yield the ids of pages that were imported, from the files themselves."""
+        for file in self._pages():
+            data = read_page(file.absolute)
+            if ID_FIELD.encode() in data:
+                front = read_frontmatter(decode(data)[0])
+                if found := text_of(front.values.get(ID_FIELD)):
+                    yield found

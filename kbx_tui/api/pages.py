@@ -1,0 +1,329 @@
+"""Pages of entities: creating them, setting their fields and editing their facts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from kbx_tui.api.entities import Entities, require_iso_date
+from kbx_tui.api.file_writer import FileWriter
+from kbx_tui.api.session import Session
+from kbx_tui.api.similarity import Similarity
+from kbx_tui.drafting.checking import check_with_entity
+from kbx_tui.drafting.deciding import known_matches
+from kbx_tui.drafting.drafts import Draft, new_draft
+from kbx_tui.drafting.planning import file_diff
+from kbx_tui.drafting.records import Written
+from kbx_tui.editing import fact_edits
+from kbx_tui.editing.fact_edits import AddFact, fact_identity
+from kbx_tui.editing.file_change import read_file
+from kbx_tui.editing.file_edits import FileEdit
+from kbx_tui.editing.page_edits import (
+    PageEdit,
+    SetFields,
+    Value,
+    field_value,
+    new_page,
+    page_path,
+    shown_value,
+)
+from kbx_tui.errors import ConfigError, FileChanged, NotFound, UnknownEntity, WriteFault
+from kbx_tui.formatting import format_score
+from kbx_tui.knowledge.fact_sections import ID_LIMIT
+from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.records import Entity, Fact, FactKind
+from kbx_tui.knowledge.vault import walked_folder
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search.browse import facts_by_id
+from kbx_tui.similarity.matches import SimilarityMatch
+from kbx_tui.similarity.pair_score import require_text, too_long_for_a_fact
+
+GONE_LIMIT = 200
+"""Journal entries searched, newest first, for what happened to an id."""
+
+
+class Pages:
+    """Writes the pages of entities of one base; `kb.pages`. All other bytes of a file stay.
+
+    Each write is one journal entry, and indexed before the method returns.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._files = session, FileWriter(session)
+        self._entities, self._similarity = Entities(session), Similarity(session)
+
+    def create(
+        self,
+        name: str,
+        kind: str = "person",
+        fields: Mapping[str, Value] | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> Written:
+        """Create the page of a person, project or team, with `fields` as frontmatter.
+
+        Raises WriteFault if the page exists, the name has no letter, or a name or value would be
+        read back as something else.
+        """
+        name = replace_surrogates(name).strip()
+        path = self._free_path(kind, name)
+        data = new_page(kind, name, fields or {})
+        written = Written(written=False, path=path, diff=file_diff(path, None, data))
+        if dry_run:
+            return written
+        entry = self._files.write([FileEdit(path, None, data)], f"{kind} create {name}")
+        return replace(written, written=True, entry=entry)
+
+    def edit(
+        self,
+        entity: str,
+        fields: Mapping[str, Value],
+        *,
+        kind: str | None = None,
+        dry_run: bool = False,
+    ) -> Written:
+        """Set frontmatter fields of an entity's page; None removes a field.
+
+        `entity` is its name, an alias or its id, `kind` the type it must have. `hints` list fields
+        whose old value was similar. Raises NotFound, Ambiguous, WriteFault, FileChanged and
+        EmbeddingError.
+        """
+        self._session.ensure_indexed()
+        found = self._entities.resolve(entity, kind)
+        if not found.path:
+            raise NotFound(f"{found.name} has no page yet; `kbx {found.type} create` creates one")
+        before = self._files.read(found.path)
+        frontmatter = parse_document(found.path, before).frontmatter
+        old = {key: shown_value(field_value(frontmatter, key)) for key in fields}
+        changed = {key: value for key, value in fields.items() if shown_value(value) != old[key]}
+        if not changed:
+            hints = ("nothing to change",)
+            return Written(written=False, path=found.path, diff="", hints=hints)
+        edit = SetFields(tuple(changed.items()), tuple((key, old[key]) for key in changed))
+        return self._files.edit_page(
+            found.path,
+            [edit],
+            f"{found.type} edit {found.name}",
+            dry_run=dry_run,
+            before=before,
+            result=partial(Written, hints=self._field_hints(found, changed)),
+        )
+
+    def add_fact(
+        self,
+        text: str,
+        *,
+        entity: str,
+        kind: FactKind = "fact",
+        date: str | None = None,
+        source: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+        create: bool = False,
+    ) -> Written:
+        """Add a fact, as `KnowledgeBase.memory_add` says."""
+        text = _require_fact(text)
+        page = self._page_of(replace_surrogates(entity), create=create)
+        edit = _added_fact(page.id, kind, text, date, source)
+        before = read_file(self._session.root, page.path)  # read first: the check is no older
+        template = new_page(page.type, page.name, {}) if before is None else None
+        matches = self._known(new_draft(text, kind=kind), page.id, page.path)
+        if matches and not (force or dry_run):
+            return Written(written=False, path=page.path, diff="", matches=matches)
+        try:
+            return self._files.edit_page(
+                page.path,
+                [edit],
+                f"memory add {page.name}",
+                dry_run=dry_run,
+                before=before,
+                template=template,
+                force=force,
+                result=partial(Written, matches=matches),
+            )
+        except FileChanged:  # perhaps by another process that added the same
+            matches = self._known(new_draft(text, kind=kind), page.id, page.path)
+            if not matches:
+                raise
+            return Written(written=False, path=page.path, diff="", matches=matches)
+
+    def reword_fact(
+        self,
+        fact_id: int,
+        text: str,
+        *,
+        date: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> Written:
+        """Reword a fact, unless the page says the same or the contrary elsewhere.
+
+        Date, notes and position stay. What is known already is not written and listed in `matches`,
+        as in `memory_add`; `force` writes anyway. Raises as `KnowledgeBase.edit_fact` and
+        `memory_add`.
+        """
+        fact = self.fact(fact_id)
+        text, date = _require_fact(text), replace_surrogates(date or "")
+        edit = fact_edits.ChangeFact(fact.entity_id, fact_id, text, date, fact_identity(fact))
+        return self._replace_fact(fact, text, [edit], "edit-fact", force=force, dry_run=dry_run)
+
+    def delete_fact(self, fact_id: int, *, dry_run: bool = False) -> Written:
+        """Delete the line of a fact. Raises as `KnowledgeBase.edit_fact`."""
+        fact = self.fact(fact_id)
+        edit = fact_edits.DeleteFact(fact.entity_id, fact_id, fact_identity(fact))
+        return self._edit_fact(fact, [edit], "delete-fact", dry_run=dry_run)
+
+    def supersede_fact(
+        self,
+        fact_id: int,
+        *,
+        text: str | None = None,
+        date: str | None = None,
+        source: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> Written:
+        """Strike out a fact; with `text`, add the fact that replaces it.
+
+        If the page says that, or the contrary, elsewhere, nothing is written, as in `reword_fact`.
+        Raises as `KnowledgeBase.edit_fact`.
+        """
+        fact = self.fact(fact_id)
+        edits: list[PageEdit] = [
+            fact_edits.StrikeFact(fact.entity_id, fact_id, fact_identity(fact))
+        ]
+        if not text:
+            return self._edit_fact(fact, edits, "supersede", dry_run=dry_run)
+        text = _require_fact(text)
+        edits.append(_added_fact(fact.entity_id, fact.kind, text, date, source))
+        return self._replace_fact(fact, text, edits, "supersede", force=force, dry_run=dry_run)
+
+    def _replace_fact(
+        self,
+        fact: Fact,
+        text: str,
+        edits: Sequence[PageEdit],
+        command: str,
+        *,
+        force: bool,
+        dry_run: bool,
+    ) -> Written:
+        """Write `edits`, after which `text` stands for a fact, unless it is known elsewhere."""
+        draft = new_draft(text, kind=fact.kind, stands_for=fact.fact_id)  # not compared with itself
+        matches = self._known(draft, fact.entity_id, fact.path)
+        if matches and not (force or dry_run):
+            return Written(written=False, path=fact.path, diff="", matches=matches)
+        written = self._edit_fact(fact, edits, command, dry_run=dry_run)
+        return replace(written, matches=matches)
+
+    def _edit_fact(
+        self, fact: Fact, edits: Sequence[PageEdit], command: str, *, dry_run: bool
+    ) -> Written:
+        description = f"memory {command} {fact.fact_id}"
+        return self._files.edit_page(fact.path, edits, description, dry_run=dry_run)
+
+    def _page_of(self, name: str, *, create: bool) -> Entity:
+        """Return the entity to write about; with `create`, its page may not exist yet."""
+        self._session.ensure_indexed()
+        try:
+            entity = self._entities.resolve(name)
+        except UnknownEntity as error:
+            if not create:
+                raise UnknownEntity(f"{error}; --create makes a page for a new person") from error
+            path = self._free_path("person", name)
+            return Entity(f"person:{Path(path).stem}", name, "person", path)
+        if entity.path:
+            return entity
+        if not create:
+            raise NotFound(f"{entity.name} has no page yet; --create makes one")
+        return replace(entity, path=self._new_path(entity.type, entity.name))
+
+    def _new_path(self, kind: str, name: str) -> str:
+        """Return the path for a new page, below `memory/` or the base itself."""
+        root = self._session.root
+        return page_path(kind, name, "" if walked_folder(root) == root else "memory/")
+
+    def _free_path(self, kind: str, name: str) -> str:
+        """Return the path for a new page. Raises WriteFault if there is a file."""
+        path = self._new_path(kind, name)
+        if read_file(self._session.root, path) is not None:
+            raise WriteFault(f"{name} has a page already: {path}")
+        return path
+
+    def _known(self, draft: Draft, entity_id: str, path: str) -> tuple[SimilarityMatch, ...]:
+        """Return what keeps a fact from being new on the page of an entity, best first."""
+        self._files.index_edited([path])
+        entity = self._session.open_index().generation().entities.get(entity_id)
+        if entity is None:
+            return ()
+        draft = replace(draft, entity_id=entity.id, is_guessed=False)
+        check = check_with_entity(draft, entity, self._similarity.engine())
+        return tuple(match.known for match in known_matches(check))
+
+    def _field_hints(self, entity: Entity, fields: Mapping[str, Value]) -> tuple[str, ...]:
+        """Return a sentence for each field whose current value is similar to the new one."""
+        hints = []
+        for key, value in fields.items():
+            if isinstance(value, str) and value.strip():
+                check = self._similarity.field(entity.id, key, value)
+                if check.is_similar:
+                    current = f"{check.current_value!r} ({format_score(check.similarity)})"
+                    hints.append(f"{key} already has a similar value: {current}")
+        return tuple(hints)
+
+    def fact(self, fact_id: int) -> Fact:
+        """Return a fact or open item by its id; an unknown id has the files indexed first.
+
+        Raises NotFound, which says what became of the fact as far as the journal knows.
+        """
+        self._session.ensure_indexed()
+        if not 0 < fact_id < ID_LIMIT:
+            raise no_fact(fact_id)
+        index = self._session.fresh_index()
+        for _ in range(2):
+            facts = facts_by_id(index, [fact_id])
+            if fact_id in facts:
+                return facts[fact_id]
+            self._session.index(fast=True)
+            self._session.refresh()
+        raise self._gone(fact_id)
+
+    def _gone(self, fact_id: int) -> NotFound:
+        """Return an error that says what happened to a fact, as far as the journal knows."""
+        verbs = {
+            f"memory delete-fact {fact_id}": "was deleted from",
+            f"memory edit-fact {fact_id}": "was reworded in",
+        }
+        for entry in self._files.history(GONE_LIMIT):
+            if entry.description in verbs and not entry.undone:
+                path, day = entry.changes[0].path, entry.written_at[:10]
+                return NotFound(
+                    f"fact {fact_id} {verbs[entry.description]} {path} on {day}; "
+                    "`kbx memory list` shows current ids, `kbx undo --list` the writes"
+                )
+        return no_fact(fact_id)
+
+
+def _require_fact(text: str) -> str:
+    """Return a text that may be a fact. Raises ConfigError for a blank or too long one."""
+    text = require_text(replace_surrogates(text))
+    if problem := too_long_for_a_fact(text):
+        raise ConfigError(problem)
+    return text
+
+
+def no_fact(fact_id: int) -> NotFound:
+    """Return the error for an id that no fact has."""
+    return NotFound(f"no fact has the id {fact_id}; `kbx memory list` shows them")
+
+
+def _added_fact(
+    entity_id: str, kind: FactKind, text: str, date: str | None, source: str | None
+) -> AddFact:
+    """Return the edit that adds a fact, without a date as of today. Raises ConfigError."""
+    today = time.strftime("%Y-%m-%d") if kind == "fact" else ""
+    date = require_iso_date(date) or today
+    return AddFact(entity_id, kind, text, date, replace_surrogates(source or ""))

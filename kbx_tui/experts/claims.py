@@ -51,7 +51,7 @@ class Claim:
 
 def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
     """Return all claims of the base, of any status, sorted by page and line."""
-    table = index.reader.rows("facts", FACT_COLUMNS, "kind = 'fact'")
+    table = index.store.rows("facts", FACT_COLUMNS, "kind = 'fact'")
     facts = sorted(map(fact_from_row, table.to_pylist()), key=lambda fact: (fact.path, fact.line))
     pages = _pages(index, {fact.path for fact in facts})
     snapshot = index.generation().snapshot
@@ -79,7 +79,7 @@ def _pages(index: OpenIndex, paths: set[str]) -> dict[str, Mapping[str, Any]]:
     if not paths:
         return {}
     columns = ["path", "date", "frontmatter", "attendees"]
-    table = index.reader.rows("documents", columns, is_one_of("path", sorted(paths)))
+    table = index.store.rows("documents", columns, is_one_of("path", sorted(paths)))
     return {row["path"]: row for row in table.to_pylist()}
 
 

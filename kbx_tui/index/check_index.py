@@ -27,15 +27,15 @@ from kbx_tui.index.derived_files import (
     vectors_file,
 )
 from kbx_tui.index.load_snapshot import stored_entities
-from kbx_tui.index.noted_state import find_damage, read_noted_state
+from kbx_tui.index.noted_state import find_damage
+from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import (
     SCHEMA_VERSION,
-    SCHEMAS,
     document_version,
     fact_hash,
+    table_schema,
     text_hash,
-    vectors_schema,
 )
 from kbx_tui.index.vectors import vector_lists
 from kbx_tui.knowledge.records import Entity
@@ -103,8 +103,8 @@ def _check_files(store: Store, check: IndexCheck) -> None:
         check.add("BUILD", "does not have the bytes that were written", INDEX)
     for sentence in find_damage(store):
         check.add("tables", sentence.rpartition("; ")[0], INDEX)
-    if noted := read_noted_state(store):
-        check.files += len(noted.files)
+    if stamp := read_stamp(Path(store.uri)):
+        check.files += len(stamp.files)
 
 
 def _check_tables(store: Store, check: IndexCheck) -> None:
@@ -113,8 +113,7 @@ def _check_tables(store: Store, check: IndexCheck) -> None:
         found = meta.get("schema_version")
         check.add("meta", f"schema version {found} instead of {SCHEMA_VERSION}")
     for name in INDEX_TABLES:
-        expected = SCHEMAS.get(name) or vectors_schema(int(meta.get("dimension", 0)))
-        if store.table(name).schema != expected:
+        if store.table(name).schema != table_schema(name, int(meta.get("dimension", 0))):
             check.add(name, "has other columns than this version writes")
         check.rows += store.count(name)
 
@@ -172,7 +171,7 @@ def _check_rows(store: Store, check: IndexCheck) -> None:
         if name == "vectors":
             continue
         count = partial(_count_inconsistent, store, name, entities)
-        if wrong := store.read_batches(name, SCHEMAS[name].names, count):
+        if wrong := store.read_batches(name, table_schema(name).names, count):
             check.add(name, f"{wrong:,} rows differ from the hash they carry")
 
 

@@ -19,10 +19,11 @@ from kbx_tui.index.build.file_changes import FileHashes, find_changes
 from kbx_tui.index.derived_files import BODIES, LISTS, WORDS, vectors_file
 from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.index_folder import index_uri
+from kbx_tui.index.load_snapshot import indexed_versions
 from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
-from kbx_tui.index.tables import problems_from
+from kbx_tui.index.tables import document_version, problems_from
 from kbx_tui.index.vectors.vector_matrix import Coverage, count_texts, read_coverage
 from kbx_tui.index.versions import hash_array
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
@@ -159,12 +160,11 @@ def count_newer_files(root: Path, settings: Settings) -> int:
     store = Store(index_uri(root, settings))
     if not store.exists():
         return 0
-    indexed = store.mapping("documents", "path", "content_hash")
-    known, newer = FileHashes(root), 0
+    indexed, known, newer = indexed_versions(store), FileHashes(root), 0
     files = list_files(root, excluded_files(root, settings.index))
     for path, file in files.items():
         with suppress(OSError):
-            newer += known.hash_of(path, file) != indexed.get(path)
+            newer += document_version(path, known.hash_of(path, file)) != indexed.get(path)
     known.save(files)
     return newer + len(indexed.keys() - files)
 

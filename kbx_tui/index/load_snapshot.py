@@ -77,6 +77,13 @@ class _Documents:
     versions: Versions
 
     @classmethod
+    def read(cls, store: Store, numbers: Mapping[str, int], meta: Mapping[str, Any]) -> Self:
+        """Read them; `numbers` are the versions of the tables, `meta` the content of that table."""
+        links_file, state = LINKS.map(store), table_state(DOCUMENT_TABLES, numbers, meta)
+        is_current = links_file is not None and np.array_equal(links_file.documents, state)
+        return cls.load(store, is_current=is_current)
+
+    @classmethod
     def load(cls, store: Store, *, is_current: bool = False) -> Self:
         segments = load_documents(store, is_current=is_current)
         places = places_by_row(segments)
@@ -103,9 +110,7 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
     """
     numbers = table_versions or store.versions()
     meta = store.meta()
-    links_file, state = LINKS.map(store), table_state(DOCUMENT_TABLES, numbers, meta)
-    is_current = links_file is not None and np.array_equal(links_file.documents, state)
-    documents = _Documents.load(store, is_current=is_current)
+    documents = _Documents.read(store, numbers, meta)
     paths, kinds = documents.paths, documents.coded("kind")
     files = EntityFiles(store, numbers, meta, documents.versions.array)
     loaded = files.load(paths, kinds)
@@ -132,6 +137,12 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
         names=loaded.names,
         facts=loaded.facts,
     )
+
+
+def indexed_versions(store: Store) -> dict[str, str]:
+    """Return the version of each document in the index by its path. Raises IndexFault."""
+    documents = _Documents.read(store, store.versions(), store.meta())
+    return dict(zip(documents.paths, documents.versions, strict=True))
 
 
 def refresh_entity_files(store: Store) -> None:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import DocumentSegment
 from kbx_tui.index.stored_entities import EntityColumn
-from kbx_tui.index.tables import SCHEMAS
 from kbx_tui.index.text_columns import CodedColumn, RowOfText, SortedTexts, TextArena, TextRows
 from kbx_tui.index.versions import places_of
 from kbx_tui.knowledge.records import LinkKind
@@ -318,7 +317,7 @@ def _own_pages(entities: EntityColumn, kinds: CodedColumn, paged: TextRows, page
 
 def _links(store: Store, entities: EntityColumn, paths: Any) -> dict[str, Any]:
     """Return the arrays of links, without those of entities and documents that are gone."""
-    table = store.rows("links", SCHEMAS["links"].names)
+    table = store.rows("links", ["entity_id", "path", "kind", "count"])
     owners = places_of(table["entity_id"].cast("large_string"), entities.ids.to_arrow())
     documents = places_of(table["path"].cast("large_string"), paths)
     names = table["kind"].dictionary_encode().combine_chunks()

@@ -1,4 +1,4 @@
-"""Links from documents to the entities they belong to, except those that the user suppressed.
+"""Links from documents to the entities they belong to.
 
 Explicit names are resolved, mentions in text are found, and ambiguous ones are decided by the other
 entities in the document.
@@ -26,12 +26,12 @@ from kbx_tui.knowledge.entity_names import (
     other_spellings,
     title_keys,
 )
-from kbx_tui.knowledge.fields import stem_of, tags_of
+from kbx_tui.knowledge.fields import TAG, stem_of, tags_of
 from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, strip_accents
 from kbx_tui.knowledge.inline import split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
-from kbx_tui.knowledge.topics import TAG, tag_and_above
+from kbx_tui.knowledge.topics import tag_and_above
 
 _STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
 """Links of a member that also link the document to the team."""

@@ -11,16 +11,13 @@ from functools import cached_property
 from typing import Any
 
 from kbx_tui.formatting import format_count
-from kbx_tui.knowledge.fields import stem_of
+from kbx_tui.knowledge.fields import TAG, stem_of
 from kbx_tui.knowledge.folding import fold, name_key, slug
 from kbx_tui.knowledge.inline import property_link_targets, split_target
 from kbx_tui.knowledge.languages import plural, singular
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import REDACTED, Entity
 from kbx_tui.knowledge.vault import MEMORY
-
-TAG = "tag"
-"""Type of tags that are entities. They are linked by tags alone, never by words of a text."""
 
 PROPOSED_TAG, PROPOSED_HUB = 3, 5
 """Notes with a tag, and notes that link to one, from which these are proposed as entities."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
     generation = index.generation()
     entity, entities = generation.entity(entity_id), generation.entities
-    rows = index.reader.rows("facts", FACT_COLUMNS, f"entity_id = {quoted(entity_id)}")
+    rows = index.store.rows("facts", FACT_COLUMNS, f"entity_id = {quoted(entity_id)}")
     linked = generation.entity_documents.linked(entity_id)
     return make_card(
         entity,
@@ -57,7 +57,7 @@ def follow(index: OpenIndex, target: str, source: str) -> Destination | None:
     if destination is None or not (destination.heading and destination.path):
         return destination
     where = f"path = {quoted(destination.path)}"
-    for row in index.reader.rows("documents", ["body", "body_line"], where).to_pylist():
+    for row in index.store.rows("documents", ["body", "body_line"], where).to_pylist():
         line = part_line(row["body"], row["body_line"], destination.heading)
         return replace(destination, line=line)
     return destination
@@ -80,7 +80,7 @@ def list_facts(index: OpenIndex, entity_id: str = "", since: str = "") -> tuple[
     """
     clauses = [f"entity_id = {quoted(entity_id)}"] if entity_id else []
     clauses += [f"date >= {quoted(since)}"] if since else []
-    table = index.reader.rows("facts", FACT_COLUMNS, " AND ".join(clauses) or "fact_id > 0")
+    table = index.store.rows("facts", FACT_COLUMNS, " AND ".join(clauses) or "fact_id > 0")
     by_place = sorted(map(fact_from_row, table.to_pylist()), key=lambda f: (f.path, f.line))
     return tuple(sorted(by_place, key=lambda fact: fact.date, reverse=True))
 
@@ -90,13 +90,13 @@ def facts_by_id(index: OpenIndex, ids: Iterable[int]) -> dict[int, Fact]:
     id_list = ", ".join(map(str, sorted(set(ids))))
     if not id_list:
         return {}
-    table = index.reader.rows("facts", FACT_COLUMNS, f"fact_id IN ({id_list})")
+    table = index.store.rows("facts", FACT_COLUMNS, f"fact_id IN ({id_list})")
     return {fact.fact_id: fact for fact in map(fact_from_row, table.to_pylist())}
 
 
 def indexed_hash(index: OpenIndex, path: str) -> str:
     """Return the content hash of a document as indexed, empty if it is not indexed."""
-    rows = index.reader.rows("documents", ["content_hash"], f"path = {quoted(path)}").to_pylist()
+    rows = index.store.rows("documents", ["content_hash"], f"path = {quoted(path)}").to_pylist()
     return str(rows[0]["content_hash"]) if rows else ""
 
 

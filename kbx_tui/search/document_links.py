@@ -12,8 +12,8 @@ from rapidfuzz import fuzz, process
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER, term_of, words_in
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import Body
-from kbx_tui.index.table_reader import TableReader
 from kbx_tui.knowledge.entity_names import is_ambiguous
 from kbx_tui.knowledge.fields import stem_of
 from kbx_tui.knowledge.folding import name_key
@@ -53,7 +53,7 @@ class LinkIndex:
     def __init__(
         self,
         generation: IndexGeneration,
-        reader: TableReader,
+        store: Store,
         attachments: Callable[[], Collection[str]],
         before: LinkGraph | None = None,
     ) -> None:
@@ -63,14 +63,14 @@ class LinkIndex:
         """
         self.known_graph = before
         """The graph of this generation once it is read, until then that before."""
-        self._generation, self._reader = generation, reader
+        self._generation, self._store = generation, store
         self._list_attachments = attachments
         self._snapshot = generation.snapshot
 
     @cached_property
     def graph(self) -> LinkGraph:
         destinations, before = self._generation.destinations, self.known_graph
-        self.known_graph = read_link_graph(self._snapshot, destinations, self._reader, before)
+        self.known_graph = read_link_graph(self._snapshot, destinations, self._store, before)
         return self.known_graph
 
     @cached_property
@@ -234,7 +234,7 @@ class LinkIndex:
         return sorted(by_path, key=lambda path: self._title_and_date(path)[1], reverse=True)
 
     def _bodies(self, paths: Sequence[str]) -> list[Body]:
-        return self._generation.bodies.read(paths, self._reader)
+        return self._generation.bodies.read(paths)
 
 
 def _links_with_lines(body: str, first_line: int) -> Iterator[tuple[WrittenLink, int]]:

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import is_one_of
-from kbx_tui.index.table_reader import TableReader
+from kbx_tui.index.store import Store, is_one_of
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.inline import EXTERNAL, split_target
@@ -67,7 +66,7 @@ class LinkGraph:
 def read_link_graph(
     snapshot: Snapshot,
     destinations: Destinations,
-    reader: TableReader,
+    store: Store,
     before: LinkGraph | None = None,
 ) -> LinkGraph:
     """Read and resolve the links of all documents. Raises IndexFault.
@@ -84,7 +83,7 @@ def read_link_graph(
             where = is_one_of("path", changed)
         else:
             changed = None
-    table = reader.rows("documents", columns, where)
+    table = store.rows("documents", columns, where)
     rows = zip(*(table[column].to_pylist() for column in columns), strict=True)
     if before is not None and changed is not None:
         return updated(before, snapshot, rows)

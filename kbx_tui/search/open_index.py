@@ -25,7 +25,6 @@ from kbx_tui.index.snapshot import Snapshot, generation_of
 from kbx_tui.index.store import Store, is_one_of, translate_errors
 from kbx_tui.index.stored_documents import Bodies, Body
 from kbx_tui.index.stored_entities import EntitiesById
-from kbx_tui.index.table_reader import TableReader
 from kbx_tui.index.vectors.load_vectors import load_vectors
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.versions import rows_of_versions
@@ -51,14 +50,11 @@ class OpenIndex:
     """Reads one store. Not thread-safe."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self.reader = store, TableReader(store.uri)
+        self._store = store
         self._generation: IndexGeneration | None = None
         self._build = store.build_id()
-        self._stamp: tuple[int, ...] | None = None
-        """Modification stamp of the tables when the generation in memory was last the newest."""
 
     def close(self) -> None:
-        self.reader.close()
         self._generation = None
 
     def was_damaged(self) -> bool:
@@ -70,24 +66,19 @@ class OpenIndex:
 
         Without `now`, vectors may lag some seconds behind while they are being computed.
         """
-        build, stamp = self._store.build_id(), self._store.stamp()
+        build = self._store.build_id()
         if self.was_damaged():
             self._generation = None
         if self._generation is not None and build == self._build:
-            if stamp is not None and stamp == self._stamp:
-                return False
-            versions, changed = self.reader.versions(), True
+            versions = self._store.versions()
             if self._generation.has_text_of(versions):
-                changed = self._generation.refresh_vectors(versions, now=now)
-            else:
-                self._generation = self._read()
-            self._stamp = stamp if self._generation.versions == versions else None
-            return changed
+                return self._generation.refresh_vectors(versions, now=now)
+            self._generation = self._read()
+            return True
         if build != self._build:  # rebuilt in the same place: the open tables are the old ones
-            self.reader.close()
             self._store = Store(self._store.uri)
         self._generation = self._read()
-        self._build, self._stamp = build, None
+        self._build = build
         return True
 
     @property
@@ -222,7 +213,7 @@ class IndexGeneration:
 
     @cached_property
     def bodies(self) -> BodyReader:
-        return BodyReader(self.snapshot, BODIES.map(self._store))
+        return BodyReader(self.snapshot, BODIES.map(self._store), self._store)
 
     @cached_property
     def chunk_lines(self) -> ChunkLines:
@@ -330,15 +321,15 @@ MISSING: Body = ("", 1)
 class BodyReader:
     """Reads bodies of the documents of one generation."""
 
-    def __init__(self, snapshot: Snapshot, file: Bodies | None) -> None:
-        self._row_of, self._file = snapshot.row_of, file
+    def __init__(self, snapshot: Snapshot, file: Bodies | None, store: Store) -> None:
+        self._row_of, self._file, self._store = snapshot.row_of, file, store
         self._index_in_file = np.full(len(snapshot.versions), -1, np.int32)
         if file is not None:
             rows = rows_of_versions(file.versions, snapshot.versions)
             kept = np.flatnonzero(rows >= 0)
             self._index_in_file[rows[kept]] = kept
 
-    def read(self, paths: Sequence[str], reader: TableReader) -> list[Body]:
+    def read(self, paths: Sequence[str]) -> list[Body]:
         """Return the bodies in the order of `paths`, empty for a deleted one. Raises IndexFault."""
         bodies: dict[str, Body] = {}
         for path in paths:
@@ -349,6 +340,7 @@ class BodyReader:
         missing = [path for path in dict.fromkeys(paths) if path not in bodies]
         if missing:
             where = is_one_of("path", missing)
-            for row in reader.rows("documents", ["path", "body", "body_line"], where).to_pylist():
+            table = self._store.rows("documents", ["path", "body", "body_line"], where)
+            for row in table.to_pylist():
                 bodies[row["path"]] = (row["body"], row["body_line"])
         return [bodies.get(path, MISSING) for path in paths]

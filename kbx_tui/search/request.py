@@ -163,7 +163,7 @@ class SearchRequest:
             entities=self.entities,
             hidden=self.hidden,
             hidden_names=self.hidden_names,
-            muted_documents=self.muted_documents or (),
+            muted_documents=frozenset(self.muted_documents or ()),
             typed=self.typed.filters,
         )
 

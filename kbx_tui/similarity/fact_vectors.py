@@ -129,7 +129,7 @@ class FactVectorCache:
         where = "status = 'active'"
         if entity_id:
             where += f" AND entity_id = {quoted(entity_id)}"
-        table = self._index.reader.rows("facts", [*FACT_COLUMNS, "text_hash"], where)
+        table = self._index.store.rows("facts", [*FACT_COLUMNS, "text_hash"], where)
         table = table.sort_by([("path", "ascending"), ("line", "ascending")])
         facts = [fact_from_row(row) for row in table.to_pylist()]
         hashes = table["text_hash"].to_pylist()
@@ -154,7 +154,7 @@ class FactVectorCache:
         self._require_model()
         is_small = len(rows_of) < READ_WHOLE_TABLE_FROM
         where = is_one_of("text_hash", rows_of) if is_small else "text_hash != ''"
-        table = self._index.reader.rows("vectors", ["text_hash", "vector"], where)
+        table = self._index.store.rows("vectors", ["text_hash", "vector"], where)
         flat = table["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         stored = flat.reshape(-1, vectors.shape[1])
         for position, text_hash in enumerate(table["text_hash"].to_pylist()):
@@ -164,7 +164,7 @@ class FactVectorCache:
         return vectors, has_vector
 
     def _require_model(self) -> None:
-        made_with = self._index.reader.rows("meta", ["value"], "key = 'model'")["value"].to_pylist()
+        made_with = self._index.store.rows("meta", ["value"], "key = 'model'")["value"].to_pylist()
         model = json.loads(made_with[0]) if made_with else self._embedder.model
         if model != self._embedder.model:
             raise wrong_model_error(model, self._embedder.model)

@@ -97,7 +97,7 @@ class FieldValues:
 
     def _read(self, paths: Sequence[str]) -> list[FieldValue]:
         where = is_one_of("path", paths) if len(paths) <= MAX_LISTED else "path != ''"
-        table = self._index.reader.rows("documents", ["path", "frontmatter"], where)
+        table = self._index.store.rows("documents", ["path", "frontmatter"], where)
         values = []
         for row in sorted(table.to_pylist(), key=lambda row: row["path"]):
             entity = self._pages.get(row["path"])
@@ -222,7 +222,7 @@ def _frontmatter(index: OpenIndex, entity: Entity, name: str) -> Any:
     if not entity.path:
         return None
     where = f"path = {quoted(entity.path)}"
-    for row in index.reader.rows("documents", ["frontmatter"], where).to_pylist():
+    for row in index.store.rows("documents", ["frontmatter"], where).to_pylist():
         fields: dict[str, Any] = msgspec.json.decode(row["frontmatter"])
         folded = {str(key).casefold(): value for key, value in fields.items()}
         return fields.get(name, folded.get(name.casefold()))

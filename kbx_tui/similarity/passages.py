@@ -98,14 +98,14 @@ def _nearest_chunks(
     date_of = {(snapshot.paths[row], line): snapshot.dates[row] for row, line in nearest}
     where = is_one_of("path", sorted({path for path, _ in date_of}))
     columns = ["path", "version", "line_start", "start", "end"]
-    found = index.reader.rows("chunks", columns, where).to_pylist()
+    found = index.store.rows("chunks", columns, where).to_pylist()
     near = [
         row
         for row in found
         if (row["path"], row["line_start"]) in date_of
         and row["version"] == snapshot.versions[snapshot.row_of[row["path"]]]
     ]
-    bodies = generation.bodies.read([row["path"] for row in near], index.reader)
+    bodies = generation.bodies.read([row["path"] for row in near])
     return [
         _Chunk(
             row["path"],

@@ -76,6 +76,12 @@ def test_a_fast_search_loads_neither_model_nor_index_build(demo_kb_path: Path) -
     assert loaded_modules(line).isdisjoint(unwanted)
 
 
+@pytest.mark.parametrize("options", [[], ["--fast"]], ids=["with-model", "fast"])
+def test_a_search_loads_no_lancedb(demo_kb_path: Path, options: list[str]) -> None:
+    modules = loaded_modules(run_command("search", "rollback", *options, "--kb", str(demo_kb_path)))
+    assert modules.isdisjoint({"lancedb", "pyarrow.dataset", "pyarrow.compute", "markdown_it"})
+
+
 def test_an_index_in_a_folder_loads_no_client_of_an_object_store(demo_kb_path: Path) -> None:
     line = run_command("search", "rollback", "--kb", str(demo_kb_path))
     assert "obstore" not in loaded_packages(line)

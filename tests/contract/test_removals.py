@@ -21,7 +21,7 @@ from kbx_tui.index.derived_files import (
     VECTORS_NAME,
     WORDS,
 )
-from kbx_tui.index.tables import SCHEMAS
+from kbx_tui.index.tables import COLUMNS
 
 PACKAGE = Path(kbx_tui.__file__).parent
 
@@ -89,7 +89,7 @@ def test_what_removes_no_file_is_not_noticed() -> None:
 
 
 def test_the_guard_knows_every_table_and_derived_file() -> None:
-    assert set(removal.INDEX_TABLES) == {*SCHEMAS, "vectors"}
+    assert set(removal.INDEX_TABLES) == {*COLUMNS}
     assert (
         WORDS.name,
         BODIES.name,

@@ -55,7 +55,9 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
     if mapped is None:
         return read_vectors(store, snapshot, dimension)
     rows = rows_of_versions(mapped.versions, snapshot.versions)
-    missing = np.setdiff1d(np.arange(len(snapshot.versions)), rows)
+    is_mapped = np.zeros(len(snapshot.versions), np.bool_)
+    is_mapped[rows[rows >= 0]] = True
+    missing = np.flatnonzero(~is_mapped)
     segments, lists = [mapped.to_segment(dimension).renumbered(rows)], _load_lists(store, mapped)
     coverage = Coverage(int(segments[0].chunk_counts().sum()), 0)
     vectors, codes = mapped.entities.reshape(-1, dimension), mapped.profile_codes(dimension)
@@ -65,7 +67,8 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
         coverage += Coverage(len(profiles), 0)
         return VectorMatrix(tuple(segments), ProfileVectors.of(vectors, codes), coverage, lists)
     without = np.flatnonzero(sources < 0) if sources is not None else NO_ROWS
-    wanted = np.setdiff1d(profiles[without], [b""])
+    wanted = profiles[without]
+    wanted = np.unique(wanted[wanted != b""])
     newer, found = read_some_vectors(store, snapshot, missing, wanted, dimension)
     segments += (segment for segment in newer.segments if len(segment.documents))
     places = places_of(profiles[without], found)

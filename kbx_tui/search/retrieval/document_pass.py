@@ -158,7 +158,7 @@ def query_topic(
     bm25 = FULL_BM25 * sum(terms.weights[term] * value for term, value in idf.items())
     full = fuse(scale_lexical(np.array(bm25)), np.array(FULL_COSINE), lexical_weight)
     thing_share = 0.0
-    if named.names_things:
+    if named.things:
         asked = (
             named.words_asked
             and searched_terms(named.words_asked, words.languages, words.holds).words

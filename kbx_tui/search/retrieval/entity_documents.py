@@ -14,8 +14,8 @@ from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks, Snapshot
 from kbx_tui.index.tables import attendees_from
 from kbx_tui.knowledge.continuation_titles import continuation_pairs
 from kbx_tui.knowledge.entity_names import EntityResolver
+from kbx_tui.knowledge.fields import TAG
 from kbx_tui.knowledge.records import Attendee
-from kbx_tui.knowledge.topics import TAG
 from kbx_tui.search.evidence import scores as normalization
 from kbx_tui.search.evidence.evidence import LinkedDocuments
 from kbx_tui.search.evidence.scores import frozen

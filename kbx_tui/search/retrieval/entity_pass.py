@@ -32,8 +32,8 @@ from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
 from kbx_tui.search.evidence.scores import Scores, highest
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
-from kbx_tui.search.query.name_matching import NameMatcher
-from kbx_tui.search.query.named_query import NameMatch, TextsWith, no_texts
+from kbx_tui.search.query.name_matching import NameMatcher, TextsWith
+from kbx_tui.search.query.named_query import NameMatch
 from kbx_tui.search.query.query_terms import query_terms
 
 SECOND_SIGNAL = 0.25
@@ -54,7 +54,7 @@ _STRENGTH = attrgetter("score")
 class EntityPass:
     """Pass 1 over the entities of one generation. Pure: facts and cosines are arguments."""
 
-    def __init__(self, snapshot: Snapshot, texts_with: TextsWith = no_texts) -> None:
+    def __init__(self, snapshot: Snapshot, texts_with: TextsWith = lambda *_: 0) -> None:
         self._entities, names = snapshot.entities, snapshot.names
         self.names = NameMatcher(snapshot.entities, names, snapshot.name_uses, texts_with)
         self.roles = RoleIndex(snapshot.entities, snapshot.names)

@@ -34,7 +34,7 @@ from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
-from kbx_tui.search.query.named_query import NamedQuery, NameMatch, as_hint
+from kbx_tui.search.query.named_query import NamedQuery, NameMatch
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import (
@@ -146,7 +146,7 @@ class Retriever:
             return wanted_words(query, evidence.query, idf, language)
 
         paths = [evidence.paths[row] for row in rows]
-        bodies = generation.bodies.read(paths, self._index.reader)
+        bodies = generation.bodies.read(paths)
         base_rows = [row_of.get(path, -1) for path in paths]
         offsets = words.offsets(base_rows)
         for row, (body, line), known in zip(base_rows, bodies, offsets, strict=True):
@@ -321,12 +321,12 @@ class _Search:
             names = list(recent[0] if recent else generation.entity_pass.names.find(query))
         entities, is_usual = generation.snapshot.entities, _is_usual(self._request, generation)
         named = NamedQuery.of(query, names, entities, is_usual)
-        if not named.spans or not named.names_things or named.asked_for:
+        if not named.spans or not named.things or named.asked_for:
             return named
         unlinked = {each for each in named.things if not self._is_linked(entities[each])}
         if not unlinked:
             return named
-        names = [as_hint(name) if name.entity in unlinked else name for name in names]
+        names = [name.as_hint() if name.entity in unlinked else name for name in names]
         return NamedQuery.of(query, names, entities, is_usual)
 
     def _is_linked(self, entity: Entity) -> bool:

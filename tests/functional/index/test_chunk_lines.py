@@ -10,7 +10,6 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.load_snapshot import read_chunk_lines, read_snapshot
 from kbx_tui.index.store import Store
-from kbx_tui.index.table_reader import TableReader
 from kbx_tui.tools.dispatch import call
 
 
@@ -53,13 +52,13 @@ def test_a_further_search_of_an_agent_reads_no_table(
     with KnowledgeBase(demo_copy) as kb:
         call(kb, "kb_search", {"query": "rollback plan"})
         reads: list[str] = []
-        start_reading = TableReader.start_reading
+        open_table = Store.table
 
-        def note(reader: TableReader, table: str, *rest: object) -> object:
-            reads.append(table)
-            return start_reading(reader, table, *rest)  # type: ignore[arg-type]
+        def note(store: Store, name: str) -> object:
+            reads.append(name)
+            return open_table(store, name)
 
-        monkeypatch.setattr(TableReader, "start_reading", note)
+        monkeypatch.setattr(Store, "table", note)
         answer = call(kb, "kb_search", {"query": "who signs off the migration"})
         assert answer["data"]["results"]
         assert reads == []

@@ -10,9 +10,8 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import LocalEmbedder
-from kbx_tui.index import derived_files, store
+from kbx_tui.index import derived_files
 from kbx_tui.index.derived_files import LISTS
-from kbx_tui.index.table_reader import TableReader
 from kbx_tui.removal import DERIVED_FILES
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 
@@ -113,28 +112,6 @@ def test_new_generation_invalidates_the_caches(
     assert counted.passes == 2
     assert after.generation > before.generation
     assert "person:grace-hopper-kim" in {entity.id for entity in after.entities}
-
-
-def test_table_versions_are_read_only_after_a_write(
-    kb: KnowledgeBase, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reads: list[str] = []
-    versions = TableReader.versions
-
-    def counting(self: TableReader) -> dict[str, int]:
-        reads.append("versions")
-        return versions(self)
-
-    monkeypatch.setattr(TableReader, "versions", counting)
-    monkeypatch.setattr(store, "SETTLED_NS", -(10**12))  # every commit counts as old
-    kb.refresh()
-    reads.clear()
-    assert not kb.refresh()
-    assert reads == []
-    (demo_copy / "memory" / "notes" / "zebra.md").write_text("# Zebra\n", encoding="utf-8")
-    kb.index(fast=True)
-    assert kb.refresh()
-    assert reads
 
 
 def results_of(folder: Path) -> list[tuple[str, float, str]]:

@@ -45,8 +45,8 @@ def test_equal_variants_are_listed_once() -> None:
 
 
 def test_people_and_teams_do_not_count_as_named_things() -> None:
-    assert named("Ada Stone on Night Ferry").names_things
-    assert not named("Ada Stone on the tide").names_things
+    assert named("Ada Stone on Night Ferry").things
+    assert not named("Ada Stone on the tide").things
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.tui.drawing.ranked_rows import EIGHTHS, score_bar
+from kbx_tui.tui.drawing.lines import EIGHTHS, score_bar
 
 share = st.floats(0.0, 1.0 / 3)
 

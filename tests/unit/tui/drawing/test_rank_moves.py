@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.drawing.ranked_rows import move_text, rank_moves
+from kbx_tui.tui.drawing.lines import move_text, rank_moves
 
 
 def test_rank_moves_leave_out_new_and_unmoved_documents() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.drawing.ranked_rows import shared_lengths, title_spans
+from kbx_tui.tui.drawing.lines import shared_lengths, title_spans, width_of
 
 MEETINGS = [f"Technical Steering Committee (TSC) Meeting 2023-0{month}-04" for month in (1, 2, 3)]
 SHARED = len("Technical Steering Committee (TSC) Meeting ")

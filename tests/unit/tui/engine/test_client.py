@@ -12,6 +12,7 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from tests.waiting import until
 
 
 class FakeEngine:
@@ -49,8 +50,7 @@ class Setup:
         self.answers.append(await self.client.run(lambda _: self.engine.call(name)))
 
     async def until_called(self, name: str) -> None:
-        while name not in self.engine.called:
-            await asyncio.sleep(0.001)
+        await until(lambda: name in self.engine.called)
 
     async def drain(self) -> None:
         """Wait until the engine has answered everything asked so far."""
@@ -115,8 +115,7 @@ async def test_error_of_a_background_request_is_reported(setup: Setup) -> None:
         await setup.client.run(lambda _: 1 / 0)
 
     setup.client.start(fail())
-    while not setup.errors:
-        await asyncio.sleep(0.001)
+    await until(lambda: setup.errors)
     assert isinstance(setup.errors[0], ZeroDivisionError)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextvars import Context, ContextVar
 from typing import cast
 
 import pytest
@@ -182,3 +183,20 @@ async def test_closing_without_a_last_call_opens_nothing() -> None:
         if thread.name.startswith("kbx-engine"):
             await asyncio.to_thread(thread.join, 10.0)
     assert opened == []
+
+
+async def test_a_call_from_a_thread_runs_in_the_context_of_the_last_request() -> None:
+    app: ContextVar[str] = ContextVar("app")
+    app.set("the app")
+    client, seen = EngineClient(lambda: cast(KnowledgeBase, None), on_error=print), asyncio.Event()
+    client.start(asyncio.sleep(0))
+    found: list[str] = []
+
+    def callback() -> None:
+        found.append(app.get())
+        seen.set()
+
+    await asyncio.to_thread(Context().run, client.call_on_loop, callback)
+    await seen.wait()
+    assert found == ["the app"]
+    client.close()

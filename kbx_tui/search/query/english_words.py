@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from kbx_tui.knowledge.calendar_names import MONTH_NAMES, WEEKDAY_NUMBERS
+from kbx_tui.knowledge.dates import MONTH_NAMES, WEEKDAY_NUMBERS
 from kbx_tui.knowledge.folding import WORD, fold
 
 

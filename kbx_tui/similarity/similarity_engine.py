@@ -17,7 +17,7 @@ from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.results.notes import vector_notes
+from kbx_tui.search.results.answer import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
 from kbx_tui.similarity.compared_words import normal_form
 from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters

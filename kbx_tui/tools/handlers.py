@@ -18,7 +18,7 @@ from kbx_tui.knowledge.fields import DOCUMENT_KINDS
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import Document, Entity, Fact
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.notes import NOT_INDEXED
+from kbx_tui.search.results.answer import NOT_INDEXED
 from kbx_tui.search.results.response import SearchResult
 from kbx_tui.tools import arguments
 from kbx_tui.tools.arguments import KbGet, KbSearch, SearchFilters

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kbx_tui.importing.import_planning import ImportPlan
     from kbx_tui.importing.okf import OkfExport
     from kbx_tui.knowledge.records import Fact
-    from kbx_tui.search.evidence.topic import PreferredDates
+    from kbx_tui.search.evidence.evidence import PreferredDates
     from kbx_tui.search.link_records import BrokenLink, DocumentLinks
     from kbx_tui.search.results.response import SearchMeta, SearchResponse
     from kbx_tui.similarity.compared_words import Signals

@@ -22,9 +22,9 @@ from kbx_tui.index.lexical.bm25 import K1, B
 from kbx_tui.index.lexical.terms import term_of, words_in
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.stored_documents import key_hash
-from kbx_tui.index.stored_entities import EntityColumn, StoredFacts, numbers_with
+from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
 from kbx_tui.index.stored_names import StoredNames
-from kbx_tui.index.text_columns import CodedColumn
+from kbx_tui.index.text_columns import CodedColumn, TextColumn, numbers_with
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.knowledge.records import Entity
@@ -152,7 +152,7 @@ MOST_HOLDERS = 1000
 class RoleIndex:
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._names = names
-        self._roles, self._teams = (entities.stored.coded(name) for name in ("role", "team"))
+        self._roles, self._teams = entities.stored.roles, entities.stored.teams
         self._words: dict[int, int] = {}
 
     def holders_asked_for(self, query: str) -> list[int]:
@@ -184,7 +184,7 @@ class RoleIndex:
     def signals(self, scores: Mapping[int, float], found: Iterable[int]) -> Iterator[FoundSignal]:
         """Yield entities with the signals of their role and team, given their `scores`.
 
-        All of those `found` by other signals, and those that can be among the candidates.
+        These are all entities `found` by other signals, and those that can become candidates.
         """
         if not scores:
             return
@@ -211,8 +211,8 @@ class RoleIndex:
     def _first(self, scores: Mapping[int, float]) -> set[int]:
         """Return the first entities with a role of each score, and with a team of each.
 
-        Only of the highest scores that are enough for all candidates: of the entities in none of
-        these, only those with another signal can be among them.
+        Only the highest scores are looked at, as many as are enough for all candidates: an entity
+        with none of these can be a candidate only by another signal.
         """
         groups: dict[tuple[float, bool], list[int]] = {}
         for text, score in scores.items():
@@ -274,15 +274,15 @@ class FactIndex:
     """The facts of one generation. Inactive ones only contribute to term statistics."""
 
     def __init__(self, facts: StoredFacts) -> None:
-        self._facts, self._postings = facts, facts.postings()
-        self._texts, self._languages = facts.text_column(), facts.languages()
+        self._facts, self._texts = facts, TextColumn([facts.texts])
+        self._languages = facts.languages()
         total = int(facts.lengths.sum(dtype=np.int64))
         self._mean_length = total / len(facts) if total else 1.0
 
     def find(self, query: str) -> list[FoundSignal]:
         """Return the best of the active facts of each entity that hold a term of the query.
 
-        Best first, from the best 50 facts, which are scored by the formula of `index/lexical/bm25`.
+        They come from the 50 best facts by the formula of `index/lexical/bm25`, best first.
         """
         words = words_in(" ".join(query_terms(query)))
         terms = dict.fromkeys(
@@ -293,7 +293,7 @@ class FactIndex:
         )
         ids, parts = [np.empty(0, np.int32)], [np.empty(0)]
         for term in terms:
-            doc_ids, frequencies = self._postings.postings_of(self._postings.term_id(term))
+            doc_ids, frequencies = self._facts.postings_of(self._facts.term_id(term))
             idf = np.log1p((len(self._facts) - len(doc_ids) + 0.5) / (len(doc_ids) + 0.5))
             lengths = self._facts.lengths[doc_ids]
             norms = K1 * (1.0 - B + B * lengths / self._mean_length)

@@ -8,8 +8,9 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.index.index_folder import index_uri
-from kbx_tui.index.load_snapshot import read_chunk_lines, read_snapshot
+from kbx_tui.index.load_snapshot import read_snapshot
 from kbx_tui.index.store import Store
+from kbx_tui.index.vectors.load_vectors import read_chunk_lines
 from kbx_tui.tools.dispatch import call
 
 

@@ -26,6 +26,7 @@ from kbx_tui.tools.engine_worker import MOST_CALLS, EngineWorker
 from kbx_tui.tools.mcp_http import REQUEST_BYTES, McpProcess, access_token, listen
 from kbx_tui.tools.mcp_server import tool_of
 from tests.command_line import CommandLine, program_environment
+from tests.waiting import until
 
 SECONDS = 30.0
 """Seconds until a test gives up waiting."""
@@ -134,7 +135,7 @@ async def test_request_beyond_the_limit_is_refused_with_the_time_to_try_again() 
         calls = [asyncio.create_task(http.post(url, json=call, headers=ACCEPT)) for _ in range(2)]
         await asyncio.to_thread(blocked.wait, 30)
         while (refused := await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200:
-            await asyncio.sleep(0.01)
+            pass
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert refused.json()["error"]["message"] == (
             "2 requests are being answered, which is the limit (--max-requests); try again in "
@@ -219,9 +220,8 @@ async def test_client_that_leaves_in_the_middle_of_a_request_is_counted_as_gone(
         writer.write(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 50\r\n\r\n{")
         await writer.drain()
         writer.close()
-        while not (requests := [values for kind, *values in reports if kind == "request"]):
-            await asyncio.sleep(0.01)
-    assert requests[0][0] == 0
+        await until(lambda: any(kind == "request" for kind, *_ in reports))
+    assert next(values for kind, *values in reports if kind == "request")[0] == 0
 
 
 async def _all_of(reader: asyncio.StreamReader) -> bytes:

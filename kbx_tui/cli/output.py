@@ -196,3 +196,15 @@ def format_pace(progress: Progress) -> str:
     if progress.seconds_left is not None and progress.seconds_left >= 1.0:
         parts.append(f"{format_duration(progress.seconds_left)} left")
     return ", ".join(parts)
+
+
+DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def print_diff(diff: str) -> None:
+    """Print a unified diff, coloured on a terminal."""
+    from rich.text import Text
+
+    out = console()
+    for line in diff.splitlines():
+        out.print(Text(safe_line(line), DIFF_STYLES.get(line[:1], "")))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import console, print_json, say, wants_json
+from kbx_tui.cli.output import print_diff, print_json, say, wants_json
 from kbx_tui.errors import FileChanged
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.json_output import written_json
@@ -58,8 +58,6 @@ EXIT_KNOWN = 3
 """Nothing was written: the fact is known already, or contradicts a known one."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
-
-DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def writing_options(command: Function) -> Function:
@@ -140,12 +138,3 @@ def print_written(written: Written, *, dry_run: bool) -> None:
         place = f"{written.path}:{written.line}" if written.line else written.path
         parts = ["written", place, *([str(written.fact_id)] if written.fact_id else [])]
         click.echo(safe_line(" · ".join(parts)))
-
-
-def print_diff(diff: str) -> None:
-    """Print a unified diff, coloured on a terminal."""
-    from rich.text import Text
-
-    out = console()
-    for line in diff.splitlines():
-        out.print(Text(safe_line(line), DIFF_STYLES.get(line[:1], "")))

@@ -104,7 +104,7 @@ def command(
     if wants_json():
         print_json(dedup_json(checks, plan, applied))
     else:
-        from kbx_tui.cli.drafts_output import print_drafts
+        from kbx_tui.cli.text_output import print_drafts
 
         print_drafts(checks, plan, applied)
     return WriteFault.exit_code if applied and applied.failed else 0

@@ -10,8 +10,8 @@ import click
 from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import print_json, print_result, say, wants_json
-from kbx_tui.cli.write_output import confirmed, may_ask, print_diff, writing_options
+from kbx_tui.cli.output import print_diff, print_json, print_result, say, wants_json
+from kbx_tui.cli.write_output import confirmed, may_ask, writing_options
 from kbx_tui.formatting import format_count
 from kbx_tui.importing.imported_document import FORMATS, Format
 from kbx_tui.safe_text import safe_line

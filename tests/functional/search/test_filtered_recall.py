@@ -44,7 +44,7 @@ def test_nearest_documents_in_scope_equal_brute_force(
             max(float(np.dot(chunk, query)) for chunk in segment.chunks[start:end])
             if is_in_scope
             else -np.inf
-            for start, end, is_in_scope in zip(segment.starts, ends, in_scope, strict=True)
+            for start, end, is_in_scope in zip(segment.starts[:-1], ends, in_scope, strict=True)
         ]
     )
     cosines = np.nan_to_num(vectors.best_cosine(query[None], in_scope)[0], nan=-np.inf)

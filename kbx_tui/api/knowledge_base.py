@@ -375,7 +375,7 @@ class KnowledgeBase:
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""
-        from kbx_tui.search.results.notes import NOT_INDEXED, vector_notes
+        from kbx_tui.search.results.answer import NOT_INDEXED, vector_notes
 
         if not self.is_indexed():
             return (NOT_INDEXED,)

@@ -34,7 +34,7 @@ class SearchRequest:
     """
 
     query: str
-    """The query as typed. It may hold filters (`typed_filters`); `searched` are its words."""
+    """The query as typed. It may hold filters (`TypedFilter`); `searched` are its words."""
     limit: int = 10
     """Results wanted, 1 or more."""
     path: str | None = None

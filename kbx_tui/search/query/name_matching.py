@@ -237,7 +237,7 @@ class _QueryNames:
         ranges = [
             (index, size, "".join(folded))
             for index, size, folded in self.query.free_ranges(sizes)
-            if FUNCTION_WORDS.isdisjoint(folded)
+            if FUNCTION_WORDS.isdisjoint(folded) and sum(map(len, folded)) >= SHORTEST_TO_COMPARE
         ]
         for number, similarity, similar in self._misspelled.find([text for *_, text in ranges]):
             index, size, written = ranges[number]

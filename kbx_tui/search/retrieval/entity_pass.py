@@ -184,7 +184,7 @@ class RoleIndex:
     def signals(self, scores: Mapping[int, float], found: Iterable[int]) -> Iterator[FoundSignal]:
         """Yield entities with the signals of their role and team, given their `scores`.
 
-        All of those `found` by other signals, and those that can be among the candidates.
+        These are all entities `found` by other signals, and those that can become candidates.
         """
         if not scores:
             return
@@ -211,8 +211,8 @@ class RoleIndex:
     def _first(self, scores: Mapping[int, float]) -> set[int]:
         """Return the first entities with a role of each score, and with a team of each.
 
-        Only of the highest scores that are enough for all candidates: of the entities in none of
-        these, only those with another signal can be among them.
+        Only the highest scores are looked at, as many as are enough for all candidates: an entity
+        with none of these can be a candidate only by another signal.
         """
         groups: dict[tuple[float, bool], list[int]] = {}
         for text, score in scores.items():
@@ -282,7 +282,7 @@ class FactIndex:
     def find(self, query: str) -> list[FoundSignal]:
         """Return the best of the active facts of each entity that hold a term of the query.
 
-        Best first, from the best 50 facts, which are scored by the formula of `index/lexical/bm25`.
+        They come from the 50 best facts by the formula of `index/lexical/bm25`, best first.
         """
         words = words_in(" ".join(query_terms(query)))
         terms = dict.fromkeys(

@@ -22,6 +22,7 @@ from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import (
+    DateMatch,
     EntityCandidate,
     Evidence,
     FeedbackDocument,
@@ -29,7 +30,6 @@ from kbx_tui.search.evidence.evidence import (
 )
 from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE, frozen
 from kbx_tui.search.evidence.scoring import Scoring
-from kbx_tui.search.evidence.topic import DateMatch
 from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache

@@ -10,8 +10,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import ComponentScores, EntityCandidate, Evidence
-from kbx_tui.search.evidence.topic import DateMatch, Topic
+from kbx_tui.search.evidence.evidence import (
+    ComponentScores,
+    DateMatch,
+    EntityCandidate,
+    Evidence,
+    Topic,
+)
 from kbx_tui.search.evidence.tuning import Gate, Tuning
 from kbx_tui.search.ranking.rank import FEW_RESULTS, Ranking, rank
 from tests.unit.search.building import (

@@ -187,7 +187,7 @@ class ChunkLines:
 
 
 def read_chunk_lines(store: Store, snapshot: Snapshot) -> ChunkLines:
-    """Read the lines of all chunks; none of a document whose version is no longer stored."""
+    """Read the lines of all chunks, none of content that is newer than `snapshot`."""
     current, meta = version_array(snapshot.versions), store.meta()
     file = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
     found, missing = file.map_for(store, current)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,13 +40,12 @@ def test_nearest_documents_in_scope_equal_brute_force(
     in_scope = random.random(documents) < share
     query = random.standard_normal(DIMENSION).astype(np.float32)
     (segment,) = vectors.segments
-    ends = segment.starts[1:]
     expected = np.array(
         [
             max(float(np.dot(chunk, query)) for chunk in segment.chunks[start:end])
             if is_in_scope
             else -np.inf
-            for start, end, is_in_scope in zip(segment.starts[:-1], ends, in_scope, strict=True)
+            for (start, end), is_in_scope in zip(pairwise(segment.starts), in_scope, strict=True)
         ]
     )
     cosines = np.nan_to_num(vectors.best_cosine(query[None], in_scope)[0], nan=-np.inf)

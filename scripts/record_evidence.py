@@ -20,8 +20,8 @@ from pathlib import Path
 from kbx_tui import KnowledgeBase
 from kbx_tui.drafting.deciding import decide
 from kbx_tui.experts.expert_ranking import WEIGHTS
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.conftest import copy_demo
 from tests.hostile_base import write_hostile_base
 from tests.snapshots.questions import DEMO, HOSTILE, TOPIC, Question

@@ -50,9 +50,9 @@ from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.knowledge.name_uses import DETERMINERS, NameUseCounter, is_cased
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query.name_index import NameIndex
 from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.request import Tuning
 
 AROUND = 6
 """Words on each side of the name."""

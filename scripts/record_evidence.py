@@ -18,8 +18,8 @@ from pathlib import Path
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.drafting.deciding import decide
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.conftest import copy_demo
 from tests.snapshots.recorded_kb import (
     ALICE,

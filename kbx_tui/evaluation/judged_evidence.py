@@ -21,10 +21,10 @@ from kbx_tui.evaluation.metrics import CUTOFF, ideal_gain
 from kbx_tui.evaluation.runs import Retrieve
 from kbx_tui.search.evidence.evidence import ComponentScores, Evidence, LinkedDocuments
 from kbx_tui.search.evidence.scores import Array, Flags, Scores, frozen
-from kbx_tui.search.evidence.tuning import Preset, Tuning
 from kbx_tui.search.ranking.alpha import NO_RESULT, ScoreLines, lines_key, without_alpha
 from kbx_tui.search.ranking.entities import choose_entities
 from kbx_tui.search.ranking.rank import Ranking
+from kbx_tui.search.request import Preset, Tuning
 
 POOL_LIMIT = 64 * 1024 * 1024
 """Bytes of score lines from which they are computed again."""

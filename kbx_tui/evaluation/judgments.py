@@ -32,7 +32,7 @@ import msgspec
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, NotFound, OutOfRange, WriteFault
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice, decode_json, read_regular_file
 
 SIZE_LIMIT = 1024 * 1024 * 1024

@@ -32,9 +32,9 @@ from kbx_tui.evaluation.significance import (
     paired_difference,
 )
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.alpha import NO_ROW, best_of_each
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice, decode_json, ignore, read_regular_file
 
 ALL = "all"

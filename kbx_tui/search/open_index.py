@@ -37,8 +37,7 @@ from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.named_documents import KnownItems, TitleWords
 from kbx_tui.search.query.named_query import NameMatch
 from kbx_tui.search.query.periods import DocumentDates
-from kbx_tui.search.retrieval.entity_documents import EntityDocuments
-from kbx_tui.search.retrieval.entity_pass import EntityPass, FactIndex
+from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
 from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
 
 if TYPE_CHECKING:

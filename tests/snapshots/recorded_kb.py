@@ -32,11 +32,10 @@ from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.search.browse import BaseContents, EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.why_not import WhyNot, why_not
 from kbx_tui.tui.bases import Bases

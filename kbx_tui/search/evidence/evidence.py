@@ -31,8 +31,8 @@ from kbx_tui.search.evidence.scores import (
     frozen,
     power,
 )
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.request import Tuning
 
 SignalKind = Literal[
     "name", "alias", "surname", "first_name", "fuzzy", "role", "team", "fact", "meaning"

@@ -28,7 +28,7 @@ from kbx_tui.search.evidence.evidence import (
     Topic,
 )
 from kbx_tui.search.evidence.scores import THING_SHARPNESS, THING_WEIGHT, Flags, Rows, Scores, power
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 
 SearchMode = Literal["two_pass", "flat"]
 Reason = Literal[

@@ -32,8 +32,8 @@ from kbx_tui.errors import OutOfRange
 from kbx_tui.search.evidence.evidence import DatePreference, Evidence, FeedbackDocument
 from kbx_tui.search.evidence.reranking import RERANKED, reranked
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.entities import EntityChoice, EntityCredit, choose_entities
+from kbx_tui.search.request import Tuning
 
 FEW_RESULTS = 10
 """Where fewer documents say something of the topic, those linked to the entities follow them: for

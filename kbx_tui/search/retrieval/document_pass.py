@@ -47,11 +47,11 @@ from kbx_tui.search.evidence.scores import (
     scale_lexical,
 )
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_terms import SearchedTerms, lexical_weight, searched_terms
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.search.retrieval.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 

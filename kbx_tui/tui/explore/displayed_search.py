@@ -15,8 +15,8 @@ from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow, Why
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.ranking.rank import Ranking
+    from kbx_tui.search.request import Tuning
     from kbx_tui.search.results.response import Snippet
 
 TITLE_CELLS = 40

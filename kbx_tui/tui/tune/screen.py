@@ -41,7 +41,7 @@ from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.request import Tuning
 
 
 Meanings = tuple[tuple[str, str], ...]

@@ -13,8 +13,8 @@ from kbx_tui.evaluation.judged_evidence import EvidenceCompactor, JudgedEvidence
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.metrics import judged_share, ndcg
 from kbx_tui.search.evidence.evidence import Evidence, Topic
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import (
     components,
     entity,

@@ -22,8 +22,8 @@ from kbx_tui.search.evidence.evidence import (
 )
 from kbx_tui.search.evidence.scores import DATE_WEIGHT, PROPAGATION_SHARE
 from kbx_tui.search.evidence.scoring import Continuations, QueryVariant, ScoredDocuments, Scoring
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.request import Tuning
 
 
 def whole_documents(size: int) -> ScoredDocuments:

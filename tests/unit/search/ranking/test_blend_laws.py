@@ -17,8 +17,8 @@ from kbx_tui.search.evidence.evidence import (
     Evidence,
     Topic,
 )
-from kbx_tui.search.evidence.tuning import Gate, Tuning
 from kbx_tui.search.ranking.rank import FEW_RESULTS, Ranking, rank
+from kbx_tui.search.request import Gate, Tuning
 from tests.unit.search.building import (
     components,
     entity,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kbx_tui.search.evidence.evidence import Evidence, Topic
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence
 
 ADA = entity(1, 1.0, named=True)

@@ -28,9 +28,8 @@ from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks, Snapshot
 from kbx_tui.index.stored_documents import key_hash
 from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
 from kbx_tui.index.stored_names import StoredNames
-from kbx_tui.index.text_columns import CodedColumn, TextColumn, numbers_with
-
 from kbx_tui.index.tables import attendees_from
+from kbx_tui.index.text_columns import CodedColumn, TextColumn, numbers_with
 from kbx_tui.knowledge.continuation_titles import continuation_pairs
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import TAG

@@ -145,7 +145,7 @@ def _measured_now(
     base: Path, values: Mapping[str, Any], every: int
 ) -> dict[str, tuple[str, float]]:
     with KnowledgeBase(base) as kb:
-        queries = kb.judgments(base)
+        queries = kb.judgments.queries(base)
         kinds = judged_kinds(kb, queries)
         retrieve = partial(
             kb.retrieve,
@@ -161,7 +161,10 @@ def judged_kinds(kb: KnowledgeBase, queries: Sequence[JudgedQuery]) -> tuple[str
     """Return the kinds of document to search: meetings and notes, or () for all."""
     paths = {path for query in queries for path in query.grades}
     others = {
-        path for kind in kb.document_kinds() if kind not in KINDS for path in kb.paths_of_kind(kind)
+        path
+        for kind in kb.documents.kinds()
+        if kind not in KINDS
+        for path in kb.documents.of_kind(kind)
     }
     return KINDS if paths.isdisjoint(others) else ()
 

@@ -27,11 +27,11 @@ def main() -> None:
     row("set, form or kind", "auto nDCG@10 R@10 MRR | flat nDCG R | seed nDCG R | pass 1, two-pass")
     for base in options.bases:
         with KnowledgeBase(base) as kb:
-            queries = kb.judgments(base)
+            queries = kb.judgments.queries(base)
             runs = {
-                "auto": kb.evaluate(queries, doc_types=KINDS),
-                "flat": kb.evaluate(queries, doc_types=KINDS, mode="flat"),
-                "seed": kb.evaluate(queries, doc_types=KINDS, preset="seed"),
+                "auto": kb.judgments.evaluate(queries, doc_types=KINDS),
+                "flat": kb.judgments.evaluate(queries, doc_types=KINDS, mode="flat"),
+                "seed": kb.judgments.evaluate(queries, doc_types=KINDS, preset="seed"),
             }
         report(runs)
         for name, run in runs.items() if options.save else ():

@@ -157,7 +157,7 @@ def cases(kb: KnowledgeBase, count: int, seed: int) -> Iterator[tuple[str, str |
     """Yield queries, every other of which names an entity, with a path or none."""
     chance = random.Random(seed)
     named, topics = make_queries(kb, count)
-    folders = sorted({path.rpartition("/")[0] for path in kb.document_paths()})
+    folders = sorted({path.rpartition("/")[0] for path in kb.documents.paths()})
     above = sorted({folder.rpartition("/")[0] for folder in folders} - {""})
     scopes: list[list[str] | None] = [
         None,

@@ -57,7 +57,7 @@ def measure(
     print(f"{'weight':<12}{'MAP':>7}{'MRR':>7}{'P@5':>7}{'found':>8}{'ms':>8}")
     with KnowledgeBase(base) as kb:
         kb.index()
-        pages = {one.id: one.path for one in kb.find_entities("", EVERYBODY)}
+        pages = {one.id: one.path for one in kb.entities.find("", EVERYBODY)}
         for weight in WEIGHTS:
             kb.experts("warm up", weight=weight)
             runs, spent = [], []

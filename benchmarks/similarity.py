@@ -67,7 +67,7 @@ def measure_pairs(sets: list[LabelledPairs]) -> None:
     with tempfile.TemporaryDirectory() as folder, KnowledgeBase(folder) as kb:
         print(HEAD)
         for labelled in sets:
-            found = kb.pair_similarity(labelled.pairs)
+            found = kb.similarity.pairs(labelled.pairs)
             conflict = np.array([pair.relation == "conflict" for pair in found])
             cosine = np.array([pair.cosine for pair in found])
             spelling = np.array([likeness(*pair) for pair in labelled.pairs])
@@ -104,7 +104,7 @@ def measure_speed(base: Path, facts: int) -> None:
         kb.index()
         row("index", f"{time.perf_counter() - began:.0f} s")
         chance = random.Random(11)
-        people = [person.name for person in kb.find_entities("", limit=facts // FACTS_EACH)]
+        people = [person.name for person in kb.entities.find("", limit=facts // FACTS_EACH)]
         texts = [f"{a_fact(chance)} {number}" for number in range(600)]
         row("first check, all facts", f"{milliseconds(lambda: kb.memory_similar(texts[0])):.0f} ms")
         embedder = open_embedder(kb.settings.embedding.model)
@@ -114,9 +114,9 @@ def measure_speed(base: Path, facts: int) -> None:
         first = milliseconds(lambda: kb.memory_similar(texts[1], entity=one))
         row("first check, one entity", f"{first:.0f} ms")
         row("one text, one entity", spread(timed(checks(kb, texts[300:500], entity=one))))
-        row("100 texts at once", f"{milliseconds(lambda: kb.check_similar(texts[500:])):.0f} ms")
+        row("100 texts at once", f"{milliseconds(lambda: kb.similarity.check(texts[500:])):.0f} ms")
         began = time.perf_counter()
-        scan = kb.scan_duplicates()
+        scan = kb.drafts.scan_duplicates()
         row(f"scan of {scan.facts:,} facts", f"{time.perf_counter() - began:.1f} s")
         row("clusters, pairs in conflict", f"{len(scan.clusters):,}, {len(scan.conflicting):,}")
         row("resident memory", f"{resident_mb():.0f} MB")

@@ -62,8 +62,8 @@ def main() -> None:
 
 def queries_of(worker: EngineWorker) -> list[str]:
     """Return fifty queries: titles of documents, with and without the name of a person."""
-    documents = worker.run(lambda kb: kb.list_documents(0, 100_000)).result()
-    people = worker.run(lambda kb: kb.find_entities("", 25)).result()
+    documents = worker.run(lambda kb: kb.documents.listed(0, 100_000)).result()
+    people = worker.run(lambda kb: kb.entities.find("", 25)).result()
     titles = [title for _, _, title in documents[:: max(len(documents) // 25, 1)] if len(title) > 3]
     pairs = zip(people, titles, strict=False)
     named = [f"what did {person.name} say about {title}" for person, title in pairs]

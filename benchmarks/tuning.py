@@ -45,7 +45,7 @@ def main() -> None:
     kinds = tuple(filter(None, options.type.split(",")))
     for base in options.bases:
         with KnowledgeBase(base) as kb:
-            queries = tuple(query for query in kb.judgments(base) if query.is_measurable)
+            queries = tuple(query for query in kb.judgments.queries(base) if query.is_measurable)
             choices(kb, queries, kinds)
             if options.queries:
                 speed(kb, queries, options.queries, kinds)
@@ -55,9 +55,9 @@ def choices(kb: KnowledgeBase, queries: tuple[JudgedQuery, ...], kinds: tuple[st
     """Print what all queries choose, and what halves choose and are worth on the other half."""
     kb.warm()
     current, began = kb.tuning(), time.process_time()
-    kept = kb.judged_evidence(queries, doc_types=kinds, limit=NO_LIMIT)
+    kept = kb.tuner.judged_evidence(queries, doc_types=kinds, limit=NO_LIMIT)
     searched = time.process_time()
-    advice = kb.tune(kept, current)
+    advice = kb.tuner.advise(kept, current)
     chosen_after = time.process_time() - searched
     row(f"{kb.root.name}: {len(kept)} queries", advice.verdict)
     row("  best setting", f"{dict(advice.changes)}")
@@ -82,7 +82,7 @@ def speed(
 ) -> None:
     """Print the memory that evidence takes, and CPU milliseconds of measuring settings."""
     many = tuple(islice(cycle(queries), count))
-    kept = kb.judged_evidence(many, doc_types=kinds, limit=NO_LIMIT)
+    kept = kb.tuner.judged_evidence(many, doc_types=kinds, limit=NO_LIMIT)
     size = f"{len(kept.evidence[0])} documents, {kept.bytes / 1e6:.1f} MB"
     row(f"  {len(kept)} queries of this set", size)
     tuning = kb.tuning()

@@ -49,12 +49,12 @@ def main() -> None:
         kb.search(queries[0], fast=True)
         times = [milliseconds(partial(kb.search, query, fast=True)) for query in queries]
         row("warm search by words", spread(times))
-        row("first links of a note", f"{milliseconds(lambda: kb.links('Work/Hub.md')):.0f} ms")
-        paths = [generator.choice(kb.document_paths()) for _ in range(QUERIES)]
-        times = [milliseconds(partial(kb.links, path)) for path in paths]
+        row("first links of a note", f"{milliseconds(lambda: kb.links.of('Work/Hub.md')):.0f} ms")
+        paths = [generator.choice(kb.documents.paths()) for _ in range(QUERIES)]
+        times = [milliseconds(partial(kb.links.of, path)) for path in paths]
         row("links of a note", spread(times))
-        row("all broken links", f"{milliseconds(kb.broken_links):.0f} ms")
-        overview = kb.link_overview()
+        row("all broken links", f"{milliseconds(kb.links.check):.0f} ms")
+        overview = kb.links.overview()
         row("", f"{overview.links} links, {overview.broken} broken")
         edit_and_undo(kb, root)
 
@@ -62,9 +62,9 @@ def main() -> None:
 def edit_and_undo(kb: KnowledgeBase, root: Path) -> None:
     """Make a mention a link and undo it; compare all bytes outside the splice."""
     before = hashes(root)
-    mention = kb.links("Work/Hub.md").mentions[0]
-    took = milliseconds(lambda: kb.link_mention(mention, "Work/Hub.md"))
-    linked = milliseconds(lambda: kb.links("Work/Hub.md"))
+    mention = kb.links.of("Work/Hub.md").mentions[0]
+    took = milliseconds(lambda: kb.links.link(mention, "Work/Hub.md"))
+    linked = milliseconds(lambda: kb.links.of("Work/Hub.md"))
     changed = {path for path, digest in hashes(root).items() if digest != before[path]}
     undone = milliseconds(kb.undo)
     is_same = hashes(root) == before

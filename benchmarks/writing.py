@@ -25,6 +25,7 @@ from pathlib import Path
 
 from benchmarks.common import copy_of, median, row
 from kbx_tui import KnowledgeBase
+from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.drafts import new_draft
 from kbx_tui.editing import journal
 from kbx_tui.editing.fact_edits import AddFact, apply_fact_edit
@@ -171,19 +172,19 @@ def disk(folder: Path) -> None:
 def speed(base: Path, count: int) -> None:
     """Time a check of many drafts, a write, and a check that finds what was written."""
     with copy_of(base, keep_index=True) as copy, KnowledgeBase(copy) as kb:
-        names = [one.name for one in kb.find_entities("", 50) if one.path]
+        names = [one.name for one in kb.entities.find("", 50) if one.path]
         kb.memory_similar("warm up")
         drafts = [
             new_draft(f"{names[n % len(names)]} wants plan {n} of the quarter to be shorter")
             for n in range(count)
         ]
         began = time.perf_counter()
-        checks = kb.check_drafts(drafts)
+        checks = kb.drafts.check(drafts)
         row(f"{count} drafts checked at once", f"{time.perf_counter() - began:.2f} s")
         began = time.perf_counter()
         for _ in range(100):
             for check in checks:
-                kb.decide(check, 0.8)
+                decide(check, 0.8)
         row("all drafts decided again", f"{(time.perf_counter() - began) * 10:.2f} ms")
         taken = []
         for number in range(5):

@@ -217,6 +217,17 @@ def trusted_bases() -> Mapping[str, TrustedBase]:
     return _read_trust().bases
 
 
+def missing_trust(root: Path, settings: Settings) -> tuple[TrustRequest, ...]:
+    """Return what a base asks for and the user has not granted to it.
+
+    Raises NotTrusted if the base cannot be opened without it, and KbxError.
+    """
+    missing = ungranted(root, requests_of(root, settings))
+    if blocking := [request for request in missing if request.blocks]:
+        raise refusal(root, blocking)
+    return missing
+
+
 def ungranted(root: Path, requests: Iterable[TrustRequest]) -> tuple[TrustRequest, ...]:
     """Return those requests that the user has not granted to the base. Raises KbxError."""
     requests = tuple(requests)

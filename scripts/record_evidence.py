@@ -18,6 +18,7 @@ from datetime import date
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.drafting.deciding import decide
 from kbx_tui.experts.expert_ranking import WEIGHTS
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
@@ -84,21 +85,21 @@ def base(kb: KnowledgeBase, asked: Asked) -> Base:
         vector_share=1.0,
         stale=(),
         paths=kb.retrieve("paths", fast=True).paths,
-        texts={path: kb.document(path) for path in asked.read},
-        cards={entity_id: kb.entity(entity_id) for entity_id in asked.opened},
+        texts={path: kb.documents.view(path) for path in asked.read},
+        cards={entity_id: kb.entities.card(entity_id) for entity_id in asked.opened},
     )
 
 
 def review(kb: KnowledgeBase) -> Review:
     """Return the checks of the demo's drafts, and the experts on one topic."""
     file = kb.root / "drafts.md"
-    drafts = kb.drafts_in(file) if file.exists() else ()
+    drafts = kb.drafts.in_file(file) if file.exists() else ()
     numbered = [replace(draft, id=f"draft-{at}") for at, draft in enumerate(drafts, 1)]
-    checks = kb.check_drafts(numbered) if numbered else []
+    checks = kb.drafts.check(numbered) if numbered else []
     plans = {}
     for check in checks:
-        choice = kb.decide(check).proposal
-        plans[check.draft.id] = kb.plan([replace(check.draft, choice=choice)]).diff
+        choice = decide(check).proposal
+        plans[check.draft.id] = kb.drafts.plan([replace(check.draft, choice=choice)]).diff
     experts = {str(weight): kb.experts(TOPIC, weight=weight, now=TODAY) for weight in WEIGHTS}
     return Review(tuple(checks), diffs_of(checks, plans, time.strftime("%Y-%m-%d")), experts)
 

@@ -75,7 +75,7 @@ def _add(root: str, name: str) -> None:
 
 
 def _is_known(kb: KnowledgeBase, text: str) -> bool:
-    return any(fact.text == text for fact in kb.facts(entity="Alice Chen"))
+    return any(fact.text == text for fact in kb.entities.facts(entity="Alice Chen"))
 
 
 def rename_many(base: Path, tries: int, chance: random.Random) -> Iterator[list[str]]:

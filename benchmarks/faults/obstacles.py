@@ -77,9 +77,9 @@ def _used(root: Path, before: dict[str, bytes]) -> list[str]:
         actions: dict[str, Callable[[], object]] = {
             "status": kb.status,
             "search": lambda: kb.search("budget"),
-            "opening": lambda: kb.opened("memory/notes/on-budget.md"),
-            "saving drafts": lambda: kb.save_drafts([new_draft("grows roses")]),
-            "labelling": lambda: kb.label("one", "other", same=True),
+            "opening": lambda: kb.documents.opened("memory/notes/on-budget.md"),
+            "saving drafts": lambda: kb.drafts.save([new_draft("grows roses")]),
+            "labelling": lambda: kb.drafts.label("one", "other", same=True),
             "adding": lambda: kb.memory_add(FACT, entity="Alice Chen", force=True),
             "undo": kb.undo,
             "index": kb.index,

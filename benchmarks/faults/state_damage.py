@@ -66,15 +66,15 @@ def _fill(base: Path) -> None:
     with KnowledgeBase(base) as kb:
         kb.index()
         kb.memory_add("Swims in the lake", entity="Carla Diaz", force=True)
-        kb.create_page("Dora Ek")
+        kb.pages.create("Dora Ek")
         kb.undo()
         kb.memory_add("Runs at dawn", entity="Bob Okafor", force=True)
-        kb.save_drafts([new_draft("likes tea"), new_draft("plays chess")])
-        kb.label("left", "right", same=True)
-        kb.label("left", "wrong", same=False)
-        kb.judge("budget", "memory/notes/on-budget.md", 1)
+        kb.drafts.save([new_draft("likes tea"), new_draft("plays chess")])
+        kb.drafts.label("left", "right", same=True)
+        kb.drafts.label("left", "wrong", same=False)
+        kb.judgments.add("budget", "memory/notes/on-budget.md", 1)
         for name in ("budget", "release", "kitchen"):
-            kb.opened(f"memory/notes/on-{name}.md")
+            kb.documents.opened(f"memory/notes/on-{name}.md")
         kb.index()
     hidden = json.dumps({"memory/notes/on-budget.md": ["Nobody"]})
     (base / ".kbx/entity-suppressions.json").write_text(hidden, encoding="utf-8")
@@ -95,14 +95,16 @@ def _unusable(base: Path) -> list[str]:
         needed: dict[str, Callable[[], object]] = {
             "status": kb.status,
             "search": lambda: kb.search("budget"),
-            "drafts": kb.drafts,
-            "labels": kb.labelled,
-            "judgments": kb.judgments,
-            "judging": lambda: kb.judge("release", "memory/notes/on-budget.md", 2),
+            "drafts": kb.drafts.stored,
+            "labels": kb.drafts.labelled,
+            "judgments": kb.judgments.queries,
+            "judging": lambda: kb.judgments.add("release", "memory/notes/on-budget.md", 2),
             "writes": kb.undoable,
-            "opening": lambda: kb.opened("memory/notes/on-budget.md"),
-            "saving drafts": lambda: kb.save_drafts([*kb.drafts(), new_draft("grows roses")]),
-            "labelling": lambda: kb.label("one", "other", same=True),
+            "opening": lambda: kb.documents.opened("memory/notes/on-budget.md"),
+            "saving drafts": lambda: kb.drafts.save(
+                [*kb.drafts.stored(), new_draft("grows roses")]
+            ),
+            "labelling": lambda: kb.drafts.label("one", "other", same=True),
             "app state": lambda: _use_app_state(base),
             "index": kb.index,
             "check": kb.check,

@@ -47,13 +47,13 @@ class Operation:
 
 
 def _fact(kb: KnowledgeBase) -> int:
-    return next(int(fact.fact_id) for fact in kb.facts() if EDITED in fact.text)
+    return next(int(fact.fact_id) for fact in kb.entities.facts() if EDITED in fact.text)
 
 
 def _apply_batch(kb: KnowledgeBase) -> None:
     drafts = [replace(draft, choice=Choice("create")) for draft in drafts_from_text(BATCH)]
-    checks = kb.check_drafts(drafts)
-    kb.apply(kb.plan([check.draft for check in checks]))
+    checks = kb.drafts.check(drafts)
+    kb.drafts.apply(kb.drafts.plan([check.draft for check in checks]))
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -66,11 +66,11 @@ OPERATIONS: dict[str, Operation] = {
         lambda kb: ["memory", "edit-fact", str(_fact(kb)), "Prefers evenings", "--force"],
     ),
     "page edit": Operation(
-        lambda kb: kb.edit_page("Bob Okafor", {"role": "Lead"}),
+        lambda kb: kb.pages.edit("Bob Okafor", {"role": "Lead"}),
         lambda kb: ["person", "edit", "Bob Okafor", "--role", "Lead"],
     ),
     "new page": Operation(
-        lambda kb: kb.create_page("Dora Ek"),
+        lambda kb: kb.pages.create("Dora Ek"),
         lambda kb: ["person", "create", "Dora Ek"],
     ),
     "batch": Operation(_apply_batch, lambda kb: ["dedup", BATCH_FILE, "--apply"]),
@@ -159,9 +159,9 @@ def _play(
     with KnowledgeBase(base) as kb:
         kb.index()
         kb.memory_add("Swims in the lake", entity="Carla Diaz", force=True)  # for undo
-        kb.save_drafts([new_draft("likes tea")])
-        kb.label("left", "right", same=True)
-        kb.opened("memory/notes/on-budget.md")
+        kb.drafts.save([new_draft("likes tea")])
+        kb.drafts.label("left", "right", same=True)
+        kb.documents.opened("memory/notes/on-budget.md")
         kb.index()
     before, copy = pages_of(base), base.with_name("copy")
     outcomes: dict[str, Outcome] = {}

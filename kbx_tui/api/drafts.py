@@ -1,4 +1,4 @@
-"""Draft review: drafts stored, checked, planned, applied, and labels on pairs of texts."""
+"""Facts to be checked, decided, planned and applied together, and labels on pairs of texts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from kbx_tui.api.catalog import Catalog
+from kbx_tui.api.documents import Documents
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
-from kbx_tui.api.similarity_checks import SimilarityChecks
+from kbx_tui.api.similarity import Similarity
 from kbx_tui.drafting import decided_pairs as label_file
 from kbx_tui.drafting import drafts as draft_file
 from kbx_tui.drafting.checking import (
@@ -23,17 +23,14 @@ from kbx_tui.drafting.checking import (
 from kbx_tui.drafting.decided_pairs import (
     Label,
     LabelledScore,
-    ThresholdMetrics,
     pairs_of,
     read_kept,
     with_choice_to_keep,
     write_kept,
 )
-from kbx_tui.drafting.deciding import decide, merged_text
-from kbx_tui.drafting.differences import Difference, difference
 from kbx_tui.drafting.drafts import Draft
 from kbx_tui.drafting.planning import apply_plan, make_plan
-from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan, Verdict
+from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import ProgressCallback
 from kbx_tui.editing.journal import edit_lock
@@ -44,27 +41,29 @@ from kbx_tui.knowledge.fact_sections import ID_LIMIT
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browse import facts_by_id
-from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
 from kbx_tui.similarity.matches import Thresholds
 
 
-class DraftReview:
-    """Drafts of a session. Decisions are stored with them, so that quitting loses nothing.
-
-    `KnowledgeBase` documents the methods.
-    """
+class Drafts:
+    """The drafts of one base; `kb.drafts`. Decisions are stored, so that quitting loses none."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._files = session, FileWriter(session)
-        self._similarity, self._catalog = SimilarityChecks(session), Catalog(session)
+        self._similarity = Similarity(session)
 
-    def drafts(self) -> tuple[Draft, ...]:
+    def stored(self) -> tuple[Draft, ...]:
+        """Return the drafts stored in this base, in order."""
         drafts = draft_file.read_drafts(self._session.root, self._session.notice_once)
         self._session.known_drafts = {**self._session.known_drafts, **_by_id(drafts)}
         return drafts
 
-    def drafts_in(self, file: Path | str) -> tuple[Draft, ...]:
+    def in_file(self, file: Path | str) -> tuple[Draft, ...]:
+        """Return a draft for each line of a file, which may be relative to the root.
+
+        Stores nothing. Raises NotFound for a file that cannot be read and ConfigError for JSON that
+        is not a draft.
+        """
         path = Path(file).expanduser()
         if not path.exists():
             path = self._session.root / path  # an absolute path is unchanged
@@ -75,6 +74,11 @@ class DraftReview:
         return draft_file.drafts_from_text(decode(data)[0])
 
     def save(self, drafts: Sequence[Draft]) -> None:
+        """Store `drafts` at once, merged with what other processes did in the meantime.
+
+        Drafts they added stay, drafts they settled stay removed unless changed here, and of two
+        versions the changed one wins. Raises WriteFault, with the stored drafts unchanged.
+        """
         root = self._session.root
         with edit_lock(root):
             stored = draft_file.read_drafts(root, self._session.notice_once)
@@ -83,6 +87,11 @@ class DraftReview:
         self._session.known_drafts = _by_id(drafts)
 
     def check(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
+        """Return for each draft its probable entity and what is similar, in base and batch.
+
+        Pages edited since the last run are indexed first. Faster for many drafts at once; texts
+        checked recently are not embedded again. Raises EmbeddingError, IndexForeign and IndexFault.
+        """
         session, engine = self._session, self._similarity.engine
         checks = check_drafts(drafts, engine(), session.open_index(), session.settings.dedup)
         pages = [check.entity.path for check in checks if check.entity and check.entity.path]
@@ -95,41 +104,57 @@ class DraftReview:
         ]
 
     def _with_redaction(self, match: DraftMatch) -> DraftMatch:
-        page = self._catalog.public_page(match.known.source_path)
-        is_redacted = page is not None and page.redacts(match.known.text)
+        known = match.known
+        is_redacted = Documents.of(self._session).is_redacted(known.source_path, known.text)
         return replace(match, is_redacted=True) if is_redacted else match
 
-    def decide(self, check: DraftCheck, threshold: float | None) -> Verdict:
-        self._thresholds(threshold)  # raises OutOfRange
-        return decide(check, threshold)
-
-    def difference(self, left: str, right: str, conflicts: Sequence[Conflict]) -> Difference:
-        return difference(left, right, conflicts)
-
-    def merged_text(self, check: DraftCheck, match: DraftMatch) -> str:
-        return merged_text(check.written or check.draft.text, match.written or match.known.text)
-
     def scan_duplicates(
-        self, entity: str | None, path: str | None, threshold: float | None, *, kept: bool
+        self,
+        *,
+        entity: str | None = None,
+        path: str | None = None,
+        threshold: float | None = None,
+        kept: bool = False,
     ) -> DuplicateScan:
+        """Return clusters of facts, and of open items, that say the same.
+
+        Pairs that the user decided to keep are left out; with `kept`, only they are returned. Other
+        arguments and errors as `KnowledgeBase.memory_similar`.
+        """
         root, notice = self._session.root, self._session.notice_once
         return self._similarity.scan(
             entity, path, threshold, KeptPairs(read_kept(root, notice), wanted=kept)
         )
 
     def scan(
-        self, entity: str | None, path: str | None, threshold: float | None, *, kept: bool
+        self,
+        *,
+        entity: str | None = None,
+        path: str | None = None,
+        threshold: float | None = None,
+        kept: bool = False,
     ) -> list[DraftCheck]:
-        scan = self.scan_duplicates(entity, path, threshold, kept=kept)
+        """Return the result of `scan_duplicates` as checks of the newest fact of each group.
+
+        `stands_for` is that fact, the matches are the older ones. With `kept`, each has the choice
+        to keep them. Raises as `scan_duplicates`.
+        """
+        scan = self.scan_duplicates(entity=entity, path=path, threshold=threshold, kept=kept)
         checks = self._check_groups(scan, threshold)
         return [with_choice_to_keep(check) for check in checks] if kept else checks
 
-    def keep(self, check: DraftCheck, *, kept: bool) -> None:
+    def keep(self, check: DraftCheck, *, kept: bool = True) -> None:
+        """Leave the facts of a check from `scan` out of later scans, or no longer.
+
+        It is on disk when this returns, and no page changes. A fact that is edited is found again.
+        Raises WriteFault.
+        """
         root = self._session.root
         with edit_lock(root):
             write_kept(root, pairs_of(check), kept=kept)
 
-    def kept_pairs(self) -> int:
+    def count_kept(self) -> int:
+        """Return the number of pairs of facts that the user decided to keep."""
         return len(read_kept(self._session.root, self._session.notice_once))
 
     def _check_groups(self, scan: DuplicateScan, threshold: float | None) -> list[DraftCheck]:
@@ -138,14 +163,14 @@ class DraftReview:
         facts = facts_by_id(self._session.open_index(), ids)
         owners = {fact_id: fact.entity_id for fact_id, fact in facts.items()}
         entities, checks = self._entities(), []
-        thresholds = self._thresholds(threshold)
+        thresholds = Thresholds(self._session.settings.dedup, threshold)
         for group in groups:
             others = group[1:]
             first, *texts = (
                 strip_subject(fact.text, entities.get(owners.get(fact.fact_id, "")))
                 for fact in group
             )
-            pairs = self._similarity.compare_pairs([(first, text) for text in texts])
+            pairs = self._similarity.pairs([(first, text) for text in texts])
             least = [  # in a chain of duplicates, a fact may score lower with the newest
                 min(thresholds.of(facts[fact.fact_id].kind, fact.text), pair.score)
                 for fact, pair in zip(others, pairs, strict=True)
@@ -156,6 +181,10 @@ class DraftReview:
         return checks
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
+        """Return exactly what applying the drafts with a choice would write. Writes nothing.
+
+        Raises IndexFault; drafts that cannot be applied are the plan's `problems`.
+        """
         self._session.ensure_indexed()
         self._session.fresh_index()
         entities = self._entities()
@@ -170,7 +199,12 @@ class DraftReview:
             today=time.strftime("%Y-%m-%d"),
         )
 
-    def apply(self, plan: Plan, progress: ProgressCallback | None) -> Applied:
+    def apply(self, plan: Plan, progress: ProgressCallback | None = None) -> Applied:
+        """Write a plan as one journal entry and remove the drafts it settled.
+
+        A file changed since gets those edits that still fit; drafts that do not are in `failed`,
+        and all others are written. Raises WriteFault while another process writes.
+        """
         session = self._session
         self._files.finish_interrupted()
         with edit_lock(session.root):
@@ -184,7 +218,11 @@ class DraftReview:
         self._files.publish(applied.paths, "dedup", f"{len(applied.done)} drafts")
         return applied
 
-    def label(self, left: str, right: str, *, same: bool) -> int:
+    def label(self, left: str, right: str, same: bool) -> int:
+        """Store whether two texts say the same and return the number of labels.
+
+        A newer label of a pair replaces the older one. Raises WriteFault.
+        """
         root = self._session.root
         label = Label(replace_surrogates(left), replace_surrogates(right), same)
         pair = {label.left, label.right}
@@ -196,19 +234,11 @@ class DraftReview:
         return len(labels)
 
     def labelled(self) -> tuple[LabelledScore, ...]:
+        """Return the labels with the scores of their pairs. Raises EmbeddingError."""
         stored = label_file.read_labels(self._session.root, self._session.notice_once)
         labels = [label for label in stored if label.left.strip() and label.right.strip()]
         pairs = [(label.left, label.right) for label in labels]
-        return label_file.score_labels(labels, self._similarity.compare_pairs(pairs))
-
-    def measure(
-        self, labelled: Sequence[LabelledScore], threshold: float
-    ) -> ThresholdMetrics | None:
-        self._thresholds(threshold)  # raises OutOfRange
-        return label_file.measure_threshold(labelled, threshold)
-
-    def _thresholds(self, threshold: float | None) -> Thresholds:
-        return Thresholds(self._session.settings.dedup, threshold)
+        return label_file.score_labels(labels, self._similarity.pairs(pairs))
 
     def _entities(self) -> Mapping[str, Entity]:
         return self._session.open_index().generation().entities

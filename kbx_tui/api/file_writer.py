@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kbx_tui.api.session import Session
+from kbx_tui.base_trust import GIT_COMMITS
 from kbx_tui.drafting.planning import file_diff, rebase_edits
 from kbx_tui.drafting.records import Written
 from kbx_tui.editing import journal
@@ -32,6 +34,7 @@ from kbx_tui.knowledge.fact_sections import first_new_fact, read_facts
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.vault import CONFIG_NAME
 from kbx_tui.search.browse import indexed_hash
+from kbx_tui.settings_file import with_settings
 from kbx_tui.state_file import is_read_only, require_writable
 
 INDEX_LOCK_SECONDS = 2.0
@@ -88,10 +91,25 @@ class FileWriter:
         entry = self.write([FileEdit(path, before, after, rebase)], description)
         return result(written=True, entry=entry)
 
+    def settings(self) -> bytes | None:
+        """Return the content of kbx.toml; None where there is none."""
+        return read_file(self._session.root, CONFIG_NAME)
+
+    def set_settings(
+        self, section: str, values: Mapping[str, Any], verb: str, *, dry_run: bool = False
+    ) -> Written:
+        """Write settings of a section to kbx.toml and use them; comments and order stay.
+
+        `verb` is for the history of writes. Raises ConfigError, WriteFault and FileChanged.
+        """
+        before = self.settings()
+        after = with_settings(before, section, values) if values else before
+        return self.write_settings(before, after, verb, dry_run=dry_run)
+
     def write_settings(
         self, before: bytes | None, after: bytes | None, verb: str, *, dry_run: bool
     ) -> Written:
-        """Write kbx.toml, whose content was `before`. `verb` is for the history of writes."""
+        """Write kbx.toml, whose content was `before`, and use what it says then."""
         diff = file_diff(CONFIG_NAME, before, after)
         if dry_run or after is None or after == before:
             return Written(False, CONFIG_NAME, diff)
@@ -99,6 +117,7 @@ class FileWriter:
             before = b""
             _create(self._session.root / CONFIG_NAME)
         entry = self.write([FileEdit(CONFIG_NAME, before, after)], f"{verb} {CONFIG_NAME}")
+        self._session.reread_settings()
         return Written(True, CONFIG_NAME, diff, entry=entry)
 
     def write(self, edits: Sequence[FileEdit], description: str) -> int | None:
@@ -130,7 +149,7 @@ class FileWriter:
         writes = self._session.settings.writes
         if not writes.auto_commit:
             return
-        if not self._session.may_commit:
+        if GIT_COMMITS in self._session.refused:
             self._session.notice(
                 "saved, but not committed: the base is not trusted; `kbx trust` lets it run git"
             )
@@ -141,17 +160,23 @@ class FileWriter:
             self._session.notice(f"saved, but not committed: {problem}")
 
     def undo(self, number: int | None) -> JournalEntry:
+        """Revert a write, by default the last one, as `KnowledgeBase.undo` says."""
         self.finish_interrupted()
         entry = undo(self._session.root, number)
-        self.publish([change.path for change in entry.changes], "undo", str(entry.number))
+        paths = [change.path for change in entry.changes]
+        self.publish(paths, "undo", str(entry.number))
+        if CONFIG_NAME in paths:
+            self._session.reread_settings()
         return entry
 
     def history(self, limit: int) -> tuple[JournalEntry, ...]:
+        """Return the last writes, newest first, without undos."""
         entries = journal.entries(self._session.root, self._session.notice_once)
         writes = [entry for entry in entries if entry.undoes is None]
         return tuple(reversed(writes[-limit:] if limit else []))
 
     def finish_interrupted(self) -> tuple[str, ...]:
+        """Complete a write during which a process died; return the files it wrote."""
         session = self._session
         try:
             paths = finish_interrupted(session.root, session.notice)

@@ -18,40 +18,74 @@ from kbx_tui.search.query_history import (
     REMEMBERED,
     NewResult,
     News,
+    PastQuery,
     QueryHistory,
     SavedQueries,
     SavedQuery,
     news,
     valid_name,
 )
-from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.why_not import Change, Dimension, WhyNot, changed_request, why_not
 from kbx_tui.state_file import is_read_only
 
 
-class PastSearches:
-    """The query history and the saved queries of one base."""
+class Queries:
+    """The queries asked in the app, and those saved by name, of one base; `kb.queries`."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._searcher = session, Searcher(session)
-        self.history = QueryHistory(session.root, session.notice_once)
-        self.saved = SavedQueries(session.root, session.notice_once)
+        self._history = QueryHistory(session.root, session.notice_once)
+        self._saved = SavedQueries(session.root, session.notice_once)
 
-    def save(self, name: str, request: SearchRequest, settings: Mapping[str, Any]) -> SavedQuery:
-        found = self._versions(self._rank(request))
-        query = SavedQuery(valid_name(name), request.query, time.time(), settings, found)
-        self.saved.put(query)
-        return query
+    def asked(self) -> tuple[PastQuery, ...]:
+        """Return the queries asked in the app, each once, the most recent first; at most 1,000."""
+        return self._history.read()
 
-    def open(self, name: str, request: SearchRequest) -> News:
-        saved = self.saved.find(name)
-        ranking = self._rank(request)
+    def forget(self, *, dry_run: bool = False) -> int:
+        """Forget the queries asked in the app, and return how many; `dry_run` only counts them.
+
+        Raises WriteFault.
+        """
+        return len(self._history.read()) if dry_run else self._history.clear()
+
+    def saved(self) -> tuple[SavedQuery, ...]:
+        """Return the queries saved by name, ordered by name."""
+        return self._saved.read()
+
+    def find(self, name: str) -> SavedQuery:
+        """Return the query saved by this name. Raises NotFound."""
+        return self._saved.find(name)
+
+    def save(
+        self, name: str, query: str | SearchRequest, settings: Mapping[str, Any] | None = None
+    ) -> SavedQuery:
+        """Save a query by name, with what it finds now, in place of one with the same name.
+
+        `settings` are values for JSON to keep with it. Raises ConfigError for a name that is blank
+        or longer than 100 characters, WriteFault, and as `KnowledgeBase.retrieve`.
+        """
+        request = query if isinstance(query, SearchRequest) else SearchRequest(query)
+        found = self._versions(self._searcher.ranked(request))
+        saved = SavedQuery(valid_name(name), request.query, time.time(), settings or {}, found)
+        self._saved.put(saved)
+        return saved
+
+    def open(self, name: str, query: str | SearchRequest) -> News:
+        """Return what is new in the results of a saved query, and note what it finds now.
+
+        `query` is that query with its settings. Raises NotFound, WriteFault, and as
+        `KnowledgeBase.retrieve`.
+        """
+        request = query if isinstance(query, SearchRequest) else SearchRequest(query)
+        saved = self.find(name)
+        ranking = self._searcher.ranked(request)
         found, evidence = self._versions(ranking), ranking.evidence
         what_is_new = news(saved.documents, list(found.items())[:COMPARED])
         rows = {evidence.paths[row]: row for row in ranking.best(COMPARED).tolist()}
         if not is_read_only(self._session.root):
-            self.saved.update(replace(saved, at=time.time(), documents=found))
+            self._saved.update(replace(saved, at=time.time(), documents=found))
         return News(
             saved,
             tuple(
@@ -60,9 +94,13 @@ class PastSearches:
             ),
         )
 
-    def _rank(self, request: SearchRequest) -> Ranking:
-        tuning = request.tuning(self._searcher.tuning(request.preset))
-        return rank(self._searcher.retrieve(request), tuning)
+    def remove(self, name: str) -> SavedQuery:
+        """Remove a saved query, and return it. Raises NotFound and WriteFault."""
+        return self._saved.remove(name)
+
+    def restore(self, saved: SavedQuery) -> None:
+        """Save a query again that was removed. Raises WriteFault."""
+        self._saved.put(saved)
 
     def _versions(self, ranking: Ranking) -> dict[str, str]:
         """Return the versions of the best documents by path, best first."""
@@ -103,7 +141,7 @@ class WhyNotFinder:
         self, request: SearchRequest, path: str, limit: int, cancelled: Cancelled
     ) -> WhyNot:
         request = replace(request, also=(path,))  # scored even if it is not a candidate
-        ranking = self._rank(request)
+        ranking = self._searcher.ranked(request)
         paths = ranking.evidence.paths
         if path not in paths:
             answer = self._filtered(ranking, request, path, limit)
@@ -203,12 +241,8 @@ class WhyNotFinder:
     ) -> Change | None:
         """Return a change if it brings the document into the top, else None."""
         changed = changed_request(request, dimension, value)
-        after = self._rank(changed)
+        after = self._searcher.ranked(changed)
         paths = [after.evidence.paths[row] for row in after.best(limit).tolist()]
         if path not in paths:
             return None
         return Change(dimension, value, text, paths.index(path) + 1, after)
-
-    def _rank(self, request: SearchRequest) -> Ranking:
-        tuning = request.tuning(self._searcher.tuning(request.preset))
-        return rank(self._searcher.retrieve(request), tuning)

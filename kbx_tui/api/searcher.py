@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kbx_tui.api.session import Session
+from kbx_tui.base_trust import RERANKER
 from kbx_tui.errors import ConfigError, IndexDamaged
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RERANKED
@@ -85,6 +86,10 @@ class Searcher:
         self._session.fresh_index()
         return retriever.retrieve(request, path, top_k)
 
+    def ranked(self, request: SearchRequest) -> Ranking:
+        """Return the ranking of a request with its knobs."""
+        return rank(self.retrieve(request), request.tuning(self.tuning(request.preset)))
+
     def begin_reranking(
         self, ranking: Ranking, reranker: str | None = None
     ) -> PendingReranking | None:
@@ -118,7 +123,7 @@ class Searcher:
         rerankers, name = self._session.shared(Rerankers, Rerankers), self._reranker_name(reranker)
         if reranker is not None:
             return rerankers.named(name)
-        if self._session.may_rerank:
+        if RERANKER not in self._session.refused:
             return rerankers.named(name, self._session.root)
         return rerankers.not_trusted(name, self._session.root)
 

@@ -33,6 +33,7 @@ from kbx_tui.index.build.writer_lock import is_being_written
 from kbx_tui.index.index_folder import index_location, index_uri, store_of
 from kbx_tui.index.index_status import entities_outdated, index_question, refusal_to_index
 from kbx_tui.index.path_filter import PathFilter
+from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.vector_matrix import Coverage, read_coverage
 from kbx_tui.object_store.published_index import PublishedIndex, files_here, publishes_from_here
@@ -45,16 +46,10 @@ if TYPE_CHECKING:
     from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.drafting.drafts import Draft
     from kbx_tui.index.snapshot import Snapshot
-    from kbx_tui.knowledge.public_page import PublicPage
-    from kbx_tui.knowledge.records import Document, Entity
     from kbx_tui.search.open_index import OpenIndex
 
 Notice = Callable[[str], None]
 Resource = TypeVar("Resource")
-Naming = tuple[str, "Entity | None", str]
-"""Path of a document, the entity if it is about one, and one of its names."""
-NameTable = dict[str, list[Naming]]
-"""By first word of the name, folded."""
 
 REFRESH_SECONDS = 0.2
 """Minimum time between two checks of the index for changes by `fresh_index`."""
@@ -77,16 +72,13 @@ class Session:
         settings: Settings,
         notice: Notice = lambda text: None,
         *,
-        may_commit: bool = True,
-        may_rerank: bool = True,
+        refused: Collection[str] = (),
         reads_settings: bool = True,
     ) -> None:
-        """`may_commit` is False for a base that is not trusted to run git, `may_rerank` for one
-        that is not trusted with its reranker, `reads_settings` where `settings` are not those of
-        kbx.toml."""
+        """`refused` are the keys of what the base asks for and is not trusted with;
+        `reads_settings` is False where `settings` are not those of kbx.toml."""
         self.root, self.settings, self.notice = root, settings, notice
-        self.may_commit, self.may_rerank = may_commit, may_rerank
-        self.reads_settings = reads_settings
+        self.refused, self.reads_settings = refused, reads_settings
         if is_read_only(root):
             leave_unwritten(index_location(root, settings))
         self.published = self._published_index()
@@ -94,12 +86,6 @@ class Session:
         """Files written through this session that the index does not reflect yet."""
         self.known_drafts: Mapping[str, Draft] = MappingProxyType({})
         """Drafts as last read or saved here, by id: the base of a three-way merge."""
-        self.word_matches: tuple[object, str, Mapping[str, Document]] | None = None
-        """Snapshot, word and documents of the last `Catalog.documents_containing`."""
-        self.names: tuple[object, NameTable] | None = None
-        """Snapshot and the names in it."""
-        self.public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
-        """Identity of the file and its public text by path, the last used last."""
         self._embedder: Embedder | None = None
         self._index: OpenIndex | None = None
         self._shared: dict[type[Any], Any] = {}
@@ -131,10 +117,8 @@ class Session:
     def _close_index(self) -> None:
         if self._index is not None:
             self._index.close()
-        self._index = self.word_matches = self.names = None
-        self._index_uri, self._has_files = "", None
+        self._index, self._index_uri, self._has_files = None, "", None
         self._shared.clear()
-        self.public_pages.clear()
 
     def use_own_index(self) -> None:
         """Read the index of this machine from now on, no longer the published one."""
@@ -219,6 +203,15 @@ class Session:
         if self.published.has_newer():
             self._close_index()
 
+    def newest_generation(self) -> int:
+        """Return the generation of the newest index, which is made if there is none."""
+        self.ensure_indexed(fast=False)
+        return self.fresh_index().generation().number
+
+    def stored_generation(self) -> int | None:
+        """Return the generation of the index without reading it; None without one."""
+        return generation_of(self.store().versions()) if self.is_indexed() else None
+
     def coverage(self) -> Coverage:
         """Return how many texts can be found by meaning."""
         return read_coverage(self.store())
@@ -237,6 +230,16 @@ class Session:
         if self._has_files is None:
             self._has_files = any(files_here(self.root, self.snapshot().paths))
         return not self._has_files
+
+    def reread_settings(self) -> None:
+        """Use the knobs, muted documents and `[entities]` that kbx.toml has now.
+
+        Settings that were given instead of kbx.toml stay. Raises ConfigError.
+        """
+        if self.reads_settings:
+            now = load_settings(self.root)
+            search = replace_struct(now.search, reranker=self.settings.search.reranker)
+            self.settings = replace_struct(self.settings, search=search, entities=now.entities)
 
     def entities_outdated(self) -> bool:
         """Return whether kbx.toml makes other entities now than when the index was made.

@@ -51,7 +51,7 @@ def complete_saved_query(
     context: click.Context, parameter: click.Parameter, text: str
 ) -> list[CompletionItem]:
     """Return the names of saved queries that begin with a text."""
-    saved = _from_base(context, lambda kb: [query.name for query in kb.saved_queries()])
+    saved = _from_base(context, lambda kb: [query.name for query in kb.queries.saved()])
     return [CompletionItem(name) for name in saved if name.startswith(text)]
 
 
@@ -65,9 +65,9 @@ def complete_entity(
 
     def find(kb: KnowledgeBase) -> list[tuple[str, str]]:
         if ":" in name:
-            ids = (entity.id for entity in kb.find_entities("", MAX_COMPLETIONS))
+            ids = (entity.id for entity in kb.entities.find("", MAX_COMPLETIONS))
             return [(entity_id, "") for entity_id in ids if entity_id.startswith(name)]
-        found = kb.find_entities(name, MAX_COMPLETIONS)
+        found = kb.entities.find(name, MAX_COMPLETIONS)
         start = name_key(name)  # what a shell inserts must begin like what is typed
         return [
             (entity.name, entity.type)

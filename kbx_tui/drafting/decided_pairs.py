@@ -17,7 +17,7 @@ from kbx_tui.drafting.drafts import Choice
 from kbx_tui.drafting.records import DraftCheck
 from kbx_tui.editing.state_files import read_records, write_records
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.similarity.matches import precision_recall_f1
+from kbx_tui.similarity.matches import precision_recall_f1, require_threshold
 from kbx_tui.similarity.pair_score import PairSimilarity
 from kbx_tui.state_file import Notice, ignore
 
@@ -82,7 +82,11 @@ def score_labels(
 def measure_threshold(
     labelled: Sequence[LabelledScore], threshold: float
 ) -> ThresholdMetrics | None:
-    """Return the metrics of a threshold; None with too few labels. Conflicts count as different."""
+    """Return the metrics of a threshold; None with too few labels. Conflicts count as different.
+
+    Raises OutOfRange.
+    """
+    require_threshold(threshold)
     if len(labelled) < MIN_LABELS:
         return None
     same = np.array([pair.label.same for pair in labelled], np.bool_)

@@ -23,13 +23,17 @@ from kbx_tui.knowledge.fact_line import notes_in, read_fact_line
 from kbx_tui.knowledge.inline import EMPHASIS, LINK, strip_markup
 from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
 from kbx_tui.similarity.conflict_guard import Conflict
+from kbx_tui.similarity.matches import require_threshold
 
 
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
     """Return state and proposal under a threshold, 0..1; None uses that of each match's type.
 
-    Only matches of the draft's own entity decide, or all of them while it has none.
+    Only matches of the draft's own entity decide, or all of them while it has none. Raises
+    OutOfRange.
     """
+    if threshold is not None:
+        require_threshold(threshold)
     if check.draft.stands_for is not None:
         return _decide_stored(check, threshold)
     near = known_matches(check, threshold)

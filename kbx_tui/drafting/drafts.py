@@ -187,7 +187,7 @@ def _from_json(line: str, number: int) -> Draft:
 def complete_file(text: str, root: Path, limit: int = 20) -> tuple[str, ...]:
     """Return at most `limit` completions of `text`: folders with a final slash, then files.
 
-    As in `KnowledgeBase.drafts_in`, paths are relative to the current folder, then to `root`, and
+    As in `kb.drafts.in_file`, paths are relative to the current folder, then to `root`, and
     `~` is expanded. Every completion begins with `text`. Hidden names are completed only after a
     dot; unreadable folders have no completions.
     """

@@ -186,6 +186,12 @@ class Scored(Protocol):
     def signals(self) -> Signals: ...
 
 
+def require_threshold(threshold: float) -> None:
+    """Raise OutOfRange for a threshold that is not within 0..1."""
+    if not 0.0 <= threshold <= 1.0:
+        raise OutOfRange(f"the threshold must be within 0..1, got {threshold}")
+
+
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """One given threshold for everything, or those of `[dedup]` by type and length.
@@ -198,8 +204,8 @@ class Thresholds:
     given: float | None = None
 
     def __post_init__(self) -> None:
-        if self.given is not None and not 0.0 <= self.given <= 1.0:
-            raise OutOfRange(f"the threshold must be within 0..1, got {self.given}")
+        if self.given is not None:
+            require_threshold(self.given)
 
     @property
     def default(self) -> float:

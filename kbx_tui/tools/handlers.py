@@ -13,7 +13,7 @@ from typing import Any
 
 from kbx_tui import __version__
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.api.catalog import unknown_id
+from kbx_tui.api.documents import unknown_id
 from kbx_tui.errors import ConfigError, EmbeddingError, IndexFault
 from kbx_tui.knowledge.fields import DOCUMENT_KINDS
 from kbx_tui.knowledge.records import Document, Entity, Fact
@@ -124,19 +124,19 @@ def get_data(kb: KnowledgeBase, args: KbGet) -> dict[str, Any]:
     content = text[args.offset : args.offset + args.max_chars]
     end = args.offset + len(content)
     if args.offset == 0:  # later parts do not count as openings
-        kb.opened(path)
+        kb.documents.opened(path)
     return {
         "page": path,
-        "id": kb.document_ids([path])[path],
+        "id": kb.documents.ids([path])[path],
         "type": entity.type if entity else document.kind,
         "title": entity.name if entity else document.title,
         "content": content,
         "metadata": _metadata(entity, document),
-        "chunks_count": len(kb.chunk_lines([path]).get(path, ())),
+        "chunks_count": len(kb.documents.chunk_lines([path]).get(path, ())),
         "total_chars": len(text),
         "next_offset": end if content and end < len(text) else None,
         "fact": None,
-        "notes": [] if kb.is_as_indexed(page) else [NEWER_FILE],
+        "notes": [] if kb.documents.is_as_indexed(page) else [NEWER_FILE],
     }
 
 
@@ -144,12 +144,12 @@ def _rows(
     kb: KnowledgeBase, results: Sequence[SearchResult], *, with_snippets: bool
 ) -> list[dict[str, Any]]:
     paths = [result.path for result in results]
-    ids, chunk_lines = kb.document_ids(paths), kb.chunk_lines(paths)
+    ids, chunk_lines = kb.documents.ids(paths), kb.documents.chunk_lines(paths)
     rows = []
     for result in results:
         chunks = chunk_lines.get(result.path, ())
         chunk_index = next((i for i, (_, last) in enumerate(chunks) if result.line <= last), 0)
-        entity = kb.identify(result.path)[1] if result.path in ids else None
+        entity = kb.documents.identify(result.path)[1] if result.path in ids else None
         rows.append(
             {
                 "id": ids.get(result.path, result.path),
@@ -224,7 +224,7 @@ def _fact_data(kb: KnowledgeBase, pages: VisiblePages, fact: Fact) -> dict[str, 
             "sources": list(fact.sources),
             "confidence": fact.confidence,
         },
-        "notes": [] if page is None or kb.is_as_indexed(page) else [NEWER_FILE],
+        "notes": [] if page is None or kb.documents.is_as_indexed(page) else [NEWER_FILE],
     }
 
 
@@ -265,7 +265,7 @@ def memory_similar(kb: KnowledgeBase, args: arguments.KbxMemorySimilar) -> dict[
     entity = visible_pages(kb).find(args.entity) if args.entity is not None else None
     if entity is not None:
         options["entity"] = entity.id
-    (check,) = kb.check_similar([args.text], **options)
+    (check,) = kb.similarity.check([args.text], **options)
     answer = check_json(check)
     return {**answer, "scope": {**answer["scope"], "entity_id": entity.id if entity else ""}}
 
@@ -283,17 +283,17 @@ def memory_add(kb: KnowledgeBase, args: arguments.KbxMemoryAdd) -> dict[str, Any
 
 def edit_fact(kb: KnowledgeBase, args: arguments.KbxMemoryEditFact) -> dict[str, Any]:
     visible_pages(kb).fact(args.fact_id)  # raises for a redacted one
-    return written_json(kb.reword_fact(**args.model_dump()))
+    return written_json(kb.pages.reword_fact(**args.model_dump()))
 
 
 def supersede(kb: KnowledgeBase, args: arguments.KbxMemorySupersede) -> dict[str, Any]:
     visible_pages(kb).fact(args.fact_id)
-    return written_json(kb.supersede_fact(**args.model_dump()))
+    return written_json(kb.pages.supersede_fact(**args.model_dump()))
 
 
 def delete_fact(kb: KnowledgeBase, args: arguments.KbxMemoryDeleteFact) -> dict[str, Any]:
     visible_pages(kb).fact(args.fact_id)
-    return written_json(kb.delete_fact(**args.model_dump()))
+    return written_json(kb.pages.delete_fact(**args.model_dump()))
 
 
 def _retrieval_modes(kb: KnowledgeBase) -> list[str]:

@@ -204,10 +204,12 @@ def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]
         return [], None
     from kbx_tui.tools.redaction_filter import pass_on  # loads the engine
 
-    documents = kb.list_documents(offset, PAGE_SIZE)
+    documents = kb.documents.listed(offset, PAGE_SIZE)
     rows = [
         {
-            "uri": ENTITY + quote(document_id) if kb.identify(path)[1] else DOCUMENT + quote(path),
+            "uri": ENTITY + quote(document_id)
+            if kb.documents.identify(path)[1]
+            else DOCUMENT + quote(path),
             "title": title,
             "path": path,
         }

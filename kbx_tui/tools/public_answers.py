@@ -86,7 +86,7 @@ def _hidden_names(
     return frozenset(
         (name, found.id)
         for name in names
-        for found in kb.find_entities(name, ALL)
+        for found in kb.entities.find(name, ALL)
         if not pages.is_named_openly(found.id, name)
     )
 
@@ -114,7 +114,7 @@ def _public_notes(
     """
     notes = list(meta.notes)
     if types := request.all_types:
-        said = list(unknown_types_note(types, sorted(kb.document_kinds())))
+        said = list(unknown_types_note(types, sorted(kb.documents.kinds())))
         shown = unknown_types_note(types, sorted(pages.kinds()))
         notes = [*shown, *(note for note in notes if note not in said)]
     if few := meta.few_answers:
@@ -185,7 +185,7 @@ def public_links(kb: KnowledgeBase, pages: VisiblePages, document_id: str) -> Do
     Raises NotFound for a hidden document, as for one that does not exist.
     """
     path, entity = pages.identify(document_id)
-    links = kb.links(path or document_id)
+    links = kb.links.of(path or document_id)
     page = pages.page(links.path)
     if page is None:
         return replace(links, title="", backlinks=(), mentions=(), outgoing=(), broken=())

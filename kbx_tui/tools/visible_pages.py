@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary, ref
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.api.catalog import unknown_id
-from kbx_tui.api.page_writer import no_fact
+from kbx_tui.api.documents import unknown_id
+from kbx_tui.api.pages import no_fact
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.public_page import PublicPage
@@ -82,9 +82,9 @@ class VisiblePages:
         Its file is looked at once per call.
         """
         if path not in self._looked_at:
-            page = self._kb.public_page(path)
+            page = self._kb.documents.public_page(path)
             if page is None or page.is_hidden:
-                self._learned.update(self._kb.document_ids([path]))
+                self._learned.update(self._kb.documents.ids([path]))
                 page = None
             else:
                 self._learned.discard(path)
@@ -95,13 +95,13 @@ class VisiblePages:
 
     def id_of(self, page: PublicPage) -> str:
         """Return the id of a page in the index, empty if it is not indexed."""
-        return self._kb.document_ids([page.path]).get(page.path, "")
+        return self._kb.documents.ids([page.path]).get(page.path, "")
 
     def is_open(self, page: PublicPage) -> bool:
         """Return whether everything the index knows of a page is public and still there."""
         is_open = self._are_open.get(page.path)
         if is_open is None:
-            is_open = not page.is_marked and self._kb.is_as_indexed(page)
+            is_open = not page.is_marked and self._kb.documents.is_as_indexed(page)
             self._are_open[page.path] = is_open
         return is_open
 
@@ -110,7 +110,7 @@ class VisiblePages:
 
         Raises NotFound, for a redacted one as for an id that no fact has.
         """
-        fact = self._kb.fact(fact_id)
+        fact = self._kb.pages.fact(fact_id)
         page = self.page(fact.path)
         same = [other for other in page.facts if other.text == fact.text] if page else []
         if not same:
@@ -131,21 +131,21 @@ class VisiblePages:
 
     def hold_redacted_text(self) -> bool:
         """Return whether any page of the index is hidden or has text that is redacted."""
-        return bool(self._kb.documents_containing(REDACTED))
+        return bool(self._kb.documents.containing(REDACTED))
 
     def _hidden_pages(self, paths: frozenset[str]) -> HiddenPages:
         if not paths:
             return HiddenPages()
-        documents, ids = self._kb.stored_documents(sorted(paths)), self._kb.document_ids(paths)
+        documents, ids = self._kb.documents.stored(sorted(paths)), self._kb.documents.ids(paths)
         kinds = tuple(documents[path].kind for path in ids if path in documents)
         return HiddenPages(paths, frozenset(ids.values()), kinds)
 
     def identify(self, document_id: str) -> tuple[str, Entity | None]:
-        """Return path and entity as `KnowledgeBase.identify`, the entity as it may be known.
+        """Return path and entity as `kb.documents.identify`, the entity as it may be known.
 
         Raises NotFound for hidden ones as for those that do not exist.
         """
-        path, entity = self._kb.identify(document_id)
+        path, entity = self._kb.documents.identify(document_id)
         if entity is not None:
             entity = self.entity(entity)
             if entity is None:
@@ -180,7 +180,7 @@ class VisiblePages:
     def find(self, name: str) -> Entity:
         """Return the visible entity that a name, alias or id means.
 
-        Raises as `KnowledgeBase.named_entity`, with errors that name visible entities only.
+        Raises as `kb.entities.named`, with errors that name visible entities only.
         """
         if not self._kb.is_indexed():
             self._kb.index(fast=True)
@@ -193,7 +193,7 @@ class VisiblePages:
             try:
                 found = self._finder(frozenset(excluded)).find(name)
             except NotFound as error:
-                named = self._kb.named_in(str(error).replace(repr(name), ""))
+                named = self._kb.documents.named_in(str(error).replace(repr(name), ""))
                 hidden = {
                     entity.id
                     for path, entity, spelling in named
@@ -231,25 +231,27 @@ class VisiblePages:
 
     def _finder(self, excluded: frozenset[str]) -> EntityFinder:
         """Return the finder of all other entities; the last one is kept."""
-        documents = self._kb.documents_containing(REDACTED)
+        documents = self._kb.documents.containing(REDACTED)
         if self._finders is None or self._finders[0] is not documents:
             self._finders = (documents, {})
         finders = self._finders[1]
         if excluded not in finders:
-            found = self._kb.find_entities("", limit=NO_LIMIT)
-            entities = (self._kb.identify(name.id)[1] for name in found if name.id not in excluded)
+            found = self._kb.entities.find("", limit=NO_LIMIT)
+            entities = (
+                self._kb.documents.identify(name.id)[1] for name in found if name.id not in excluded
+            )
             finders[excluded] = EntityFinder(entity for entity in entities if entity)
         return finders[excluded]
 
     def kinds(self) -> Mapping[str, int]:
         """Return the number of documents of each visible type, as far as is known."""
-        counts = Counter(self._kb.document_kinds())
+        counts = Counter(self._kb.documents.kinds())
         counts.subtract(self.hidden().kinds)
         return {kind: count for kind, count in counts.items() if count and self.has_kind(kind)}
 
     def has_kind(self, kind: str) -> bool:
         """Return whether some visible page is of a type."""
-        paths = self._kb.paths_of_kind(kind)
+        paths = self._kb.documents.of_kind(kind)
         return any((page := self.page(path)) and page.document.kind == kind for path in paths)
 
     def names_only_visible(self, text: str) -> bool:
@@ -257,7 +259,7 @@ class VisiblePages:
         self._is_indexed = self._is_indexed or self._kb.is_indexed()
         if not self._is_indexed:
             return True  # nothing is known that could be named
-        namings = list(self._kb.named_in(text))
+        namings = list(self._kb.documents.named_in(text))
         hidden = [naming for naming in namings if not self._is_visible_naming(*naming)]
         return not hidden  # every one was looked at, and so learned
 
@@ -272,7 +274,7 @@ class VisiblePages:
         return not is_alias or name in {*public.aliases, *public.emails}
 
     def _indexed_as_hidden(self) -> frozenset[str]:
-        documents = self._kb.documents_containing(REDACTED)
+        documents = self._kb.documents.containing(REDACTED)
         if self._indexed is None or self._indexed[0] is not documents:
             paths = frozenset(
                 path
@@ -285,7 +287,7 @@ class VisiblePages:
     def _is_member(self, member: str, group: Entity) -> bool:
         """Return whether the page of a member still says openly that it is one."""
         try:
-            path, person = self._kb.identify(member)
+            path, person = self._kb.documents.identify(member)
         except NotFound:
             return False
         page = self.page(path) if path else None
@@ -301,7 +303,7 @@ class VisiblePages:
 
     def _is_named_openly(self, group: Entity) -> bool:
         """Return whether a visible page names a group that has no page and no visible members."""
-        documents = self._kb.entity(group.id).documents
+        documents = self._kb.entities.card(group.id).documents
         return any(
             (page := self.page(document.path)) is not None and page.says(group.name)
             for document in documents

@@ -234,7 +234,7 @@ class BaseSession:
             return
         if not self._host.may_ask_for_entities:
             return
-        proposal = await self.client.run(lambda engine: engine.entity_proposal())
+        proposal = await self.client.run(lambda engine: engine.entities.proposal())
         if proposal is None:
             self._asked_for_entities = True
         elif self._host.may_ask_for_entities and not self._asked_for_entities:
@@ -248,7 +248,7 @@ class BaseSession:
             self._host.ask_for_entities(proposal.sentence, names, take)
 
     async def _use_entities(self, proposal: EntityProposal) -> None:
-        written = await self.client.run(lambda engine: engine.use_entities(proposal))
+        written = await self.client.run(lambda engine: engine.entities.use(proposal))
         if (number := written.entry) is not None:
             self.explore.remember(lambda: self.client.start(self._undo_entities(number)))
         self._index_written([written.path])

@@ -302,7 +302,7 @@ async def test_an_edit_of_a_fact_gives_the_same_json_and_file_on_every_surface(
     copies = [shutil.copytree(base, tmp_path / letter / "base") for letter in "abcde"]
     method = METHODS[name]
     with KnowledgeBase(copies[0]) as kb:
-        facts = kb.facts(entity="Alice Chen")
+        facts = kb.entities.facts(entity="Alice Chen")
         fact_id = next(fact.fact_id for fact in facts if fact.text == KNOWN_TEXT)
         params = {"fact_id": fact_id, **params}
         python = json.loads(json.dumps(call(kb, name, params, allow_writes=True)))

@@ -293,7 +293,7 @@ def test_example_scores_of_the_proposal_are_those_the_docs_state(base: Path) -> 
     query = "prefers async communication"
     pairs = [(query, text) for text in (MATCH["text"], PERSON_A.split("] ")[2].split("\n")[0])]
     with KnowledgeBase(base) as kb:
-        scores = [round(pair.score, 2) for pair in kb.pair_similarity(pairs)]
+        scores = [round(pair.score, 2) for pair in kb.similarity.pairs(pairs)]
     stated = (Path(__file__).parents[2] / "docs/similarity.md").read_text(encoding="utf-8")
     assert scores == [0.27, 0.76]
     assert all(f"scores .{round(score * 100)}" in stated for score in scores)

@@ -99,19 +99,19 @@ def test_no_damage_of_all_state_files_stops_the_engine_or_loses_one(
         state.save_base()
         kb.index(fast=True)
         assert kb.search("rollback", fast=True).results
-        kb.opened(ALICE)
+        kb.documents.opened(ALICE)
         assert kb.search("rehearsal", fast=True).results
         assert kb.status().indexed
-        kb.save_drafts([*kb.drafts(), new_draft("grows roses")])
-        assert "grows roses" in [draft.text for draft in kb.drafts()]
-        kb.label("left", "right", same=True)
-        kb.judgments()
-        kb.prefer("rehearsal", ShownList((ALICE,)), ShownList(()), "first")
-        assert kb.preferences()[-1].query == "rehearsal"
-        kb.take_tuning_snapshot(kb.tuning())
-        assert kb.tuning_snapshots()[-1].tuning == kb.tuning()
-        kb.judge("rehearsal", ALICE, 2)
-        assert kb.grades("rehearsal") == {ALICE: 2}
+        kb.drafts.save([*kb.drafts.stored(), new_draft("grows roses")])
+        assert "grows roses" in [draft.text for draft in kb.drafts.stored()]
+        kb.drafts.label("left", "right", same=True)
+        kb.judgments.queries()
+        kb.preferences.add("rehearsal", ShownList((ALICE,)), ShownList(()), "first")
+        assert kb.preferences.read()[-1].query == "rehearsal"
+        kb.tuner.take_snapshot(kb.tuning())
+        assert kb.tuner.snapshots.read()[-1].tuning == kb.tuning()
+        kb.judgments.add("rehearsal", ALICE, 2)
+        assert kb.judgments.grades("rehearsal") == {ALICE: 2}
         assert kb.memory_add("Grows roses", entity="person:alice-chen", force=True).written
         assert b"Grows roses" in (base / ALICE).read_bytes()
         kb.undo()

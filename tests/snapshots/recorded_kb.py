@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 import numpy as np
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.api.catalog import DocumentView
+from kbx_tui.api.documents import DocumentView
 from kbx_tui.api.session import Notice
 from kbx_tui.config import Settings
 from kbx_tui.drafting.planning import file_diff
@@ -28,23 +29,21 @@ from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, 
 from kbx_tui.evaluation.judgments import JudgedQuery, Judgment
 from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresholds
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
+from kbx_tui.experts.expert_ranking import ExpertRanking
 from kbx_tui.index.build.progress import IndexReport, Progress
 from kbx_tui.index.path_filter import complete
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.search.browse import BaseContents, EntityCard, EntityName
+from kbx_tui.search.browse import BaseContents, EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.query_history import PastQuery
-from kbx_tui.search.ranking.alpha import alpha_note, next_changes
-from kbx_tui.search.ranking.explain import Comparison, Explanation, compare, explain
-from kbx_tui.search.ranking.rank import Ranked, Ranking, rank
+from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.search.results.snippets import match_spans
 from kbx_tui.search.why_not import WhyNot, why_not
 from kbx_tui.tui.bases import Bases
-from tests.snapshots.recorded_review import RecordedReview, Review
+from tests.snapshots.recorded_review import RecordedDrafts, Review
 
 RECORDED = Path(__file__).parent / "evidence"
 MILLISECONDS = 9.0
@@ -85,7 +84,7 @@ Key = tuple[str, str, bool]
 """Query, path, and whether the search is fast."""
 
 
-class RecordedKb(RecordedReview):
+class RecordedKb:
     """Stands in for `KnowledgeBase`."""
 
     settings = Settings()
@@ -95,8 +94,20 @@ class RecordedKb(RecordedReview):
         """Load the recordings in `evidence/<name>/`; if not `complete`, indexing comes first."""
         folder = RECORDED / name
         self.base = decode((folder / "base.json").read_bytes(), Base)
-        review = decode((folder / "review.json").read_bytes(), Review)
-        super().__init__(review, drafts=())
+        self._review = decode((folder / "review.json").read_bytes(), Review)
+        self.documents, self.drafts = RecordedDocuments(self), RecordedDrafts(self._review)
+        self.entities = SimpleNamespace(card=self.base.cards.get, find=lambda text, limit=20: ())
+        self.links = SimpleNamespace(follow=lambda target, source: None)
+        self.queries = SimpleNamespace(asked=lambda: self.past_queries)
+        self.judgments = SimpleNamespace(queries=lambda: self.judged, add=self._judge)
+        self.preferences = SimpleNamespace(
+            read=lambda: self.preferred, add=self._prefer, count=self._count_preferences
+        )
+        self.tuner = SimpleNamespace(
+            save=_changed_alpha,
+            observe_thresholds=self._observe_thresholds,
+            snapshots=SimpleNamespace(read=lambda: self.snapshots_of_knobs),
+        )
         answers = [file for file in sorted(folder.glob("*.json")) if file.stem not in OTHERS]
         self._recordings = {
             key_of(recording.evidence): recording
@@ -154,10 +165,7 @@ class RecordedKb(RecordedReview):
     def warm(self) -> None:
         pass
 
-    def judgments(self) -> tuple[JudgedQuery, ...]:
-        return self.judged
-
-    def judge(
+    def _judge(
         self, query: str, path: str, grade: int | None, *, tuning: Tuning | None = None
     ) -> Judgment:
         before = {one.text: one for one in self.judged}
@@ -169,34 +177,19 @@ class RecordedKb(RecordedReview):
         self.judged = tuple((before | {query: new}).values())
         return Judgment(query, path, grade)
 
-    def preferences(self) -> tuple[Preference, ...]:
-        return self.preferred
-
-    def prefer(self, query: str, first: ShownList, second: ShownList, better: Better) -> Preference:
+    def _prefer(
+        self, query: str, first: ShownList, second: ShownList, better: Better
+    ) -> Preference:
         self.preferred = (*self.preferred, Preference(query, first, second, better))
         return self.preferred[-1]
 
-    def count_preferences(self, before: Tuning, after: Tuning) -> Votes:
+    def _count_preferences(self, before: Tuning, after: Tuning) -> Votes:
         lists = {}
         for query in {one.query for one in self.preferred}:
             evidence = self.retrieve(SearchRequest(query))
             of_a, of_b = (rank(evidence, tuning).best_paths(5) for tuning in (before, after))
             lists[query] = of_a, of_b
         return count_votes(self.preferred, lists)
-
-    def compare(self, before: Ranking, after: Ranking, limit: int = 10) -> Comparison:
-        return compare(before, after, limit)
-
-    def find_documents(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
-        evidence = next(iter(self._recordings.values())).evidence
-        words = text.lower().split()
-        rows = zip(evidence.paths, evidence.titles, evidence.dates, strict=True)
-        found = (
-            DocumentName(path, title, date or "", "")
-            for path, title, date in rows
-            if all(word in f"{title} {path}".lower() for word in words)
-        )
-        return tuple(islice(found, limit))
 
     def why_not(
         self,
@@ -210,20 +203,15 @@ class RecordedKb(RecordedReview):
         ranking = rank(evidence, self.tuning(alpha=request.alpha or 0.5))
         return why_not(ranking, evidence.paths.index(path), limit)
 
-    def save_tuning(self, tuning: Tuning, *, dry_run: bool = False) -> Written:
-        after = b"# Settings\n[search]\nhierarchy_alpha = %.2f\n" % tuning.alpha
-        diff = file_diff("kbx.toml", b"# Settings\n[search]\n", after)
-        return Written(False, "kbx.toml", diff)
+    def experts(
+        self, topic: str, limit: int = 10, min_claims: int = 1, weight: str = "count",
+        **options: Any,
+    ) -> ExpertRanking:  # fmt: skip
+        return self._review.experts[weight]
 
-    def query_history(self) -> tuple[PastQuery, ...]:
-        return self.past_queries
-
-    def observe_thresholds(self, queries: Sequence[str], tuning: Tuning) -> ThresholdObservatory:
+    def _observe_thresholds(self, queries: Sequence[str], tuning: Tuning) -> ThresholdObservatory:
         found = [self.retrieve(SearchRequest(query)) for query in queries]
         return observe_thresholds(found, tuning)
-
-    def tuning_snapshots(self) -> tuple[TuningSnapshot, ...]:
-        return self.snapshots_of_knobs
 
     def close(self) -> None:
         pass
@@ -240,27 +228,44 @@ class RecordedKb(RecordedReview):
     def rank(self, evidence: Evidence, tuning: Tuning | None = None) -> Ranking:
         return rank(evidence, tuning or self.tuning())
 
-    def explain(self, ranking: Ranking, ranked: Ranked) -> Explanation:
-        return explain(ranking, ranked)
-
-    def alpha_note(self, ranking: Ranking, limit: int = 200) -> str:
-        return alpha_note(ranking, limit)
-
-    def next_changes(self, ranking: Ranking, limit: int = 10) -> tuple[float | None, float | None]:
-        return next_changes(ranking, limit)
-
-    def matches(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
-        return match_spans(text, evidence.document_query)
-
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
         recorded = self._recording(key_of(evidence)).snippets
         return tuple(recorded[evidence.paths[row]] for row in rows)
 
-    def document(self, path: str, *, most: int | None = None) -> DocumentView:
+    def reread_settings(self) -> None:
+        pass
+
+    def any_evidence(self) -> Evidence:
+        return next(iter(self._recordings.values())).evidence
+
+    def _recording(self, key: Key) -> Recording:
+        assert key in self._recordings, f"{key} is not recorded: see scripts/record_evidence.py"
+        return self._recordings[key]
+
+
+class RecordedDocuments:
+    """Stands in for `kb.documents`."""
+
+    def __init__(self, kb: RecordedKb) -> None:
+        self._kb = kb
+
+    def view(self, path: str, *, most: int | None = None) -> DocumentView:
         """Return a recorded text; of a document that was not read, only its path."""
-        if path not in self.base.paths:
-            raise NotFound(f"no document {path} in {self.root}")
-        return self.base.texts.get(path) or DocumentView(path, "", "", "note", f"# {path}\n")
+        base = self._kb.base
+        if path not in base.paths:
+            raise NotFound(f"no document {path} in {self._kb.root}")
+        return base.texts.get(path) or DocumentView(path, "", "", "note", f"# {path}\n")
+
+    def find(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
+        evidence = self._kb.any_evidence()
+        words = text.lower().split()
+        rows = zip(evidence.paths, evidence.titles, evidence.dates, strict=True)
+        found = (
+            DocumentName(path, title, date or "", "")
+            for path, title, date in rows
+            if all(word in f"{title} {path}".lower() for word in words)
+        )
+        return tuple(islice(found, limit))
 
     def public_page(self, path: str) -> PublicPage:
         return PublicPage(path, b"", frozenset())
@@ -274,31 +279,21 @@ class RecordedKb(RecordedReview):
     def opened(self, path: str) -> None:
         pass
 
-    def entity(self, entity_id: str) -> EntityCard:
-        return self.base.cards[entity_id]
-
-    def find_entities(self, text: str, limit: int = 20) -> tuple[EntityName, ...]:
-        return ()
-
-    def follow(self, target: str, source: str) -> None:
-        return None
-
     def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
-        return complete(self.base.paths, text, self.root, limit)
-
-    def reread_settings(self) -> None:
-        pass
+        return complete(self._kb.base.paths, text, self._kb.root, limit)
 
     def complete_query(self, query: str) -> str:
         return query
 
     def count_scope(self, path: str) -> tuple[int, int]:
-        in_scope = sum(other.startswith(path) for other in self.base.paths)
-        return in_scope, self.base.documents
+        base = self._kb.base
+        return sum(other.startswith(path) for other in base.paths), base.documents
 
-    def _recording(self, key: Key) -> Recording:
-        assert key in self._recordings, f"{key} is not recorded: see scripts/record_evidence.py"
-        return self._recordings[key]
+
+def _changed_alpha(tuning: Tuning, *, dry_run: bool = False) -> Written:
+    after = b"# Settings\n[search]\nhierarchy_alpha = %.2f\n" % tuning.alpha
+    diff = file_diff("kbx.toml", b"# Settings\n[search]\n", after)
+    return Written(False, "kbx.toml", diff)
 
 
 class RecordedBases(Bases):

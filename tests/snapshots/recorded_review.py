@@ -8,12 +8,9 @@ from typing import Any
 
 import msgspec
 
-from kbx_tui.drafting.deciding import decide, merged_text
-from kbx_tui.drafting.differences import Difference, difference
 from kbx_tui.drafting.drafts import Draft
-from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan, PlannedFile, Verdict
+from kbx_tui.drafting.records import Applied, DraftCheck, Plan, PlannedFile
 from kbx_tui.experts.expert_ranking import ExpertRanking
-from kbx_tui.similarity.conflict_guard import Conflict
 
 
 class Review(msgspec.Struct):
@@ -26,22 +23,22 @@ class Review(msgspec.Struct):
     """By weight."""
 
 
-class RecordedReview:
-    """Stands in for the drafting and expert methods of `KnowledgeBase`."""
+class RecordedDrafts:
+    """Stands in for `kb.drafts`."""
 
-    def __init__(self, review: Review, drafts: Sequence[Draft]) -> None:
-        self._review, self._drafts = review, tuple(drafts)
+    def __init__(self, review: Review) -> None:
+        self._review, self._drafts = review, tuple[Draft, ...]()
 
-    def drafts(self) -> tuple[Draft, ...]:
+    def stored(self) -> tuple[Draft, ...]:
         return self._drafts
 
-    def drafts_in(self, file: str) -> tuple[Draft, ...]:
+    def in_file(self, file: str) -> tuple[Draft, ...]:
         return tuple(check.draft for check in self._review.checks)
 
-    def save_drafts(self, drafts: Sequence[Draft]) -> None:
+    def save(self, drafts: Sequence[Draft]) -> None:
         self._drafts = tuple(drafts)
 
-    def check_drafts(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
+    def check(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
         checks = {check.draft.text: check for check in self._review.checks}
         return [
             replace(
@@ -51,17 +48,8 @@ class RecordedReview:
             for draft in drafts
         ]
 
-    def scan_drafts(self) -> list[DraftCheck]:
+    def scan(self) -> list[DraftCheck]:
         return []
-
-    def decide(self, check: DraftCheck, threshold: float | None = None) -> Verdict:
-        return decide(check, threshold)
-
-    def difference(self, left: str, right: str, conflicts: Sequence[Conflict] = ()) -> Difference:
-        return difference(left, right, conflicts)
-
-    def merged_text(self, check: DraftCheck, match: DraftMatch) -> str:
-        return merged_text(check.written or check.draft.text, match.written or match.known.text)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
         files = tuple(
@@ -74,26 +62,11 @@ class RecordedReview:
     def apply(self, plan: Plan, progress: Any = None) -> Applied:
         raise AssertionError("snapshots write nothing")
 
-    def undo(self, number: int | None = None) -> Any:
-        raise AssertionError("snapshots write nothing")
-
-    def create_page(self, name: str, kind: str = "person") -> Any:
-        raise AssertionError("snapshots write nothing")
-
     def label(self, left: str, right: str, same: bool) -> int:
         return 1
 
     def labelled(self) -> tuple[Any, ...]:
         return ()
-
-    def measure(self, labelled: Sequence[Any], threshold: float) -> None:
-        return None
-
-    def experts(
-        self, topic: str, limit: int = 10, min_claims: int = 1, weight: str = "count",
-        **options: Any,
-    ) -> ExpertRanking:  # fmt: skip
-        return self._review.experts[weight]
 
 
 def diffs_of(checks: Sequence[DraftCheck], plans: Mapping[str, str], today: str) -> dict[str, str]:

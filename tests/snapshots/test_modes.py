@@ -22,7 +22,7 @@ from tests.snapshots.scenarios import WIDE, MatchesSnapshot, sizes
 async def review(driver: Driver, kb: RecordedKb) -> None:
     """Open the dedup mode and wait until the seven drafts of the demo are checked."""
     reviewing = driver.explore.session.review
-    kb.save_drafts(kb.drafts_in("drafts.md"))
+    kb.drafts.save(kb.drafts.in_file("drafts.md"))
     await driver.press("f2")
     await driver.until(lambda: isinstance(driver.app.screen, Dedup))
     await driver.press("down")  # leaves the draft line

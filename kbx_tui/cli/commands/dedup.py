@@ -89,16 +89,18 @@ def command(
         return 0
     with gc_disabled(), open_kb() as kb:
         if file is None:
-            duplicates = kb.scan_duplicates(
+            duplicates = kb.drafts.scan_duplicates(
                 entity=entity, path=path, threshold=threshold, kept=kept
             )
             warn_if_outdated(kb)
-            _print_scan(duplicates, kb.is_redacted, kept=kept, as_json=as_json)
+            _print_scan(duplicates, kb.documents.is_redacted, kept=kept, as_json=as_json)
             return 0
+        from kbx_tui.drafting.deciding import decide
+
         drafts = _read_drafts(kb, file, entity or "")
-        checks = [(check, kb.decide(check, threshold)) for check in kb.check_drafts(drafts)]
-        plan = kb.plan([_with_sure_choice(check, verdict) for check, verdict in checks])
-        applied = kb.apply(plan) if apply else None
+        checks = [(check, decide(check, threshold)) for check in kb.drafts.check(drafts)]
+        plan = kb.drafts.plan([_with_sure_choice(check, verdict) for check, verdict in checks])
+        applied = kb.drafts.apply(plan) if apply else None
         warn_if_outdated(kb)
     if as_json:
         print_json(dedup_json(checks, plan, applied))
@@ -121,7 +123,7 @@ def _print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool, as_
 def _read_drafts(kb: KnowledgeBase, file: str, default_entity: str) -> list[Draft]:
     from kbx_tui.drafting.drafts import drafts_from_text
 
-    drafts = drafts_from_text(sys.stdin.read()) if file == STDIN else kb.drafts_in(file)
+    drafts = drafts_from_text(sys.stdin.read()) if file == STDIN else kb.drafts.in_file(file)
     return [replace(draft, entity_name=draft.entity_name or default_entity) for draft in drafts]
 
 

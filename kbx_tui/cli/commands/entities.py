@@ -59,7 +59,7 @@ def list_entities(kind: str | None, as_json: bool) -> None:
     """
     with open_kb() as kb:
         _require_index(kb)
-        entities = kb.find_entities("", ALL_ENTITIES)
+        entities = kb.entities.find("", ALL_ENTITIES)
     wanted = None if kind is None else slug(kind)
     listed = [entity for entity in entities if wanted in (None, entity.type)]
     if entities and not listed:
@@ -85,11 +85,11 @@ def show(name: str, as_json: bool) -> None:
     """
     with open_kb() as kb:
         _require_index(kb)
-        card = kb.named_entity(name)
+        card = kb.entities.named(name)
         redacted = {
             text
             for text in (card.role, card.team, *card.aliases)
-            if kb.is_redacted(card.path, text)
+            if kb.documents.is_redacted(card.path, text)
         }
     print_result(card_json(card), card_lines(card, redacted), as_json=as_json)
 
@@ -260,7 +260,7 @@ def _command(kind: str, verb: str, write: Callable[..., Written], help_text: str
 
 def _create(kind: str, name: str, fields: Fields, aliases: Fields, *, dry_run: bool) -> Written:
     with open_kb() as kb:
-        return kb.create_page(name, kind, aliases | fields, dry_run=dry_run)
+        return kb.pages.create(name, kind, aliases | fields, dry_run=dry_run)
 
 
 def _edit(kind: str, name: str, fields: Fields, aliases: Fields, *, dry_run: bool) -> Written:
@@ -268,7 +268,7 @@ def _edit(kind: str, name: str, fields: Fields, aliases: Fields, *, dry_run: boo
     if not values:
         raise click.UsageError("nothing to change; give a field, for example --role")
     with open_kb() as kb:
-        return kb.edit_page(name, values, kind=kind, dry_run=dry_run)
+        return kb.pages.edit(name, values, kind=kind, dry_run=dry_run)
 
 
 def _parse_meta(assignments: Sequence[str]) -> dict[str, str]:

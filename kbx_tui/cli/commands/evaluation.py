@@ -105,13 +105,13 @@ def eval_command(
 
     earlier = {str(file): read_saved_run(file, say) for file in compare}
     with open_kb() as kb:
-        queries = kb.judgments(folder)
-        preferences = () if folder is not None else kb.preferences()
+        queries = kb.judgments.queries(folder)
+        preferences = () if folder is not None else kb.preferences.read()
         if knob:
-            sweep = kb.sweep(queries, knob, preset=preset, doc_types=doc_types)  # type: ignore[arg-type]
+            sweep = kb.judgments.sweep(queries, knob, preset=preset, doc_types=doc_types)  # type: ignore[arg-type]
             print_result(sweep_json(sweep), sweep_lines(sweep), as_json=as_json)
             return
-        run = kb.evaluate(
+        run = kb.judgments.evaluate(
             queries,
             mode=mode,  # type: ignore[arg-type]
             preset=preset,
@@ -343,7 +343,7 @@ def tune_command(
     if folder is not None and not global_options().kb:
         global_options().kb = [folder]
     with open_kb() as kb:
-        queries = [query for query in kb.judgments(folder) if query.is_measurable]
+        queries = [query for query in kb.judgments.queries(folder) if query.is_measurable]
         if not queries:
             from kbx_tui.evaluation.judgments import HOW_TO_JUDGE
 
@@ -352,12 +352,12 @@ def tune_command(
                 + HOW_TO_JUDGE
             )
         with show_steps("judged queries") as progress:
-            kept = kb.judged_evidence(queries, doc_types=doc_types, progress=progress)
+            kept = kb.tuner.judged_evidence(queries, doc_types=doc_types, progress=progress)
         with show_steps("knobs") as progress:
-            advice = kb.tune(kept, progress=progress)
+            advice = kb.tuner.advise(kept, progress=progress)
         written = None
         if advice.wins:
-            written = kb.save_tuning(advice.best, dry_run=dry_run or not write)
+            written = kb.tuner.save(advice.best, dry_run=dry_run or not write)
     print_result(advice_json(advice, written), advice_lines(advice, written), as_json=as_json)
     if written is not None and not (written.written or as_json):
         say("nothing is written yet: `kbx tune --write` writes it")

@@ -43,7 +43,7 @@ def list_queries(as_json: bool) -> None:
       kbx history list --json | jq -r '.[].query'
     """
     with open_kb() as kb:
-        past = kb.query_history()
+        past = kb.queries.asked()
     if not past:
         say("no query has been asked in the app yet")
     data = [
@@ -78,7 +78,7 @@ def clear(dry_run: bool, as_json: bool) -> None:
       kbx history clear --dry-run --json
     """
     with open_kb() as kb:
-        count = kb.clear_query_history(dry_run=dry_run)
+        count = kb.queries.forget(dry_run=dry_run)
     line = f"{'would forget' if dry_run else 'forgot'} {format_count(count, 'query')}"
     print_result({"queries": count, "cleared": not dry_run}, [line], as_json=as_json)
 
@@ -98,7 +98,7 @@ def list_saved(as_json: bool) -> None:
     from rich.cells import cell_len
 
     with open_kb() as kb:
-        saved = kb.saved_queries()
+        saved = kb.queries.saved()
     if not saved:
         say("no query is saved yet; * in the app saves one")
     data = [
@@ -131,7 +131,7 @@ def remove(name: str, as_json: bool) -> None:
       kbx history remove "open incidents" --json
     """
     with open_kb() as kb:
-        saved = kb.remove_saved_query(name)
+        saved = kb.queries.remove(name)
     line = f"removed {saved.name}: {saved.query}"
     print_result({"name": saved.name, "query": saved.query}, [line], as_json=as_json)
 

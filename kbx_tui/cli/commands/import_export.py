@@ -61,7 +61,7 @@ def import_command(
 
     asks = may_ask() and not (yes or as_json)
     with open_kb() as kb:
-        plan = kb.plan_import(
+        plan = kb.imports.plan(
             sources,
             form=cast("Format | None", form),
             answer=ask_who if asks else keep_as_written,
@@ -74,7 +74,7 @@ def import_command(
                 say("nothing was written")
                 return 0
             names = ", ".join(source.name for source in sources)
-            entry = kb.apply_import(plan, f"import {names}"[:200])
+            entry = kb.imports.apply(plan, f"import {names}"[:200])
         if as_json:
             print_json(import_json(plan, entry))
         elif dry_run:
@@ -153,7 +153,7 @@ def export_command(folder: Path, okf: bool, include_redacted: bool, as_json: boo
       kbx export --okf ~/larkwater-okf --include-redacted
     """
     with open_kb() as kb:
-        export = kb.export_okf(folder, include_redacted=include_redacted)
+        export = kb.imports.export_okf(folder, include_redacted=include_redacted)
     for path in export.reserved:
         say(f"{path} is left out: the format reserves its name")
     if export.withheld:

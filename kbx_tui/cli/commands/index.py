@@ -156,10 +156,10 @@ def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEng
 
 def _chose_entities(kb: KnowledgeBase) -> bool:
     """Ask once what the entities of a base without any are; return whether it was written."""
-    proposal = kb.entity_proposal()
+    proposal = kb.entities.proposal()
     if proposal is None or not chose_entities(proposal, kb.root, once=True):
         return False
-    return kb.use_entities(proposal).written
+    return kb.entities.use(proposal).written
 
 
 def _confirm(kb: KnowledgeBase) -> None:

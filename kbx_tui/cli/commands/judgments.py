@@ -62,7 +62,7 @@ def list_judgments(query: str | None, preferences: bool, as_json: bool) -> None:
       kbx judgments list --json | jq -r '.[].query'
     """
     with open_kb() as kb:
-        given = kb.preferences()
+        given = kb.preferences.read()
         if preferences:
             from kbx_tui.evaluation.judgments import query_key
 
@@ -73,13 +73,13 @@ def list_judgments(query: str | None, preferences: bool, as_json: bool) -> None:
             print_result(rows, map(preference_line, chosen), as_json=as_json)
             return
         if query is not None:
-            grades = sorted(kb.grades(query).items(), key=_by_grade)
+            grades = sorted(kb.judgments.grades(query).items(), key=_by_grade)
             rows = [{"path": path, "grade": shown(grade)} for path, grade in grades]
             print_result(
                 rows, [f"{row['grade']!s:<6}  {row['path']}" for row in rows], as_json=as_json
             )
             return
-        queries = kb.judgments()
+        queries = kb.judgments.queries()
     if not queries and not given:
         say("there are no judgments yet; `kbx judgments --help` says how to begin")
     lines = list(map(query_line, queries))
@@ -104,7 +104,7 @@ def add(query: str, path: str, grade: str, as_json: bool) -> None:
       kbx judgments add "rollback plan" memory/people/alice-chen.md unsure
     """
     with open_kb() as kb:
-        judgment = kb.judge(query, path, None if grade == "unsure" else int(grade))
+        judgment = kb.judgments.add(query, path, None if grade == "unsure" else int(grade))
     data = {"query": judgment.query, "path": judgment.path, "grade": shown(judgment.grade)}
     print_result(data, [f"{data['grade']}  {judgment.path}"], as_json=as_json)
 
@@ -122,11 +122,11 @@ def undo(preference: bool, as_json: bool) -> None:
     """
     with open_kb() as kb:
         if preference:
-            taken_back = kb.undo_preference()
+            taken_back = kb.preferences.undo()
             line = f"undone: {preference_line(taken_back)}"
             print_result(preference_json(taken_back), [line], as_json=as_json)
             return
-        undone = kb.undo_judgment()
+        undone = kb.judgments.undo()
     restored = None if undone.restored is None else shown(undone.restored.grade)
     data = {
         "query": undone.undone.query,
@@ -172,7 +172,7 @@ def import_file(
       kbx judgments import opensearch.json --replace
     """
     with open_kb() as kb:
-        imported = kb.import_judgments(
+        imported = kb.judgments.import_file(
             file,
             form=form,  # type: ignore[arg-type]
             topics=topics,
@@ -206,8 +206,8 @@ def export_file(file: Path, form: str, topics: Path | None, as_json: bool) -> No
       kbx judgments export judgments.csv --format quepid
     """
     with open_kb() as kb:
-        count = kb.export_judgments(file, form, topics=topics)  # type: ignore[arg-type]
-        unsure = sum(len(query.unsure) for query in kb.judgments())
+        count = kb.judgments.export_file(file, form, topics=topics)  # type: ignore[arg-type]
+        unsure = sum(len(query.unsure) for query in kb.judgments.queries())
     if unsure:
         say(f"left out {unsure} judged not sure")
     print_result({"judgments": count, "unsure": unsure}, [f"{count} judgments"], as_json=as_json)

@@ -46,7 +46,7 @@ def command(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         with open_kb() as kb:
-            overview = kb.link_overview()
+            overview = kb.links.overview()
         print_result(None, overview_lines(overview), as_json=False)
 
 
@@ -65,7 +65,7 @@ def show(document: str, as_json: bool) -> None:
       kbx links show memory/notes/plan.md --json | jq '.mentions[].path'
     """
     with open_kb() as kb:
-        links, notes = kb.links(document), kb.notes()
+        links, notes = kb.links.of(document), kb.notes()
     for note in () if as_json else notes:
         say(note)
     print_result(links_json(links, notes), links_lines(links), as_json=as_json)
@@ -87,7 +87,7 @@ def check(path: str | None, as_json: bool) -> None:
       kbx links check --json | jq -r '.broken[].target'
     """
     with open_kb() as kb:
-        broken = kb.broken_links(path)
+        broken = kb.links.check(path)
     data = {"broken": [{"path": link.path, **broken_json(link)} for link in broken]}
     print_result(data, broken_lines(broken), as_json=as_json)
     if broken:

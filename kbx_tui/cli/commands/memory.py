@@ -105,7 +105,7 @@ def add_fact(
             create, written = True, add(force=force, create=True)
         again = partial(add, force=True, create=create)
         return report_written(
-            written, again, kb.is_redacted, force=force, dry_run=dry_run, as_json=as_json
+            written, again, kb.documents.is_redacted, force=force, dry_run=dry_run, as_json=as_json
         )
 
 
@@ -144,12 +144,12 @@ def edit_fact(
     if not new_text.strip():
         raise click.UsageError("the text is empty; give the new text of the fact")
     with open_kb() as kb:
-        reword = partial(kb.reword_fact, fact_id, new_text, date=date, dry_run=dry_run)
+        reword = partial(kb.pages.reword_fact, fact_id, new_text, date=date, dry_run=dry_run)
         again = partial(reword, force=True)
         return report_written(
             reword(force=force),
             again,
-            kb.is_redacted,
+            kb.documents.is_redacted,
             force=force,
             dry_run=dry_run,
             as_json=as_json,
@@ -170,7 +170,7 @@ def delete_fact(fact_id: int, dry_run: bool) -> Written:
       kbx memory delete-fact 8895505749491051 --dry-run
     """
     with open_kb() as kb:
-        return kb.delete_fact(fact_id, dry_run=dry_run)
+        return kb.pages.delete_fact(fact_id, dry_run=dry_run)
 
 
 @click.command(name="supersede", cls=Command)
@@ -201,13 +201,13 @@ def supersede(
     """
     with open_kb() as kb:
         replace = partial(
-            kb.supersede_fact, fact_id, text=text, date=date, source=source, dry_run=dry_run
+            kb.pages.supersede_fact, fact_id, text=text, date=date, source=source, dry_run=dry_run
         )
         again = partial(replace, force=True)
         return report_written(
             replace(force=force),
             again,
-            kb.is_redacted,
+            kb.documents.is_redacted,
             force=force,
             dry_run=dry_run,
             as_json=as_json,
@@ -252,14 +252,14 @@ def similar(text: str, as_json: bool, **options: Any) -> None:
       kbx memory similar "blocked by auth" --path memory/projects --json | jq .has_similar
     """
     with gc_disabled(), open_kb() as kb:
-        (check,) = kb.check_similar([text], **options)
+        (check,) = kb.similarity.check([text], **options)
         warn_if_outdated(kb)
         if as_json:
             print_json(check_json(check))
         else:
             from kbx_tui.cli.text_output import print_check
 
-            print_check(check, kb.is_redacted)
+            print_check(check, kb.documents.is_redacted)
 
 
 memory_command.add_command(add_fact)
@@ -284,8 +284,8 @@ def list_facts(entity: str | None, since: str | None, as_json: bool) -> None:
     if since and since.isdigit() and len(since) <= 5:
         since = (date.today() - timedelta(days=int(since))).isoformat()
     with open_kb() as kb:
-        facts = kb.facts(entity=entity, since=since)
-        names = {known.id: known.name for known in kb.find_entities("", ALL_ENTITIES)}
+        facts = kb.entities.facts(entity=entity, since=since)
+        names = {known.id: known.name for known in kb.entities.find("", ALL_ENTITIES)}
     rows = [(fact, names.get(fact.entity_id, "")) for fact in facts]
     lines = (
         greyed(fact, f"{fact.date:<10}  {fact.text}  ({_details(fact, name)})")

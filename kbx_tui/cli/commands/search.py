@@ -239,7 +239,7 @@ def _saved_request(kb: KnowledgeBase, name: str, fields: Mapping[str, Any]) -> S
     """
     from kbx_tui.tui.explore.search_state import state_of
 
-    query = kb.saved_query(name)
+    query = kb.queries.find(name)
     state = state_of(query.query, query.settings)
     if state is None:
         raise ConfigError(

@@ -42,12 +42,12 @@ def init_command(yes: bool, dry_run: bool, as_json: bool) -> None:
     """
     with open_kb() as kb:
         kb.index(fast=True)
-        proposal = kb.entity_proposal()
-        written = None if proposal is None else kb.use_entities(proposal, dry_run=True)
+        proposal = kb.entities.proposal()
+        written = None if proposal is None else kb.entities.use(proposal, dry_run=True)
         is_used = False
         if proposal is not None and not dry_run:
             may = yes or (may_ask() and chose_entities(proposal, kb.root))
-            is_used = bool(may and kb.use_entities(proposal).written)
+            is_used = bool(may and kb.entities.use(proposal).written)
         report = kb.index(fast=True)
     lines = [totals(report)]
     if proposal is None:

@@ -53,7 +53,9 @@ class FacetBox(BoxScreen[None]):
         ranking = self._model.displayed.ranking
         if ranking is None:
             return
-        facets = await self._below.session.client.run(lambda engine: engine.facets(ranking))
+        facets = await self._below.session.client.run(
+            lambda engine: engine.documents.facets(ranking)
+        )
         if self.is_attached:
             self._show(facets)
 

@@ -190,7 +190,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
 
     async def _read(self) -> None:
         def read(engine: KnowledgeBase) -> DocumentLinks:
-            return engine.links(self._path)
+            return engine.links.of(self._path)
 
         try:
             links = await self._client.run(read)
@@ -252,7 +252,7 @@ class LinksBox(BoxScreen[LinkRow | None]):
 
     async def _make(self, mention: UnlinkedMention) -> None:
         def write(engine: KnowledgeBase) -> Written:
-            return engine.link_mention(mention, self._path)
+            return engine.links.link(mention, self._path)
 
         try:
             written = await self._client.run(write)

@@ -234,7 +234,7 @@ class RecallBox(ModalScreen[Recalled | None]):
     # Reading and showing.
 
     async def _read(self) -> None:
-        self._saved = await self._client.run(lambda engine: engine.saved_queries())
+        self._saved = await self._client.run(lambda engine: engine.queries.saved())
         past = [] if self._naming else self._below.app_state.past
         self._rows = recall_rows(self._saved, past, self._model.defaults)
         if self.is_attached:
@@ -321,7 +321,7 @@ class RecallBox(ModalScreen[Recalled | None]):
         state = self._model.state
 
         def save(engine: KnowledgeBase) -> SavedQuery:
-            return engine.save_query(name, state.request(), stored_settings(state))
+            return engine.queries.save(name, state.request(), stored_settings(state))
 
         try:
             saved = await self._client.run(save)
@@ -338,7 +338,7 @@ class RecallBox(ModalScreen[Recalled | None]):
         name = next(names, row.name)  # it may just have been removed
 
         def read(engine: KnowledgeBase) -> News:
-            return engine.open_saved_query(name, state.request())
+            return engine.queries.open(name, state.request())
 
         try:
             news = await self._client.run(read)
@@ -360,10 +360,10 @@ class RecallBox(ModalScreen[Recalled | None]):
         client = self._client
 
         def restore() -> None:
-            client.start(client.run(lambda engine: engine.restore_saved_query(saved)))
+            client.start(client.run(lambda engine: engine.queries.restore(saved)))
             self._below.show_notice(f"{safe_line(saved.name)} is saved again")
 
-        await client.run(lambda engine: engine.remove_saved_query(saved.name))
+        await client.run(lambda engine: engine.queries.remove(saved.name))
         self._model.remember(restore)
         if self.is_current:
             await self._read()

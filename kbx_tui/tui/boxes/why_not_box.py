@@ -121,7 +121,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
         """Find the documents that match a text; none until the base is indexed."""
         found: Sequence[DocumentName] = ()
         if self._model.is_searchable:
-            found = await self._client.run(lambda engine: engine.find_documents(text, DOCUMENTS))
+            found = await self._client.run(lambda engine: engine.documents.find(text, DOCUMENTS))
         if text != self.query_one(DocumentLine).value:
             return
         self._found_for, documents = text, self._documents

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.ranking.explain import Comparison, RankChange
+from kbx_tui.search.ranking.explain import Comparison, RankChange, compare, explain_pair
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.tui.drawing.ranked_rows import move_text
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
@@ -60,7 +60,7 @@ class CompareModel:
             paths = ranking.evidence.paths
             rows = [paths.index(path) for path in (marked, other) if path in paths]
             if len(rows) == 2 and all(ranking.included[row] for row in rows):
-                pair = engine.explain_pair(ranking, rows[0], rows[1])
+                pair = explain_pair(ranking, rows[0], rows[1])
                 titles = ranking.evidence.titles
                 ahead, behind = (
                     titles[one.row] or paths[one.row] for one in (pair.ahead, pair.behind)
@@ -116,7 +116,7 @@ class CompareModel:
             # Without the reranker: only the current search waits for it.
             rankings.append(engine.rank(replace(found, reranker=None), tuning))
         before, after = self._rankings = tuple(rankings)
-        comparison = engine.compare(before, after, LIMIT)
+        comparison = compare(before, after, LIMIT)
         return present_comparison(before, after, comparison, (words[0], words[1]))
 
 

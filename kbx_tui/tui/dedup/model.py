@@ -85,7 +85,7 @@ class ReviewModel:
 
     async def count_stored(self) -> None:
         """Count the drafts stored in the base, which are read only when they are shown."""
-        self._stored = await self._client.run(lambda engine: len(engine.drafts()))
+        self._stored = await self._client.run(lambda engine: len(engine.drafts.stored()))
 
     @property
     def view(self) -> ReviewView:
@@ -107,7 +107,7 @@ class ReviewModel:
 
     async def _load(self) -> None:
         drafts, self._labels = await self._client.run(
-            lambda engine: (engine.drafts(), engine.labelled())
+            lambda engine: (engine.drafts.stored(), engine.drafts.labelled())
         )
         self.is_loaded = True
         present = {draft.id for draft in self.store.drafts}
@@ -128,7 +128,7 @@ class ReviewModel:
         self._client.start(self._load_file(file))
 
     async def _load_file(self, file: str) -> None:
-        drafts = await self._client.run(lambda engine: engine.drafts_in(file))
+        drafts = await self._client.run(lambda engine: engine.drafts.in_file(file))
         self._add(drafts)
         self.post(DraftsLoaded())
         name = safe_line(Path(file).name)
@@ -150,7 +150,7 @@ class ReviewModel:
 
     async def _scan(self, kept: bool) -> None:
         def scan(engine: KnowledgeBase) -> tuple[list[DraftCheck], bool]:
-            return engine.scan_drafts(kept=kept), engine.kept_duplicates() > 0
+            return engine.drafts.scan(kept=kept), engine.drafts.count_kept() > 0
 
         try:
             checks, has_kept = await self._client.run(scan)
@@ -208,8 +208,8 @@ class ReviewModel:
 
     async def _label(self, left: str, right: str, same: bool) -> None:
         def save(engine: KnowledgeBase) -> Sequence[LabelledScore]:
-            engine.label(left, right, same)
-            return engine.labelled()
+            engine.drafts.label(left, right, same)
+            return engine.drafts.labelled()
 
         self._labels = await self._client.run(save)
         self._host.show_notice(describe_saved(len(self._labels)))
@@ -234,7 +234,7 @@ class ReviewModel:
 
     async def _run_check(self, drafts: list[Draft]) -> None:
         try:
-            checks = await self._client.run(lambda engine: engine.check_drafts(drafts))
+            checks = await self._client.run(lambda engine: engine.drafts.check(drafts))
         except Exception:
             self.is_checking = False
             self.on_change()
@@ -251,7 +251,7 @@ class ReviewModel:
         await asyncio.sleep(TYPING_PAUSE)
         known: tuple[KnownRow, ...] = ()
         if draft.text:
-            checks = await self._client.run(lambda engine: engine.check_drafts([draft]))
+            checks = await self._client.run(lambda engine: engine.drafts.check([draft]))
             known = self.store.known(checks[0])
         self.post(TypedTextChecked(known))
 
@@ -266,12 +266,12 @@ class ReviewModel:
         """Save unsaved drafts; runs on the engine's thread, also as its last call."""
         drafts = self._unsaved
         if drafts is not None:
-            engine.save_drafts(drafts)
+            engine.drafts.save(drafts)
             if self._unsaved is drafts:
                 self._unsaved = None
         while self._unsaved_kept:
             check, is_kept = self._unsaved_kept[0]
-            engine.keep_duplicates(check, kept=is_kept)
+            engine.drafts.keep(check, kept=is_kept)
             self._unsaved_kept.popleft()
 
     def _save_soon(self) -> None:
@@ -299,7 +299,7 @@ class ReviewModel:
         self._plans.start(self._plan([draft for draft in settled if draft.id == draft_id]))
 
     async def _plan(self, drafts: list[Draft]) -> None:
-        lines = await self._client.run(lambda engine: plan_lines(engine.plan(drafts)))
+        lines = await self._client.run(lambda engine: plan_lines(engine.drafts.plan(drafts)))
         self.post(DraftPlanned(lines))
 
     def apply(self) -> None:
@@ -328,8 +328,8 @@ class ReviewModel:
 
     async def _apply(self, settled: Sequence[Draft], before: tuple[Draft, ...]) -> None:
         def write(engine: KnowledgeBase) -> tuple[Plan, Applied]:
-            plan = engine.plan(settled)
-            return plan, engine.apply(plan, self._report)
+            plan = engine.drafts.plan(settled)
+            return plan, engine.drafts.apply(plan, self._report)
 
         try:
             plan, applied = await self._client.run(write)
@@ -370,7 +370,7 @@ class ReviewModel:
     async def _create_page(self, name: str, kind: str, draft_id: str) -> None:
         """Create a page; the draft `draft_id`, if any, is about it from then on."""
         try:
-            written = await self._client.run(lambda engine: engine.create_page(name, kind))
+            written = await self._client.run(lambda engine: engine.pages.create(name, kind))
         finally:
             self._end_writing()
         self._on_write([written.path])

@@ -377,5 +377,5 @@ class IndexFollower(IndexSync):
             self._paths = ()
             return False
         is_newer, before = engine.refresh(), self._paths
-        self._paths = engine.document_paths()
+        self._paths = engine.documents.paths()
         return is_newer or (before is not None and self._paths is not before)

@@ -75,41 +75,45 @@ class DisplayedSearch:
         engine = self._client.engine
         if engine is None or self.evidence is None:
             return None
+        from kbx_tui.search.ranking.alpha import alpha_note, next_changes  # needs numpy
         from kbx_tui.tui.explore import presenting
 
         tuning = engine.tuning(preset=state.preset, **state.tuning_fields)
         ranking = self.ranking = engine.rank(self.evidence, tuning)
-        note = engine.alpha_note(ranking, presenting.MAX_RESULTS)
+        note = alpha_note(ranking, presenting.MAX_RESULTS)
         if not note:
-            below, above = engine.next_changes(ranking, presenting.TOP_RESULTS)
+            below, above = next_changes(ranking, presenting.TOP_RESULTS)
             note = presenting.next_change_note(below, above, state.alpha)
         self.view = presenting.present(ranking, state, note)
         return self.view
 
     def explain(self, result: ResultRow) -> Why | None:
         """Return the reasons for a result; None when it belongs to an earlier Evidence."""
-        engine, ranking = self._client.engine, self.ranking
+        ranking = self.ranking
         paths = ranking.evidence.paths if ranking is not None else ()
         is_among = result.row < len(paths) and paths[result.row] == result.path
-        if engine is None or ranking is None or not is_among:
+        if ranking is None or not is_among:
             return None
+        from kbx_tui.search.ranking.explain import explain
         from kbx_tui.tui.explore.present_why import present_why
 
-        return present_why(ranking, engine.explain(ranking, ranking.ranked(result.row, rank=0)))
+        return present_why(ranking, explain(ranking, ranking.ranked(result.row, rank=0)))
 
     def explain_pair(self, path: str, result: ResultRow) -> str:
         """Return why the document at `path` is before or behind a result, in a sentence.
 
         Empty where one of them is not a result, or they are the same.
         """
-        engine, ranking = self._client.engine, self.ranking
-        if engine is None or ranking is None or path == result.path:
+        ranking = self.ranking
+        if ranking is None or path == result.path:
             return ""
         evidence = ranking.evidence
         row = evidence.paths.index(path) if path in evidence.paths else -1
         if row < 0 or not (ranking.included[row] and ranking.included[result.row]):
             return ""
-        pair = engine.explain_pair(ranking, row, result.row)
+        from kbx_tui.search.ranking.explain import explain_pair
+
+        pair = explain_pair(ranking, row, result.row)
         ahead, behind = (
             shorten(safe_line(evidence.titles[one.row] or evidence.paths[one.row]), TITLE_CELLS)
             for one in (pair.ahead, pair.behind)
@@ -149,7 +153,7 @@ def read_snippets(
     rows = [evidence.paths.index(path) for path in paths if path in evidence.paths]
     snippets = {}
     for row, snippet in zip(rows, engine.snippets(evidence, rows), strict=True):
-        page = engine.public_page(evidence.paths[row])
+        page = engine.documents.public_page(evidence.paths[row])
         redacted = page.redacted_lines if page is not None else frozenset()
         snippets[evidence.paths[row]] = present_snippet(snippet, redacted)
     return snippets
@@ -159,9 +163,9 @@ def outdated_files(engine: KnowledgeBase, paths: Sequence[str]) -> dict[str, Fil
     """Return which of these files are not what was indexed, by path."""
     outdated: dict[str, FileState] = {}
     for path in paths:
-        page = engine.public_page(path)
+        page = engine.documents.public_page(path)
         if page is None:
             outdated[path] = "gone"
-        elif not engine.is_as_indexed(page):
+        elif not engine.documents.is_as_indexed(page):
             outdated[path] = "changed"
     return outdated

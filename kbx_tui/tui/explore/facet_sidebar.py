@@ -45,8 +45,8 @@ class FacetSidebar:
         is_small = summary is not None and (summary.documents or 0) <= MOST_DOCUMENTS
 
         def read(engine: KnowledgeBase) -> tuple[Facets, tuple[LinkedDocument, ...]]:
-            linked = engine.most_linked(documents) if is_small else ()
-            return engine.facets(documents), linked
+            linked = engine.links.most_linked(documents) if is_small else ()
+            return engine.documents.facets(documents), linked
 
         facets, linked = await self._client.run(read)
         if self._screen.is_attached:

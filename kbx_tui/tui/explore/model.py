@@ -326,18 +326,18 @@ class ExploreModel:
         """Return completions of a path; none until there is an index, as in the next two."""
         if not self.is_searchable:
             return ()
-        return await self._client.run(lambda engine: engine.complete_path(text))
+        return await self._client.run(lambda engine: engine.documents.complete_path(text))
 
     async def complete_filter(self, unfinished: UnfinishedFilter) -> FilterCompletions | None:
         """Return how the filter at the end of a query may go on."""
         if not self.is_searchable:
             return None
-        return await self._client.run(lambda engine: engine.complete_filter(unfinished))
+        return await self._client.run(lambda engine: engine.documents.complete_filter(unfinished))
 
     async def find_entities(self, text: str) -> tuple[EntityName, ...]:
         if not self.is_searchable:
             return ()
-        return await self._client.run(lambda engine: engine.find_entities(text))
+        return await self._client.run(lambda engine: engine.entities.find(text))
 
     # The answer.
 
@@ -429,7 +429,7 @@ class ExploreModel:
         def read(engine: KnowledgeBase) -> tuple[SearchState, Evidence]:
             completed = state
             if state.query == self._open_query:
-                completed = replace(state, query=engine.complete_query(state.query))
+                completed = replace(state, query=engine.documents.complete_query(state.query))
             evidence = engine.retrieve(completed.request())
             from kbx_tui.tui.explore import presenting  # noqa: F401  # here, not between frames
 
@@ -496,7 +496,7 @@ class ExploreModel:
 
     async def _count_scope(self, path: str) -> None:
         def count(engine: KnowledgeBase) -> tuple[int, int] | None:
-            return engine.count_scope(path) if path == self.state.path else None
+            return engine.documents.count_scope(path) if path == self.state.path else None
 
         if self.is_searchable and (counts := await self._client.run(count)) is not None:
             self.post(ScopeCounted(ScopeView(safe_line(path), *counts)))

@@ -45,7 +45,7 @@ from kbx_tui.tui.reading.embeds import MOST_EMBEDS, Passage, front_summary, with
 from kbx_tui.tui.reading.markdown_lines import InlineText, Place, Preview, render_inline
 
 if TYPE_CHECKING:
-    from kbx_tui.api.catalog import DocumentView
+    from kbx_tui.api.documents import DocumentView
 
 MAX_RESULTS = 200
 """Results shown; nobody scrolls further, and every slider move presents them again."""

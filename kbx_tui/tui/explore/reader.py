@@ -173,7 +173,7 @@ class Reader:
         self._requests.start(self._follow(target, source))
 
     def count_opening(self, path: str) -> None:
-        self._client.start(self._client.run(lambda engine: engine.opened(path)))
+        self._client.start(self._client.run(lambda engine: engine.documents.opened(path)))
 
     def lay_out(self, width: int) -> None:
         if not self.is_open:
@@ -201,7 +201,7 @@ class Reader:
 
     async def whole_passage(self, path: str, snippet: Snippet) -> str:
         def read(engine: KnowledgeBase) -> str:
-            lines = safe_lines(engine.document(path).text)
+            lines = safe_lines(engine.documents.view(path).text)
             return whole_passage(lines, snippet.line_start, snippet.line_end)
 
         try:
@@ -230,9 +230,9 @@ class Reader:
         def read(engine: KnowledgeBase) -> tuple[Card, bool]:
             from kbx_tui.tui.explore.presenting import present_card
 
-            card = engine.entity(entity_id)
+            card = engine.entities.card(entity_id)
             texts = filter(None, (card.role, card.team))
-            is_redacted = any(engine.is_redacted(card.path, text) for text in texts)
+            is_redacted = any(engine.documents.is_redacted(card.path, text) for text in texts)
             return present_card(card), is_redacted
 
         (card, is_redacted), pane = await self._client.run(read), self._screen.query_one(EntityCard)
@@ -240,7 +240,7 @@ class Reader:
         self._arrive(Step("card", card.id), pane)
 
     async def _follow(self, target: str, source: str) -> None:
-        destination = await self._client.run(lambda engine: engine.follow(target, source))
+        destination = await self._client.run(lambda engine: engine.links.follow(target, source))
         if destination is None:
             self._takes_focus = False
             self._screen.show_notice(self._screen.app.leave_base(safe_line(target)))
@@ -337,14 +337,15 @@ def read_layout(
     def read(target: str) -> Passage | None:
         return _read_passage(engine, target, path)
 
-    document = engine.document(path, most=most)
+    document = engine.documents.view(path, most=most)
     if evidence is None:
         preview = present_document(document, None, lambda text: (), read)
     else:
         snippet = read_snippets(engine, evidence, [path]).get(path)
-        preview = present_document(
-            document, snippet, lambda text: engine.matches(evidence, text), read
-        )
+        from kbx_tui.search.results.snippets import match_spans  # needs numpy
+
+        query = evidence.document_query
+        preview = present_document(document, snippet, lambda text: match_spans(text, query), read)
     if line:
         shown = preview.shown_line(line)
         preview = replace(preview, line_start=shown, line_end=shown)
@@ -353,13 +354,13 @@ def read_layout(
 
 def _read_passage(engine: KnowledgeBase, target: str, source: str) -> Passage | None:
     """Return what to show of a note that the document at `source` embeds; None without one."""
-    destination = engine.follow(target, source)
+    destination = engine.links.follow(target, source)
     if destination is None or not destination.path or destination.path == source:
         return None
     if destination.heading and not destination.line:
         return None  # no such section: the link says what was meant
     try:
-        note = engine.document(destination.path)
+        note = engine.documents.view(destination.path)
     except NotFound:
         return None
     lines = safe_lines(note.text)

@@ -130,13 +130,15 @@ class IndexModel:
         """Read which documents turn up for too many of the past queries, a few at a time."""
 
         def ask(engine: KnowledgeBase) -> tuple[list[str], tuple[str, ...]]:
-            asked = [past.query for past in engine.query_history()[:MOST_QUERIES]]
+            asked = [past.query for past in engine.queries.asked()[:MOST_QUERIES]]
             return asked, engine.settings.search.muted_documents
 
         asked, self.muted = await self._client.run(ask)
         self._firsts = {query: self._firsts[query] for query in asked if query in self._firsts}
         missing = [query for query in asked if query not in self._firsts]
-        read = self._client.in_groups(missing, lambda engine, group: engine.first_results(group))
+        read = self._client.in_groups(
+            missing, lambda engine, group: engine.tuner.first_results(group)
+        )
         async for group, firsts in read:
             self._firsts |= zip(group, firsts, strict=True)
         known = dict(self._firsts)
@@ -144,7 +146,9 @@ class IndexModel:
         def judge(engine: KnowledgeBase) -> tuple[OverRetrieved, ...]:
             from kbx_tui.evaluation.past_queries import find_over_retrieved
 
-            return find_over_retrieved(known, engine.titles(), len(engine.document_paths()))
+            return find_over_retrieved(
+                known, engine.documents.titles(), len(engine.documents.paths())
+            )
 
         self.over_retrieved = await self._client.run(judge)
         self.has_read_queries = True
@@ -159,7 +163,7 @@ class IndexModel:
     async def _mute(self, path: str) -> None:
         def write(engine: KnowledgeBase) -> tuple[Written, tuple[str, ...]]:
             muted = {*engine.settings.search.muted_documents} ^ {path}
-            return engine.mute_documents(muted), engine.settings.search.muted_documents
+            return engine.tuner.mute_documents(muted), engine.settings.search.muted_documents
 
         written, muted = await self._client.run(write)
         if (number := written.entry) is not None:
@@ -194,7 +198,7 @@ class IndexModel:
         state = self._explore.state
 
         def read(engine: KnowledgeBase) -> FolderTree:
-            paths = engine.document_paths()
+            paths = engine.documents.paths()
             tree = tree_of(paths)
             if state.query:
                 everywhere = replace(state, path="")
@@ -203,7 +207,9 @@ class IndexModel:
                 matched = engine.rank(evidence, tuning).included.nonzero()[0].tolist()
                 tree = replace(tree, hits=count_by_folder(evidence.paths[row] for row in matched))
             if state.path:
-                tree = replace(tree, in_scope=count_by_folder(engine.paths_in_scope(state.path)))
+                tree = replace(
+                    tree, in_scope=count_by_folder(engine.documents.in_scope(state.path))
+                )
             return tree
 
         self.folders = await self._client.run(read)

@@ -324,8 +324,8 @@ class BlindModel:
 
     async def _begin(self) -> None:
         def read(engine: KnowledgeBase) -> list[str]:
-            judged = [query.text for query in engine.judgments()]
-            past = [past.query for past in engine.query_history()]
+            judged = [query.text for query in engine.judgments.queries()]
+            past = [past.query for past in engine.queries.asked()]
             return [query for query in (self._query, *judged, *past) if query]
 
         self.queries = tuple(dict.fromkeys(await self._client.run(read)))
@@ -336,7 +336,7 @@ class BlindModel:
         """Find the next query on which the two settings differ, and ask about it."""
 
         def find(engine: KnowledgeBase) -> Question | None:
-            return ask(engine, query, self._settings, engine.preferences(), self._random)
+            return ask(engine, query, self._settings, engine.preferences.read(), self._random)
 
         while self._left:
             query = self._left[0]
@@ -352,7 +352,7 @@ class BlindModel:
 
     async def _count(self) -> Votes:
         before, after = self._settings
-        return await self._client.run(lambda engine: engine.count_preferences(before, after))
+        return await self._client.run(lambda engine: engine.preferences.count(before, after))
 
     async def _sum_up(self) -> None:
         if words := vote_words(await self._count()):

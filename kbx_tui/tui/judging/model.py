@@ -146,7 +146,7 @@ class JudgingModel:
 
     async def _judge(self, document: JudgedDocument, undo: Undo) -> None:
         def write(engine: KnowledgeBase) -> None:
-            document.stored = engine.judge(
+            document.stored = engine.judgments.add(
                 document.query, document.path, document.grade, tuning=document.tuning
             )
 
@@ -160,7 +160,7 @@ class JudgingModel:
     async def _undo_grade(self, document: JudgedDocument) -> None:
         if (stored := document.stored) is None:
             return
-        await self._client.write(lambda engine: engine.undo_judgment(stored))
+        await self._client.write(lambda engine: engine.judgments.undo(stored))
         await self._read_grades()
         restored = self.grades_of(document.query)
         grade = restored.get(document.path)
@@ -185,7 +185,7 @@ class JudgingModel:
 
     async def _read_grades(self) -> bool:
         """Read what is on disk, and return whether it is new: another app may have judged."""
-        queries = await self._client.run(lambda engine: engine.judgments())
+        queries = await self._client.run(lambda engine: engine.judgments.queries())
         if queries == self.queries:
             return False
         self.queries = queries
@@ -217,7 +217,7 @@ class JudgingModel:
 
     async def _prefer(self, step: PreferenceStep, undo: Undo) -> None:
         def write(engine: KnowledgeBase) -> None:
-            step.stored = engine.prefer(step.query, step.first, step.second, step.better)
+            step.stored = engine.preferences.add(step.query, step.first, step.second, step.better)
 
         await self._write(write, undo)
         self._host.broadcast(MeasureChanged())
@@ -225,7 +225,7 @@ class JudgingModel:
     async def _undo_preference(self, step: PreferenceStep) -> None:
         def write(engine: KnowledgeBase) -> None:
             if step.stored is not None:  # by now, as writes follow each other
-                engine.undo_preference(step.stored)
+                engine.preferences.undo(step.stored)
 
         await self._client.write(write)
         self._host.show_notice(f"the preference for “{safe_line(step.query)}” is taken back")
@@ -295,7 +295,7 @@ class JudgingModel:
         self._client.start(self._save(tuning, diff))
 
     async def _propose_saving(self, tuning: Tuning, show: Callable[[str], object]) -> None:
-        written = await self._client.run(lambda engine: engine.save_tuning(tuning, dry_run=True))
+        written = await self._client.run(lambda engine: engine.tuner.save(tuning, dry_run=True))
         if written.diff:
             show(written.diff)
         else:
@@ -303,9 +303,9 @@ class JudgingModel:
 
     async def _save(self, tuning: Tuning, diff: str) -> None:
         def write(engine: KnowledgeBase) -> tuple[Written, Tuning]:
-            if engine.save_tuning(tuning, dry_run=True).diff != diff:
+            if engine.tuner.save(tuning, dry_run=True).diff != diff:
                 raise WriteFault("kbx.toml has changed meanwhile; nothing was saved, try again")
-            return engine.save_tuning(tuning), engine.tuning()
+            return engine.tuner.save(tuning), engine.tuning()
 
         written, saved = await self._client.run(write)
         if (number := written.entry) is not None:

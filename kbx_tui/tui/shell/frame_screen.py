@@ -310,7 +310,9 @@ class ModeScreen(FrameScreen):
         summary = self.session.explore.summary
         if not path or summary is None:
             return False
-        if address := await self.session.client.run(lambda engine: engine.obsidian_address(path)):
+        if address := await self.session.client.run(
+            lambda engine: engine.links.obsidian_address(path)
+        ):
             self.show_notice(self.app.open_beside(address))
             return True
         if reason := await self.app.edit(Path(summary.root) / path, line):

@@ -258,7 +258,7 @@ class TogetherBase:
 
     async def _count(self) -> None:
         def count(engine: KnowledgeBase) -> int | None:
-            return engine.count_scope("")[1] if engine.is_indexed() else None
+            return engine.documents.count_scope("")[1] if engine.is_indexed() else None
 
         self._documents = await self.client.run(count)
         self.is_searchable = self._documents is not None

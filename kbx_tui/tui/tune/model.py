@@ -210,7 +210,7 @@ class TuneModel:
         pinned = self.judging.pinned
         if pinned is not None and not pinned.is_fast:
             self.votes = await self._client.run(
-                lambda engine: engine.count_preferences(pinned.tuning, tuning)
+                lambda engine: engine.preferences.count(pinned.tuning, tuning)
             )
             self._tell("curve")
 
@@ -228,7 +228,7 @@ class TuneModel:
             self._client.start(self._take_snapshot(tuning))
 
     async def _take_snapshot(self, tuning: Tuning) -> None:
-        await self._client.run(lambda engine: engine.take_tuning_snapshot(tuning))
+        await self._client.run(lambda engine: engine.tuner.take_snapshot(tuning))
         await self._load_snapshots()
         await self._compare_snapshots()
 
@@ -237,19 +237,19 @@ class TuneModel:
         self._client.start(self._drop_snapshot(snapshot))
 
     async def _drop_snapshot(self, snapshot: TuningSnapshot) -> None:
-        await self._client.run(lambda engine: engine.remove_tuning_snapshot(snapshot))
+        await self._client.run(lambda engine: engine.tuner.snapshots.remove(snapshot))
         self.explore.remember(lambda: self._client.start(self._restore_snapshot(snapshot)))
         await self._load_snapshots()
         await self._compare_snapshots()
 
     async def _restore_snapshot(self, snapshot: TuningSnapshot) -> None:
-        await self._client.run(lambda engine: engine.restore_tuning_snapshot(snapshot))
+        await self._client.run(lambda engine: engine.tuner.snapshots.restore(snapshot))
         self._status.show_notice("the snapshot is back in the list")
         await self._load_snapshots()
         await self._compare_snapshots()
 
     async def _load_snapshots(self) -> None:
-        snapshots = await self._client.run(lambda engine: engine.tuning_snapshots())
+        snapshots = await self._client.run(lambda engine: engine.tuner.snapshots.read())
         if snapshots != self._snapshots:
             self._snapshots, self._differences = snapshots, (None,) * len(snapshots)
         self._tell("snapshots")

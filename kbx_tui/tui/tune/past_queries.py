@@ -147,7 +147,7 @@ class PastQueryReader:
 
     async def _read(self, tuning: Tuning) -> None:
         queries = await self._client.run(
-            lambda engine: [past.query for past in engine.query_history()]
+            lambda engine: [past.query for past in engine.queries.asked()]
         )
         same = replace(tuning, alpha=0.5, entity_threshold=0.5)
         known = () if self._observed is None else (each.query for each in self._observed.queries)
@@ -159,7 +159,7 @@ class PastQueryReader:
         self._on_change()
         missing = [query for query in queries if query not in names]
         read = self._client.in_groups(
-            missing, lambda engine, group: engine.observe_thresholds(group, tuning)
+            missing, lambda engine, group: engine.tuner.observe_thresholds(group, tuning)
         )
         async for _, more in read:
             self._observed = joined(self._observed, more)

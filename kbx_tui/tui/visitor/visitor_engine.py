@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.api import KnowledgeBase
+from kbx_tui.api.drafts import Drafts
+from kbx_tui.api.queries import Queries
 from kbx_tui.errors import NotFound
 
 if TYPE_CHECKING:
-    from kbx_tui.api.session import Notice
+    from kbx_tui.api.session import Notice, Session
     from kbx_tui.drafting.drafts import Draft
     from kbx_tui.search.query_history import PastQuery
 
@@ -30,10 +33,26 @@ class VisitorEngine(KnowledgeBase):
         super().__init__(root, notice=notice, read_only=read_only)
         self._past = past
 
-    def query_history(self) -> tuple[PastQuery, ...]:
+    @cached_property
+    def queries(self) -> Queries:
+        return _VisitorQueries(self._session, self._past)
+
+    @cached_property
+    def drafts(self) -> Drafts:
+        return _VisitorDrafts(self._session)
+
+
+class _VisitorQueries(Queries):
+    def __init__(self, session: Session, past: Callable[[], Sequence[PastQuery]]) -> None:
+        super().__init__(session)
+        self._past = past
+
+    def asked(self) -> tuple[PastQuery, ...]:
         """Return the queries of the visitor: those that others asked are theirs."""
         return tuple(self._past())
 
-    def drafts_in(self, file: Path | str) -> tuple[Draft, ...]:
+
+class _VisitorDrafts(Drafts):
+    def in_file(self, file: Path | str) -> tuple[Draft, ...]:
         """Raise NotFound: no file of the machine is read for a visitor."""
         raise NotFound("no file of the server is read: paste the lines instead")

@@ -36,7 +36,7 @@ def test_saved_queries_are_listed_and_removed(kbx: CommandLine, demo_copy: Path)
     where = ("--kb", str(demo_copy), "history")
     assert "no query is saved yet" in kbx(*where, "saved").err
     with KnowledgeBase(demo_copy) as kb:
-        kb.save_query("open incidents", "error code 5032", {"alpha": 0.7})
+        kb.queries.save("open incidents", "error code 5032", {"alpha": 0.7})
     (row,) = json.loads(kbx(*where, "saved", "--json").out)
     assert (row["name"], row["query"]) == ("open incidents", "error code 5032")
     assert row["documents"] > 0

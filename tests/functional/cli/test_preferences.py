@@ -23,10 +23,10 @@ def prefer(base: Path, better: Better) -> None:
             for tuning in (flat, two_pass)
         )
         assert first.paths != second.paths
-        kb.prefer(QUERY, first, second, better)
-        votes = kb.count_preferences(flat, two_pass)
+        kb.preferences.add(QUERY, first, second, better)
+        votes = kb.preferences.count(flat, two_pass)
         assert (votes.wins_a, votes.wins_b) == (better == "first", better == "second")
-        assert kb.count_preferences(flat, flat).wins_a == 0
+        assert kb.preferences.count(flat, flat).wins_a == 0
 
 
 def test_a_preference_is_listed_counted_by_eval_and_undone(

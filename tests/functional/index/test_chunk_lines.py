@@ -22,7 +22,7 @@ def test_lines_are_those_of_the_table(demo_copy: Path) -> None:
         for row in sorted(rows, key=lambda row: (row["path"], row["ordinal"])):
             expected.setdefault(row["path"], []).append((row["line_start"], row["line_end"]))
         assert len(rows) > len(expected) > 50
-        assert kb.chunk_lines([*expected, "memory/unknown.md"]) == expected
+        assert kb.documents.chunk_lines([*expected, "memory/unknown.md"]) == expected
 
 
 def test_a_changed_document_has_no_lines_in_an_older_snapshot(demo_copy: Path) -> None:
@@ -35,8 +35,8 @@ def test_a_changed_document_has_no_lines_in_an_older_snapshot(demo_copy: Path) -
         kb.index()
         lines = read_chunk_lines(Store(index_uri(kb.root, kb.settings)), before)
         assert lines.of(before.row_of[changed]) == []
-        assert lines.of(before.row_of[other]) == kb.chunk_lines([other])[other]
-        assert kb.chunk_lines([changed])[changed]
+        assert lines.of(before.row_of[other]) == kb.documents.chunk_lines([other])[other]
+        assert kb.documents.chunk_lines([changed])[changed]
 
 
 def test_an_empty_base_has_no_lines(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_an_empty_base_has_no_lines(tmp_path: Path) -> None:
     (tmp_path / "kbx.toml").touch()
     with KnowledgeBase(tmp_path) as kb:
         kb.index()
-        assert kb.chunk_lines(["memory/unknown.md"]) == {}
+        assert kb.documents.chunk_lines(["memory/unknown.md"]) == {}
 
 
 def test_a_further_search_of_an_agent_reads_no_table(

@@ -225,7 +225,7 @@ def test_readers_of_a_replaced_index_continue_without_an_error(base: Path) -> No
     assert reader.search("soup").results
     write_vault(base, {"memory/notes/new.md": "# New\n\nA zorkmid.\n"})
     KnowledgeBase(base).index(full=True)
-    assert len(reader.facts()) == 4
+    assert len(reader.entities.facts()) == 4
     reader.refresh()
     assert reader.search("zorkmid", fast=True).results
 

@@ -115,7 +115,7 @@ def digests(root: Path) -> dict[str, str]:
 
 
 def test_people_projects_and_teams_are_its_entities(base: KnowledgeBase) -> None:
-    named = {(entity.type, entity.name) for entity in base.find_entities("", 100)}
+    named = {(entity.type, entity.name) for entity in base.entities.find("", 100)}
     assert named == {
         *(("person", name) for name in ("Maria Novak", "Tomás Ruiz", "Ria Ekdal")),
         ("project", "Blue Lagoon"),
@@ -128,19 +128,19 @@ def test_people_projects_and_teams_are_its_entities(base: KnowledgeBase) -> None
         ("lagoon", "project:blue-lagoon"),
         ("QUA", "team:quays"),
     ):
-        assert base.find_entities(name)[0].id == entity_id
+        assert base.entities.find(name)[0].id == entity_id
     assert not base.status().problems
 
 
 def test_facts_are_those_of_recent_facts_and_open_items_are_none(base: KnowledgeBase) -> None:
-    card = base.entity("person:maria-novak")
+    card = base.entities.card("person:maria-novak")
     assert [(fact.date, fact.text) for fact in card.facts] == [
         ("2026-03-12", "Closes the north quay on Fridays"),
         ("2026-03-10", "Speaks Catalan"),
     ]
     assert [item.text for item in card.open_items] == ["send the tide tables"]
     assert (card.role, card.team) == ("Harbour Master", "Quays")
-    assert [fact.text for fact in base.entity("project:blue-lagoon").facts] == [
+    assert [fact.text for fact in base.entities.card("project:blue-lagoon").facts] == [
         "Dredging ends before the first cruise ship"
     ]
 
@@ -148,11 +148,13 @@ def test_facts_are_those_of_recent_facts_and_open_items_are_none(base: Knowledge
 def test_meetings_belong_to_their_attendees_and_speakers_are_read(base: KnowledgeBase) -> None:
     meetings = {f"{STEM}.notes.md", f"{STEM}.transcript.md"}
     for entity_id in ("person:maria-novak", "person:ria-ekdal"):
-        linked = {link.path for link in base.entity(entity_id).documents}
+        linked = {link.path for link in base.entities.card(entity_id).documents}
         assert meetings <= linked
-    tagged = {link.path for link in base.entity("person:tomas-ruiz").documents}
+    tagged = {link.path for link in base.entities.card("person:tomas-ruiz").documents}
     assert meetings <= tagged  # by his first name, which no one else has
-    assert SUPPRESSED not in {link.path for link in base.entity("project:blue-lagoon").documents}
+    assert SUPPRESSED not in {
+        link.path for link in base.entities.card("project:blue-lagoon").documents
+    }
     answer = base.search("what did Ria say about the crane?", doc_types=["meeting"])
     assert {result.path for result in answer.results} == meetings
     assert answer.meta.search_mode == "two_pass"

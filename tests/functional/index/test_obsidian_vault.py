@@ -55,7 +55,7 @@ def test_a_tag_filter_matches_nested_and_inline_tags(vault: KnowledgeBase) -> No
 
 def test_links_lead_where_obsidian_leads(vault: KnowledgeBase) -> None:
     def path(target: str, source: str) -> tuple[str, int]:
-        destination = vault.follow(target, source)
+        destination = vault.links.follow(target, source)
         assert destination is not None
         return destination.path, destination.line
 
@@ -65,27 +65,27 @@ def test_links_lead_where_obsidian_leads(vault: KnowledgeBase) -> None:
     assert path("Helix#^b1", "Work/Mail.md") == ("Work/Helix.md", 8)
     assert path("Annie", "Work/Mail.md") == ("people/Ann Lee.md", 0)
     assert path("Twisted#Costs", "Work/Mail.md") == ("Work/Helix.md", 5)
-    assert vault.follow("Daily", "Work/Mail.md") is None
+    assert vault.links.follow("Daily", "Work/Mail.md") is None
 
 
 def test_a_daily_note_has_the_date_of_its_name(vault: KnowledgeBase) -> None:
     assert found(vault, "from:2026-03-17 to:2026-03-17") == {"Daily/17.03.2026.md"}
-    assert vault.document("Daily/17.03.2026.md").date == "2026-03-17"
+    assert vault.documents.view("Daily/17.03.2026.md").date == "2026-03-17"
 
 
 def test_a_person_is_found_by_e_mail_address_and_by_an_alias_of_one_letter(
     vault: KnowledgeBase,
 ) -> None:
-    card = vault.named_entity("A")
+    card = vault.entities.named("A")
     assert card.id == "person:ann-lee"
     (mail,) = (document for document in card.documents if document.path == "Work/Mail.md")
     assert mail.reason == "mention"
-    assert vault.named_entity("Ann@example.com") == card
+    assert vault.entities.named("Ann@example.com") == card
     assert found(vault, "@ann@example.com") >= {"Work/Mail.md"}
 
 
 def reasons(kb: KnowledgeBase) -> list[str]:
-    return [each.reason for each in kb.named_entity("Ann").documents if each.path == "n/a.md"]
+    return [each.reason for each in kb.entities.named("Ann").documents if each.path == "n/a.md"]
 
 
 def test_a_new_file_takes_over_the_links_to_its_name(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_obsidian_opens_documents_only_where_the_base_is_trusted(tmp_path: Path)
     root = write_vault(tmp_path / "My vault", FILES | settings)
     address = "obsidian://open?vault=My%20vault&file=Work%2FHelix.md"
     with KnowledgeBase(root, trust=True) as kb:
-        assert kb.obsidian_address("Work/Helix.md") == address
+        assert kb.links.obsidian_address("Work/Helix.md") == address
     with KnowledgeBase(root) as kb:
-        assert kb.obsidian_address("Work/Helix.md") == ""
+        assert kb.links.obsidian_address("Work/Helix.md") == ""
         assert [request.without for request in kb.untrusted] == ["documents open in your editor"]

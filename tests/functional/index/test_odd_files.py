@@ -102,4 +102,4 @@ def test_a_decomposed_file_name_is_indexed_under_its_nfc_form(tmp_path: Path) ->
     assert not KnowledgeBase(tmp_path).index(fast=True).problems
     (result,) = KnowledgeBase(tmp_path).search("oolong", fast=True).results
     assert result.path == unicodedata.normalize("NFC", "memory/notes/café.md")
-    assert KnowledgeBase(tmp_path).document(result.path).title == "Tea"
+    assert KnowledgeBase(tmp_path).documents.view(result.path).title == "Tea"

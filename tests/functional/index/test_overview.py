@@ -27,6 +27,6 @@ def test_overview_agrees_with_the_status(tmp_path: Path) -> None:
         assert overview.problems == status.problems
         assert overview.vector_share == status.vector_share
         assert [problem.path for problem in overview.problems] == ["memory/notes/odd.md"]
-        assert tuple(kb.document_paths()) == overview.documents
-        assert kb.paths_in_scope("memory/people")
+        assert tuple(kb.documents.paths()) == overview.documents
+        assert kb.documents.in_scope("memory/people")
     assert isinstance(overview, IndexOverview)

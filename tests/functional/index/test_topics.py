@@ -42,12 +42,12 @@ def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
 
 
 def ids(kb: KnowledgeBase) -> set[str]:
-    return {entity.id for entity in kb.find_entities("", 100)}
+    return {entity.id for entity in kb.entities.find("", 100)}
 
 
 def test_topics_become_entities_when_chosen_and_go_when_undone(kb: KnowledgeBase) -> None:
     assert ids(kb) == set()
-    proposal = kb.entity_proposal()
+    proposal = kb.entities.proposal()
     assert proposal is not None
     assert proposal.sentence == SENTENCE
     assert proposal.lines(2) == [
@@ -57,13 +57,13 @@ def test_topics_become_entities_when_chosen_and_go_when_undone(kb: KnowledgeBase
         "maps of content: Garden MOC",
         "books: Sketches",
     ]
-    assert not kb.use_entities(proposal, dry_run=True).written
-    assert kb.use_entities(proposal).written
+    assert not kb.entities.use(proposal, dry_run=True).written
+    assert kb.entities.use(proposal).written
     kb.index(fast=True)
     assert ids(kb) == ENTITIES
-    assert kb.entity_proposal() is None
+    assert kb.entities.proposal() is None
     documents = {
-        entity_id: {link.path for link in kb.entity(entity_id).documents}
+        entity_id: {link.path for link in kb.entities.card(entity_id).documents}
         for entity_id in ("tag:garden", "tag:work", "hub:compost", "person:ada-byron")
     }
     tagged = {f"Note {number}.md" for number in range(6)}
@@ -92,13 +92,13 @@ def test_notes_that_are_topics_count_fully_for_their_tags(tmp_path: Path) -> Non
 def test_a_base_with_entities_or_with_its_own_settings_gets_no_proposal(tmp_path: Path) -> None:
     with KnowledgeBase(write_vault(tmp_path / "people", FILES | {"people/bo.md": "# Bo\n"})) as kb:
         with pytest.raises(NotFound):
-            kb.entity_proposal()
+            kb.entities.proposal()
         kb.index(fast=True)
-        assert kb.entity_proposal() is None
+        assert kb.entities.proposal() is None
     base = write_vault(tmp_path / "chosen", FILES | {"kbx.toml": "[entities]\nhubs = 6\n"})
     with KnowledgeBase(base) as kb:
         kb.index(fast=True)
-        assert kb.entity_proposal() is None
+        assert kb.entities.proposal() is None
         assert ids(kb) == {"hub:compost"}
 
 

@@ -144,14 +144,14 @@ def test_redactions_are_those_of_the_published_version(writer: Machine, reader: 
     (reader.root / "README.md").write_text("# How to search\n", "utf-8")  # of no published page
     path = "memory/notes/quasar.md"
     with writer.open() as ours, reader.open() as theirs:
-        original, published = ours.public_page(path), theirs.public_page(path)
+        original, published = ours.documents.public_page(path), theirs.documents.public_page(path)
         assert original is not None
         assert published is not None
         assert published.redacted_lines == original.redacted_lines == {2, 6, 7}
         assert published.body == original.body
         notes = theirs.search("quasar").meta.notes
         assert any("redactions are those published 20" in note for note in notes)
-        assert theirs.document("memory/people/alice-chen.md").title == "Alice Chen"
+        assert theirs.documents.view("memory/people/alice-chen.md").title == "Alice Chen"
 
 
 def test_page_that_changed_since_it_was_indexed_is_withheld(
@@ -165,7 +165,7 @@ def test_page_that_changed_since_it_was_indexed_is_withheld(
         page.write_text(page.read_text("utf-8") + "\nSecret #redacted\n", "utf-8")
         publication.publish()
     with reader.open() as kb:
-        assert kb.public_page(path) is None
+        assert kb.documents.public_page(path) is None
 
 
 def test_reader_starts_without_network(

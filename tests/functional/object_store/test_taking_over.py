@@ -56,6 +56,6 @@ def test_page_whose_file_is_elsewhere_is_not_created_again(
         with pytest.raises(IndexElsewhere, match=r"alice-chen\.md is not on this machine"):
             kb.memory_add("Likes green tea", entity="Alice Chen")
         assert not (reader.root / "memory").exists()
-        assert kb.create_page("Zora Quill", "person", {}).written
+        assert kb.pages.create("Zora Quill", "person", {}).written
         notes = kb.search("migration").meta.notes
     assert any("the files are not here" in note for note in notes)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import Destination, KnowledgeBase, NotFound, Tuning
+from kbx_tui.search.ranking.alpha import next_changes
+from kbx_tui.search.results.snippets import match_spans
 from tests.functional.vaults import FILES, write_vault
 
 GO_NO_GO = "memory/meetings/2026/03/17/go-no-go.md"
@@ -23,7 +25,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
 
 
 def test_card_shows_everything_known_about_a_person(kb: KnowledgeBase) -> None:
-    card = kb.entity("person:alice-chen")
+    card = kb.entities.card("person:alice-chen")
     assert (card.id, card.name, card.type) == ("person:alice-chen", "Alice Chen", "person")
     assert (card.path, card.aliases) == ("memory/people/alice-chen.md", ("Ace",))
     assert (card.role, card.team) == ("Director of Engineering", "Platform")
@@ -41,7 +43,7 @@ def test_card_shows_everything_known_about_a_person(kb: KnowledgeBase) -> None:
 
 
 def test_card_of_a_team_lists_its_members(kb: KnowledgeBase) -> None:
-    card = kb.entity("team:platform")
+    card = kb.entities.card("team:platform")
     assert [(member.name, member.id) for member in card.members] == [
         ("Alice Chen", "person:alice-chen"),
         ("Bob Okafor", "person:bob-okafor"),
@@ -53,15 +55,15 @@ def test_card_of_a_team_lists_its_members(kb: KnowledgeBase) -> None:
 @pytest.mark.parametrize("entity_id", ["person:nobody", "", "it's", "alice-chen"])
 def test_unknown_id_is_not_found(kb: KnowledgeBase, entity_id: str) -> None:
     with pytest.raises(NotFound, match="no entity has the id"):
-        kb.entity(entity_id)
+        kb.entities.card(entity_id)
     with pytest.raises(NotFound, match="no entity has the id"):
         kb.retrieve("rollback", pinned=[entity_id])
 
 
 def test_entities_are_found_by_part_of_their_name(kb: KnowledgeBase) -> None:
-    assert [entity.id for entity in kb.find_entities("oka")] == ["person:bob-okafor"]
-    assert kb.find_entities("ace")[0].path == "memory/people/alice-chen.md"
-    assert len(kb.find_entities("", limit=2)) == 2
+    assert [entity.id for entity in kb.entities.find("oka")] == ["person:bob-okafor"]
+    assert kb.entities.find("ace")[0].path == "memory/people/alice-chen.md"
+    assert len(kb.entities.find("", limit=2)) == 2
 
 
 def test_evidence_holds_a_pinned_entity_and_tuning_makes_it_count(kb: KnowledgeBase) -> None:
@@ -90,32 +92,32 @@ def test_entity_that_is_only_pinned_comes_last_without_signals(
 
 def test_link_leads_to_the_section_it_names(kb: KnowledgeBase) -> None:
     source = "memory/notes/links.md"
-    assert kb.follow("Alice Chen#Open Items", source) == Destination(
+    assert kb.links.follow("Alice Chen#Open Items", source) == Destination(
         "memory/people/alice-chen.md", "person:alice-chen", "Open Items", 13
     )
-    assert kb.follow("../meetings/2026/03/17/go-no-go.md#decisions", source) == Destination(
+    assert kb.links.follow("../meetings/2026/03/17/go-no-go.md#decisions", source) == Destination(
         GO_NO_GO, "", "decisions", 12
     )
-    assert kb.follow("Lunch menu", source) == Destination("memory/notes/lunch.md")
-    assert kb.follow("#Links", source) == Destination(source, "", "Links", 1)
-    assert kb.follow("Lunch menu#Nothing", source) == Destination(
+    assert kb.links.follow("Lunch menu", source) == Destination("memory/notes/lunch.md")
+    assert kb.links.follow("#Links", source) == Destination(source, "", "Links", 1)
+    assert kb.links.follow("Lunch menu#Nothing", source) == Destination(
         "memory/notes/lunch.md", "", "Nothing", 0
     )
-    assert kb.follow("https://example.com", source) is None
-    assert kb.follow("Nobody Known", source) is None
+    assert kb.links.follow("https://example.com", source) is None
+    assert kb.links.follow("Nobody Known", source) is None
 
 
 def test_words_of_pass_2_are_marked_in_a_text(kb: KnowledgeBase) -> None:
     evidence = kb.retrieve("what did Alice Chen decide about rollbacks?")
     text = "Alice decided: the rollback plan is decided."
-    marked = [text[start:end] for start, end in kb.matches(evidence, text)]
+    marked = [text[start:end] for start, end in match_spans(text, evidence.document_query)]
     assert marked == ["decided", "rollback", "decided"]
 
 
 def test_next_changes_of_alpha_on_real_evidence(kb: KnowledgeBase) -> None:
     evidence = kb.retrieve("what did Alice Chen decide about the rollback plan?")
     ranking = kb.rank(evidence, Tuning(alpha=0.5))
-    below, above = kb.next_changes(ranking)
+    below, above = next_changes(ranking, 10)
     order = [ranked.row for ranked in ranking.top(10)]
     for change, beyond in ((below, -1e-6), (above, 1e-6)):
         if change is not None:
@@ -127,11 +129,11 @@ def test_next_changes_of_alpha_on_real_evidence(kb: KnowledgeBase) -> None:
 
 
 CALLS: list[Callable[[KnowledgeBase], object]] = [
-    lambda kb: kb.entity("person:x"),
-    lambda kb: kb.find_entities(""),
-    lambda kb: kb.complete_path(""),
-    lambda kb: kb.follow("x", "y.md"),
-    lambda kb: kb.count_scope(""),
+    lambda kb: kb.entities.card("person:x"),
+    lambda kb: kb.entities.find(""),
+    lambda kb: kb.documents.complete_path(""),
+    lambda kb: kb.links.follow("x", "y.md"),
+    lambda kb: kb.documents.count_scope(""),
 ]
 
 

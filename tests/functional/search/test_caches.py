@@ -190,7 +190,7 @@ def test_opening_a_document_raises_its_frecency(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         path = kb.search(QUERY).results[3].path
         assert not kb.retrieve(QUERY).frecency.any()
-        kb.opened(path)
+        kb.documents.opened(path)
         evidence = kb.retrieve(QUERY)
         row = evidence.paths.index(path)
         assert evidence.frecency[row] == pytest.approx(2 / 3, abs=1e-3)

@@ -130,7 +130,7 @@ def test_nothing_propagates_if_disabled_or_with_the_seed_preset(
 
 def test_nothing_propagates_when_evaluating_the_seed_preset(kb: KnowledgeBase) -> None:
     judged = [JudgedQuery("1", QUERY, "topic", {ADJACENT: 1}, frozenset())]
-    seed, ours = kb.evaluate(judged, preset="seed"), kb.evaluate(judged)
+    seed, ours = kb.judgments.evaluate(judged, preset="seed"), kb.judgments.evaluate(judged)
     assert seed.results[0].reciprocal_rank < ours.results[0].reciprocal_rank == 0.5
 
 

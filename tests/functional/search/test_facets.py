@@ -15,17 +15,20 @@ def test_counts_are_those_of_the_results_after_narrowing(demo_kb_path: Path) -> 
     with KnowledgeBase(demo_kb_path) as kb:
         query = "migration rehearsal"
         ranking = kb.rank(kb.retrieve(query))
-        facets = kb.facets(ranking)
+        facets = kb.documents.facets(ranking)
         assert facets.total == ranking.total_matched
         assert {value.key for value in facets.values} == {"type", "tag", "@", "in"}
         for value in facets.values:
             narrowed = with_filter(query, value.key, value.value)
             assert kb.search(narrowed).meta.total_matched == value.count
-        everything = kb.facets("")
-        assert everything.total == len(kb.document_paths())
-        assert kb.facets("memory/meetings").total == kb.count_scope("memory/meetings")[0]
+        everything = kb.documents.facets("")
+        assert everything.total == len(kb.documents.paths())
+        assert (
+            kb.documents.facets("memory/meetings").total
+            == kb.documents.count_scope("memory/meetings")[0]
+        )
         folders = {value.value: value.count for value in everything.values if value.key == "in"}
-        assert folders["memory/meetings"] == kb.count_scope("memory/meetings")[0]
+        assert folders["memory/meetings"] == kb.documents.count_scope("memory/meetings")[0]
         assert "memory" not in folders  # all documents are in it
         dates = [ranking.evidence.dates[row] for row in ranking.order.tolist()]
         months = Counter(date[:7] for date in dates if date)
@@ -63,7 +66,7 @@ def test_filters_are_completed_from_the_base(
     unfinished = unfinished_filter(query)
     assert unfinished is not None
     with KnowledgeBase(demo_kb_path) as kb:
-        found = kb.complete_filter(unfinished)
+        found = kb.documents.complete_filter(unfinished)
     assert found.is_whole is is_whole
     if first is not None:
         assert found.values[0] == first
@@ -73,19 +76,19 @@ def test_filters_are_completed_from_the_base(
 def test_saved_query_shows_what_is_new_since_it_was_opened(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         request = "rollback plan"
-        kb.save_query("rollbacks", request, {"alpha": 0.7})
-        assert kb.open_saved_query("rollbacks", request).results == ()
+        kb.queries.save("rollbacks", request, {"alpha": 0.7})
+        assert kb.queries.open("rollbacks", request).results == ()
         first = kb.search(request).results[0].path
         with (demo_copy / first).open("a", encoding="utf-8") as page:
             page.write("\nThe rollback plan has one more step.\n")
         new = demo_copy / "memory/notes/rollback-of-the-rollback.md"
         new.write_text("# Rollback plan of the rollback\n\nRollback plan.\n", encoding="utf-8")
         kb.index()
-        news = kb.open_saved_query("rollbacks", request)
+        news = kb.queries.open("rollbacks", request)
         assert {(one.path, one.is_new) for one in news.results} == {
             (first, False),
             ("memory/notes/rollback-of-the-rollback.md", True),
         }
-        assert kb.open_saved_query("rollbacks", request).results == ()
-        (saved,) = kb.saved_queries()
+        assert kb.queries.open("rollbacks", request).results == ()
+        (saved,) = kb.queries.saved()
         assert (saved.query, saved.settings) == (request, {"alpha": 0.7})

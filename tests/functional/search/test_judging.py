@@ -21,7 +21,7 @@ import sys
 from kbx_tui import KnowledgeBase
 with KnowledgeBase(sys.argv[1]) as kb:
     for number in range(int(sys.argv[3])):
-        kb.judge(f"{sys.argv[2]} {number}", "memory/people/alice-chen.md", number % 4)
+        kb.judgments.add(f"{sys.argv[2]} {number}", "memory/people/alice-chen.md", number % 4)
         print(number, flush=True)
 """
 
@@ -37,7 +37,7 @@ def start_writer(base: Path, name: str, count: int) -> subprocess.Popen[str]:
 
 def test_a_grade_is_stored_with_time_knobs_and_generation(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
-        kb.judge("who runs the migration", ALICE, 2, tuning=Tuning(alpha=0.3))
+        kb.judgments.add("who runs the migration", ALICE, 2, tuning=Tuning(alpha=0.3))
         generation = kb.status().generation
     (line,) = (demo_copy / FILE).read_text(encoding="utf-8").splitlines()
     fields = json.loads(line)
@@ -51,19 +51,19 @@ def test_a_grade_is_stored_with_time_knobs_and_generation(demo_copy: Path) -> No
 
 def test_grades_of_a_query_change_and_can_be_undone(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
-        first = kb.judge("migration", ALICE, 2)
-        second = kb.judge("migration", ALICE, 3)
-        unsure = kb.judge("migration", BOB, None)
-        assert kb.grades(" migration ") == {ALICE: 3, BOB: None}
-        (judged,) = kb.judgments()
+        first = kb.judgments.add("migration", ALICE, 2)
+        second = kb.judgments.add("migration", ALICE, 3)
+        unsure = kb.judgments.add("migration", BOB, None)
+        assert kb.judgments.grades(" migration ") == {ALICE: 3, BOB: None}
+        (judged,) = kb.judgments.queries()
         assert (judged.text, judged.grades, judged.unsure) == ("migration", {ALICE: 3}, {BOB})
-        assert kb.undo_judgment().undone == unsure
-        assert kb.undo_judgment(second).restored == first
-        assert kb.grades("migration") == {ALICE: 2}
-        assert kb.undo_judgment().restored is None
-        assert kb.judgments() == ()
+        assert kb.judgments.undo().undone == unsure
+        assert kb.judgments.undo(second).restored == first
+        assert kb.judgments.grades("migration") == {ALICE: 2}
+        assert kb.judgments.undo().restored is None
+        assert kb.judgments.queries() == ()
         with pytest.raises(WriteFault, match="no judgment"):
-            kb.undo_judgment()
+            kb.judgments.undo()
 
 
 @pytest.mark.parametrize(
@@ -72,20 +72,20 @@ def test_grades_of_a_query_change_and_can_be_undone(demo_copy: Path) -> None:
 def test_only_documents_of_the_base_are_judged(demo_copy: Path, path: str) -> None:
     with KnowledgeBase(demo_copy) as kb:
         with pytest.raises(NotFound, match="no document"):
-            kb.judge("migration", path, 1)
+            kb.judgments.add("migration", path, 1)
         with pytest.raises(OutOfRange):
-            kb.judge("migration", ALICE, 4)
+            kb.judgments.add("migration", ALICE, 4)
     assert not (demo_copy / FILE).exists()
 
 
 def test_a_base_without_an_index_can_be_judged(fresh_demo: Path) -> None:
     with KnowledgeBase(fresh_demo) as kb:
-        assert kb.judge("migration", ALICE, 1).generation is None
+        assert kb.judgments.add("migration", ALICE, 1).generation is None
 
 
 def test_judgments_survive_a_full_index_run(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
-        kb.judge("migration", ALICE, 1)
+        kb.judgments.add("migration", ALICE, 1)
         before = (demo_copy / FILE).read_bytes()
         kb.index(full=True, fast=True)
         assert (demo_copy / FILE).read_bytes() == before
@@ -96,7 +96,7 @@ def test_two_writers_at_once_lose_no_grade(demo_copy: Path) -> None:
     for writer in writers.values():
         assert writer.wait(60) == 0
     with KnowledgeBase(demo_copy) as kb:
-        stored = {query.text: query.grades[ALICE] for query in kb.judgments()}
+        stored = {query.text: query.grades[ALICE] for query in kb.judgments.queries()}
     assert stored == {f"{name} {number}": number % 4 for name in writers for number in range(40)}
     assert len((demo_copy / FILE).read_bytes().splitlines()) == 80
 
@@ -113,17 +113,17 @@ def test_a_killed_process_loses_no_grade_that_it_reported(demo_copy: Path, after
     reported = int(rest[-1]) if rest else reported
     said: list[str] = []
     with KnowledgeBase(demo_copy, notice=said.append) as kb:
-        numbers = {int(query.text.split()[1]) for query in kb.judgments()}
+        numbers = {int(query.text.split()[1]) for query in kb.judgments.queries()}
         assert numbers >= set(range(reported + 1))
-        kb.judge("the next one", ALICE, 3)
-        assert kb.grades("the next one") == {ALICE: 3}
+        kb.judgments.add("the next one", ALICE, 3)
+        assert kb.judgments.grades("the next one") == {ALICE: 3}
     assert not said
 
 
 def test_judgments_of_an_app_that_runs_elsewhere_are_seen(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as ours, KnowledgeBase(demo_copy) as theirs:
-        assert ours.grades("migration") == {}
-        theirs.judge("migration", ALICE, 2)
-        assert ours.grades("migration") == {ALICE: 2}
+        assert ours.judgments.grades("migration") == {}
+        theirs.judgments.add("migration", ALICE, 2)
+        assert ours.judgments.grades("migration") == {ALICE: 2}
         with pytest.raises(WriteFault, match="judged again"):
-            theirs.undo_judgment(Judgment("migration", ALICE, 1))
+            theirs.judgments.undo(Judgment("migration", ALICE, 1))

@@ -50,7 +50,7 @@ def kb(indexed: Path) -> Iterator[KnowledgeBase]:
 
 
 def test_a_document_has_links_in_both_directions(kb: KnowledgeBase) -> None:
-    links = kb.links("Helix")
+    links = kb.links.of("Helix")
     assert (links.path, links.title) == ("projects/helix.md", "Helix")
     backlinks = {(link.path, link.line, link.text) for link in links.backlinks}
     assert backlinks == {
@@ -73,29 +73,31 @@ def test_a_document_has_links_in_both_directions(kb: KnowledgeBase) -> None:
 
 
 def test_a_link_in_a_property_is_a_backlink_without_a_line(kb: KnowledgeBase) -> None:
-    found = {(link.path, link.line, link.target) for link in kb.links("person:ann-lee").backlinks}
+    found = {
+        (link.path, link.line, link.target) for link in kb.links.of("person:ann-lee").backlinks
+    }
     assert found == {
         ("projects/helix.md", 0, "Ann Lee"),
         ("notes/2026-03-01 sync.md", 1, "ann-lee"),
     }
-    names = [mention.name for mention in kb.links("Annie").mentions]
+    names = [mention.name for mention in kb.links.of("Annie").mentions]
     assert names == ["Annie", "Annie"]
 
 
 def test_a_link_leads_to_a_file_with_a_number_sign_in_its_name(kb: KnowledgeBase) -> None:
-    links = kb.links("notes/items.md")
+    links = kb.links.of("notes/items.md")
     assert ([link.path for link in links.outgoing], links.broken) == (["notes/Item #1|a.md"], ())
-    assert [link.path for link in kb.links("notes/Item #1|a.md").backlinks] == ["notes/items.md"]
+    assert [link.path for link in kb.links.of("notes/Item #1|a.md").backlinks] == ["notes/items.md"]
 
 
 def test_a_mention_is_found_in_a_text_of_any_language(kb: KnowledgeBase) -> None:
-    (mention,) = kb.links("notes/Katzen.md").mentions
+    (mention,) = kb.links.of("notes/Katzen.md").mentions
     assert (mention.path, mention.name) == ("notes/deutsch.md", "Katzen")
 
 
 def test_an_unknown_document_is_refused_with_the_nearest(kb: KnowledgeBase) -> None:
     with pytest.raises(NotFound, match=r"'Helix cost'.*did you mean notes/Helix costs\.md\?"):
-        kb.links("Helix cost")
+        kb.links.of("Helix cost")
 
 
 def tree_hash(root: Path) -> str:
@@ -111,18 +113,18 @@ def test_a_mention_becomes_a_link_and_undo_restores_every_byte(
     before = tree_hash(root)
     with KnowledgeBase(root) as kb:
         path = "notes/Helix costs.md"
-        mentions = {(m.path, m.line): m for m in kb.links(path).mentions}
+        mentions = {(m.path, m.line): m for m in kb.links.of(path).mentions}
         file = root / "notes/2026-03-01 sync.md"
         old = file.read_text()
-        planned = kb.link_mention(mentions["notes/2026-03-01 sync.md", 4], path, dry_run=True)
+        planned = kb.links.link(mentions["notes/2026-03-01 sync.md", 4], path, dry_run=True)
         assert "+| [[Helix costs]] | 3 |" in planned.diff
-        assert kb.link_mention(mentions["notes/2026-03-01 sync.md", 2], path).written
+        assert kb.links.link(mentions["notes/2026-03-01 sync.md", 2], path).written
         assert file.read_text() == old.replace("The Helix costs", "The [[Helix costs]]")
-        assert [link.path for link in kb.links(path).backlinks if link.line == 2] == [
+        assert [link.path for link in kb.links.of(path).backlinks if link.line == 2] == [
             "notes/2026-03-01 sync.md"
         ]
-        helix = next(m for m in kb.links("Helix").mentions if m.path.endswith("sync.md"))
-        kb.link_mention(helix, "projects/helix.md")
+        helix = next(m for m in kb.links.of("Helix").mentions if m.path.endswith("sync.md"))
+        kb.links.link(helix, "projects/helix.md")
         kb.undo()
         kb.undo()
         assert tree_hash(root) == before
@@ -159,8 +161,8 @@ def test_each_of_many_links_has_its_line(tmp_path: Path) -> None:
     files = {"Many.md": "\n\n".join(lines) + "\n", "Target.md": "# Target\n"}
     with KnowledgeBase(write_vault(tmp_path / "many", files)) as many:
         many.index(fast=True)
-        assert [link.line for link in many.links("Target.md").backlinks] == [*range(1, 100, 2)]
-        assert [link.line for link in many.links("Many.md").broken] == [*range(1, 100, 2)]
+        assert [link.line for link in many.links.of("Target.md").backlinks] == [*range(1, 100, 2)]
+        assert [link.line for link in many.links.of("Many.md").broken] == [*range(1, 100, 2)]
 
 
 EDITS: tuple[tuple[str, str | None], ...] = (
@@ -188,7 +190,7 @@ def test_links_after_each_edit_equal_those_of_a_reopened_base(tmp_path: Path) ->
 
 
 def links_of_all(kb: KnowledgeBase) -> list[object]:
-    return [kb.links(path) for path in kb.document_paths()] + list(kb.broken_links())
+    return [kb.links.of(path) for path in kb.documents.paths()] + list(kb.links.check())
 
 
 def test_a_line_full_of_links_is_one_backlink_and_read_around_its_first(tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_a_line_full_of_links_is_one_backlink_and_read_around_its_first(tmp_path
     root = write_vault(tmp_path / "kb", {"plan.md": "# Plan\n", "long.md": f"# Long\n{links}\n"})
     with KnowledgeBase(root) as kb:
         kb.index(fast=True)
-        (backlink,) = kb.links("plan.md").backlinks
+        (backlink,) = kb.links.of("plan.md").backlinks
     assert (backlink.path, backlink.line) == ("long.md", 2)
     assert backlink.text.startswith("garden and soil Plan garden and soil Plan")
     assert 150 <= len(backlink.text) <= 200

@@ -15,14 +15,14 @@ def test_muted_document_is_left_out_which_is_said_until_undone(demo_copy: Path) 
     with KnowledgeBase(demo_copy) as kb:
         before = kb.search("rollback plan")
         muted = before.results[0].path
-        written = kb.mute_documents([muted])
+        written = kb.tuner.mute_documents([muted])
         after = kb.search("rollback plan")
         assert muted not in [result.path for result in after.results]
         assert NOTE in after.meta.notes
         assert after.meta.in_scope == before.meta.in_scope - 1
         assert NOTE not in kb.search("rollback plan", path="memory/people").meta.notes
-        assert kb.first_results(["rollback plan"])[0][0] == muted
-        assert kb.mute_documents([muted]).written is False
+        assert kb.tuner.first_results(["rollback plan"])[0][0] == muted
+        assert kb.tuner.mute_documents([muted]).written is False
         assert "# mine" in (demo_copy / "kbx.toml").read_text(encoding="utf-8")
         assert written.entry is not None
         kb.undo(written.entry)

@@ -45,7 +45,7 @@ def test_search_returns_exactly_the_documents_in_scope(kb: KnowledgeBase, patter
     assert set(evidence.paths) == expected
     assert (evidence.as_typed.raw_lexical > 0.0).all(), "words missed a document in scope"
     assert (evidence.as_typed.cosine > 0.1).all(), "vectors missed a document in scope"
-    assert kb.count_scope(pattern) == (len(expected), len(NAMES))
+    assert kb.documents.count_scope(pattern) == (len(expected), len(NAMES))
 
 
 def test_scores_are_bit_identical_under_any_path(kb: KnowledgeBase) -> None:
@@ -75,6 +75,6 @@ def test_path_outside_the_base_is_rejected(kb: KnowledgeBase, path: str) -> None
 
 
 def test_paths_are_completed_from_the_index(kb: KnowledgeBase, tmp_path: Path) -> None:
-    assert kb.complete_path("memory/peo") == ("memory/people/", "memory/people_ops/")
-    assert kb.complete_path("memory/people/b") == ("memory/people/b_c.md",)
-    assert len(kb.complete_path("memory/", limit=5)) == 5
+    assert kb.documents.complete_path("memory/peo") == ("memory/people/", "memory/people_ops/")
+    assert kb.documents.complete_path("memory/people/b") == ("memory/people/b_c.md",)
+    assert len(kb.documents.complete_path("memory/", limit=5)) == 5

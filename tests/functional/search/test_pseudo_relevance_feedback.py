@@ -79,9 +79,9 @@ def test_evaluating_the_seed_preset_uses_no_feedback(
     with KnowledgeBase(demo_kb_path) as kb:
         path = kb.retrieve(TOPIC, fast=True).paths[0]
         judged = [JudgedQuery("1", TOPIC, "topic", {path: 1}, frozenset())]
-        kb.evaluate(judged, preset="seed")
+        kb.judgments.evaluate(judged, preset="seed")
         assert weights == []
-        kb.evaluate(judged)
+        kb.judgments.evaluate(judged)
     assert weights == [FEEDBACK_WEIGHT]
 
 

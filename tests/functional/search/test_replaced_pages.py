@@ -45,7 +45,7 @@ def test_replaced_page_is_not_read(tmp_path: Path, replace: Callable[[Path], Non
         (base / PAGE).unlink()
         replace(base / PAGE)
         with pytest.raises(NotFound, match="alice-chen"):
-            kb.document(PAGE)
+            kb.documents.view(PAGE)
         with pytest.raises(KbxError, match="alice-chen"):
             kb.memory_add("Likes tea", entity="person:alice-chen")
         report = kb.index(fast=True)

@@ -224,7 +224,7 @@ def test_only_documents_can_be_read(tmp_path: Path, path: str) -> None:
     base = write_vault(tmp_path / "base", {".env": "KEY", ".git/config.md": "x", "kbx.toml": ""})
     (tmp_path / "x.md").write_text("outside")
     with pytest.raises(NotFound):
-        KnowledgeBase(base).document(path)
+        KnowledgeBase(base).documents.view(path)
 
 
 def test_snippet_marks_the_words_and_gives_their_line(kb: KnowledgeBase) -> None:

@@ -25,7 +25,7 @@ def judged_demo(demo_copy: Path) -> Path:
 def test_twelve_queries_are_judged_and_every_document_exists(judged_demo: Path) -> None:
     said: list[str] = []
     with KnowledgeBase(judged_demo, notice=said.append) as kb:
-        queries = kb.judgments()
+        queries = kb.judgments.queries()
     assert not said
     assert len(queries) == 12
     assert all(3 in query.grades.values() and 0 in query.grades.values() for query in queries)

@@ -29,7 +29,7 @@ def kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
 def test_a_beginning_is_continued_to_a_whole_word(
     kb: KnowledgeBase, typed: str, completed: str
 ) -> None:
-    assert kb.complete_query(typed) == completed
+    assert kb.documents.complete_query(typed) == completed
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_beginning_is_continued_to_a_whole_word(
     ],
 )
 def test_what_is_whole_or_leads_nowhere_stays(kb: KnowledgeBase, query: str) -> None:
-    assert kb.complete_query(query) == query
+    assert kb.documents.complete_query(query) == query
 
 
 def test_a_word_is_continued_in_the_language_of_the_documents(tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ def test_a_word_is_continued_in_the_language_of_the_documents(tmp_path: Path) ->
         (notes / f"lager-{day}.md").write_text(f"# Lager {day}\n\n{text}\n", encoding="utf-8")
     with KnowledgeBase(tmp_path) as kb:
         kb.index(fast=True)
-        assert kb.complete_query("liefer") == "lieferungen"
-        assert kb.complete_query("vertr") == "vertrage"
+        assert kb.documents.complete_query("liefer") == "lieferungen"
+        assert kb.documents.complete_query("vertr") == "vertrage"
 
 
 def test_search_itself_completes_nothing(kb: KnowledgeBase) -> None:

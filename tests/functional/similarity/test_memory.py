@@ -55,7 +55,7 @@ def test_a_paraphrase_finds_the_fact_with_all_fields_needed_to_merge(
     assert match.text == "Prefers async Slack over email"
     assert match.source_path == "memory/people/alice-chen.md"
     assert (match.date, match.entity_name, match.match_type) == ("2026-02-15", "Alice Chen", "fact")
-    assert match.fact_id == kb.entity("person:alice-chen").facts[1].fact_id
+    assert match.fact_id == kb.entities.card("person:alice-chen").facts[1].fact_id
     assert match.score >= match.threshold == 0.9
 
 
@@ -96,13 +96,13 @@ def test_thresholds_come_from_the_settings(root: Path, tmp_path: Path) -> None:
     (folder / "kbx.toml").write_text("[dedup]\nfact_threshold = 0.99\ndefault_threshold = 0.7\n")
     slack, item = "favours asynchronous communication via Slack", "look after the migration"
     with KnowledgeBase(folder) as kb:
-        (found,) = kb.check_similar([slack])
+        (found,) = kb.similarity.check([slack])
         assert (found.threshold, found.has_similar) == (0.99, False)  # the key of the type
         assert 0.9 < found.best_score == found.matches[0].score < found.matches[0].threshold
-        (found,) = kb.check_similar([item], entity="Alice Chen")  # `default_threshold`
+        (found,) = kb.similarity.check([item], entity="Alice Chen")  # `default_threshold`
         assert kb.settings.dedup.open_item_threshold == found.matches[0].threshold == 0.7
         assert (found.threshold, found.has_similar) == (0.7, True)
-        (found,) = kb.check_similar([slack], threshold=0.5)  # the argument
+        (found,) = kb.similarity.check([slack], threshold=0.5)  # the argument
         assert (found.threshold, found.has_similar) == (0.5, True)
 
 
@@ -114,7 +114,7 @@ def test_what_is_somewhat_similar_is_listed_with_the_threshold_it_misses(tmp_pat
     )
     with KnowledgeBase(tmp_path) as kb:
         kb.index()
-        (found,) = kb.check_similar(["Dana Lund prefers written async updates"])
+        (found,) = kb.similarity.check(["Dana Lund prefers written async updates"])
         (match,) = found.matches
         assert 0.8 <= match.score < match.threshold == found.threshold == 0.9
         assert (match.is_similar, found.has_similar) == (False, False)
@@ -139,7 +139,7 @@ def test_name_of_the_entity_is_stripped_on_both_sides(tmp_path: Path) -> None:
 
 def test_fields_are_compared_like_facts(kb: KnowledgeBase) -> None:
     for scope in ({"entity": "Alice Chen"}, {}, {"path": "memory/people/alice-chen.md"}):
-        (found,) = kb.check_similar(["Engineering Director"], **scope)
+        (found,) = kb.similarity.check(["Engineering Director"], **scope)
         (match,) = [match for match in found.matches if match.match_type == "field"]
         assert (match.text, match.field) == ("Director of Engineering", "role")
         assert (match.entity_name, match.fact_id, match.threshold) == ("Alice Chen", None, 0.85)
@@ -151,7 +151,9 @@ def test_fields_are_compared_like_facts(kb: KnowledgeBase) -> None:
 def test_without_matches_the_nearest_text_is_reported_with_its_threshold(
     kb: KnowledgeBase,
 ) -> None:
-    (found,) = kb.check_similar(["uses asynchronous chat on Slack at times"], entity="Alice Chen")
+    (found,) = kb.similarity.check(
+        ["uses asynchronous chat on Slack at times"], entity="Alice Chen"
+    )
     assert (found.matches, found.has_similar) == ((), False)
     nearest = found.nearest[0]
     assert nearest.text == "Prefers async Slack over email"
@@ -162,13 +164,13 @@ def test_without_matches_the_nearest_text_is_reported_with_its_threshold(
 
 
 def test_a_path_without_documents_is_named_in_a_note(kb: KnowledgeBase) -> None:
-    (found,) = kb.check_similar(["anything at all"], path="memory/nowhere")
+    (found,) = kb.similarity.check(["anything at all"], path="memory/nowhere")
     assert found.nearest == ()
     assert found.notes == ("no document matches the path memory/nowhere",)
 
 
 def test_a_conflict_is_listed_but_does_not_count_as_similar(kb: KnowledgeBase) -> None:
-    (found,) = kb.check_similar(["Ships 3 releases a year"], entity="Alice Wong")
+    (found,) = kb.similarity.check(["Ships 3 releases a year"], entity="Alice Wong")
     (match,) = found.matches
     assert (match.relation, found.has_similar) == ("conflict", False)
     assert [(conflict.left, conflict.right) for conflict in match.conflicts] == [("3", "5")]
@@ -176,7 +178,7 @@ def test_a_conflict_is_listed_but_does_not_count_as_similar(kb: KnowledgeBase) -
 
 
 def test_the_limit_shortens_the_list_but_not_the_best_score(kb: KnowledgeBase) -> None:
-    (found,) = kb.check_similar(["the migration"], threshold=0.0, limit=2)
+    (found,) = kb.similarity.check(["the migration"], threshold=0.0, limit=2)
     assert len(found.matches) == 2
     scores = [match.score for match in found.matches]
     assert scores == sorted(scores, reverse=True)
@@ -195,8 +197,8 @@ def test_identical_text_is_found_without_the_model(
 
 def test_a_batch_gives_the_same_results_as_single_checks(kb: KnowledgeBase) -> None:
     texts = ["favours asynchronous communication via Slack", "nothing of the kind", "the rota"] * 12
-    together = kb.check_similar(texts, threshold=0.3)
-    alone = [kb.check_similar([text], threshold=0.3)[0] for text in texts]
+    together = kb.similarity.check(texts, threshold=0.3)
+    alone = [kb.similarity.check([text], threshold=0.3)[0] for text in texts]
     for batched, single in zip(together, alone, strict=True):
         assert [m.fact_id for m in batched.matches] == [m.fact_id for m in single.matches]
         assert batched.best_score == pytest.approx(single.best_score, abs=1e-4)
@@ -230,14 +232,14 @@ def test_has_similar_does_not_depend_on_the_limit(tmp_path: Path, limit: int) ->
     )
     with KnowledgeBase(tmp_path) as kb:
         kb.index()
-        (found,) = kb.check_similar(["She ships 5 releases a year"], limit=limit, chunks=True)
+        (found,) = kb.similarity.check(["She ships 5 releases a year"], limit=limit, chunks=True)
     assert found.has_similar
 
 
 def test_passages_without_vectors_are_counted_in_a_note(tmp_path: Path) -> None:
     with KnowledgeBase(write_vault(tmp_path)) as kb:
         kb.index(fast=True)
-        (found,) = kb.check_similar(["Soup on Monday"], path="memory/notes")
+        (found,) = kb.similarity.check(["Soup on Monday"], path="memory/notes")
     assert found.matches == ()
     assert found.notes == ("meaning 0 %: 8 texts have no vector yet; `kbx index` adds them",)
 
@@ -260,7 +262,7 @@ def test_a_new_fact_is_found_after_fast_indexing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["Alice Chen", "alice chen", "Ace", "person:alice-chen", "Ali Ch"])
 def test_an_entity_is_found_by_name_alias_id_or_prefix(kb: KnowledgeBase, name: str) -> None:
-    assert kb.named_entity(name).id == "person:alice-chen"
+    assert kb.entities.named(name).id == "person:alice-chen"
 
 
 def test_an_ambiguous_name_lists_the_candidates(kb: KnowledgeBase) -> None:
@@ -328,11 +330,11 @@ def test_a_scan_finds_duplicates_within_its_scope(tmp_path: Path) -> None:
     twice = FILES["memory/people/bob-okafor.md"] + "- leads the Migration project.\n"
     folder = write_vault(tmp_path, FILES | {"memory/people/bob-okafor.md": twice})
     with KnowledgeBase(folder) as kb:
-        (cluster,) = kb.scan_duplicates().clusters
+        (cluster,) = kb.drafts.scan_duplicates().clusters
         assert {fact.entity_name for fact in cluster.facts} == {"Alice Chen", "Bob Okafor"}
         assert cluster.relation == "exact"
-        assert kb.scan_duplicates(entity="Bob").clusters == ()
-        assert kb.scan_duplicates(path="memory/people/bob-okafor.md").facts == 2
+        assert kb.drafts.scan_duplicates(entity="Bob").clusters == ()
+        assert kb.drafts.scan_duplicates(path="memory/people/bob-okafor.md").facts == 2
 
 
 def test_duplicates_that_are_kept_are_left_out_of_later_scans(
@@ -341,12 +343,12 @@ def test_duplicates_that_are_kept_are_left_out_of_later_scans(
     twice = FILES["memory/people/bob-okafor.md"] + "- leads the Migration project.\n"
     folder = write_vault(tmp_path, FILES | {"memory/people/bob-okafor.md": twice})
     with KnowledgeBase(folder) as kb:
-        (check,) = kb.scan_drafts()
-        kb.keep_duplicates(check)
-        kb.keep_duplicates(check)  # again: nothing changes
+        (check,) = kb.drafts.scan()
+        kb.drafts.keep(check)
+        kb.drafts.keep(check)  # again: nothing changes
     with KnowledgeBase(folder) as kb:
-        assert (kb.scan_duplicates().clusters, kb.kept_duplicates()) == ((), 1)
-        (kept,) = kb.scan_drafts(kept=True)
+        assert (kb.drafts.scan_duplicates().clusters, kb.drafts.count_kept()) == ((), 1)
+        (kept,) = kb.drafts.scan(kept=True)
         assert kept.draft.choice is not None and kept.draft.choice.action == "skip"
     ran = kbx("dedup", "--scan", "--kb", folder)
     assert "0 clusters" in ran.out and "1 pair that you decided to keep" in ran.err
@@ -355,16 +357,16 @@ def test_duplicates_that_are_kept_are_left_out_of_later_scans(
         page = folder / "memory/people/bob-okafor.md"
         page.write_text(twice.replace("project.", "project!"), encoding="utf-8")
         kb.index()  # an edited line is another fact
-        assert len(kb.scan_duplicates().clusters) == 1
+        assert len(kb.drafts.scan_duplicates().clusters) == 1
         page.write_text(twice, encoding="utf-8")
         kb.index()
-        kb.keep_duplicates(kept, kept=False)
-        assert len(kb.scan_duplicates().clusters) == 1
+        kb.drafts.keep(kept, kept=False)
+        assert len(kb.drafts.scan_duplicates().clusters) == 1
 
 
 def test_long_texts_are_cut_or_refused_with_a_sentence(kb: KnowledgeBase) -> None:
     long_text, note = "prefers tea " * 90_000, "1,080,000 characters; only the first"
-    (found,) = kb.check_similar([long_text])
+    (found,) = kb.similarity.check([long_text])
     assert any(note in text for text in found.notes)
     assert any(note in text for text in kb.search(long_text).meta.notes)
     assert any(note in text for text in kb.experts(long_text).notes)

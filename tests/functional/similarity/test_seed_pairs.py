@@ -28,7 +28,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
 def test_paraphrases_reach_their_threshold(
     kb: KnowledgeBase, left: str, right: str, least: float
 ) -> None:
-    (found,) = kb.pair_similarity([(left, right)])
+    (found,) = kb.similarity.pairs([(left, right)])
     assert found.score >= least
     assert found.relation != "conflict"
 
@@ -42,7 +42,7 @@ def test_paraphrases_reach_their_threshold(
     ],
 )
 def test_different_texts_stay_below_the_threshold(kb: KnowledgeBase, left: str, right: str) -> None:
-    (found,) = kb.pair_similarity([(left, right)])
+    (found,) = kb.similarity.pairs([(left, right)])
     assert found.score < 0.85
 
 
@@ -56,15 +56,15 @@ def test_different_texts_stay_below_the_threshold(kb: KnowledgeBase, left: str, 
 def test_a_contradiction_is_a_conflict_that_quotes_the_words(
     kb: KnowledgeBase, left: str, right: str, words: tuple[str, str]
 ) -> None:
-    (found,) = kb.pair_similarity([(left, right)])
+    (found,) = kb.similarity.pairs([(left, right)])
     assert found.relation == "conflict"
     assert [(conflict.left, conflict.right) for conflict in found.conflicts] == [words]
 
 
 def test_swapping_the_texts_keeps_the_score(kb: KnowledgeBase) -> None:
     pairs = [("runs the on-call rota", "The rota is run by her"), ("SRE", "Site Reliability")]
-    forward = kb.pair_similarity(pairs)
-    backward = kb.pair_similarity([(right, left) for left, right in pairs])
+    forward = kb.similarity.pairs(pairs)
+    backward = kb.similarity.pairs([(right, left) for left, right in pairs])
     assert [pair.score for pair in forward] == [pair.score for pair in backward]
 
 

@@ -39,7 +39,7 @@ def base(tmp_path: Path) -> Path:
 @pytest.fixture
 def ids(base: Path) -> dict[str, int]:
     with KnowledgeBase(base) as kb:
-        return {fact.text.split()[0]: fact.fact_id for fact in kb.facts()}
+        return {fact.text.split()[0]: fact.fact_id for fact in kb.entities.facts()}
 
 
 @pytest.fixture

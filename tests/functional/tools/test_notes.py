@@ -94,7 +94,7 @@ def test_long_query_is_cut_with_a_note_by_every_tool(
 def test_long_name_is_cut_with_a_notice(base: Path) -> None:
     notices: list[str] = []
     with KnowledgeBase(base, notice=notices.append) as kb:
-        kb.find_entities("alice " * 200_000)
+        kb.entities.find("alice " * 200_000)
     assert "the query has 1,200,000 characters; only the first 2,000 count" in notices
 
 

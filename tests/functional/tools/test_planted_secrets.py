@@ -146,7 +146,7 @@ async def test_no_resource_contains_a_secret(worker: EngineWorker) -> None:
 
 
 def test_no_id_of_a_fact_leads_to_a_secret(worker: EngineWorker) -> None:
-    facts = worker.run(lambda kb: kb.facts()).result()
+    facts = worker.run(lambda kb: kb.entities.facts()).result()
     assert any("zq" in fact.text.casefold() for fact in facts)
     told = []
     for fact in facts:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.api.documents import Documents
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.tools.answers import Answer, PageDiff, PagePath, Passage
 from kbx_tui.tools.dispatch import call
@@ -115,20 +116,20 @@ def test_a_warm_call_looks_at_each_page_once_and_reads_none(
 ) -> None:
     read: list[str] = []
     looked_at: list[str] = []
-    make, public_page = PublicPage.__init__, KnowledgeBase.public_page
+    make, public_page = PublicPage.__init__, Documents.public_page
 
     def counted(page: PublicPage, path: str, *rest: Any) -> None:
         read.append(path)
         make(page, path, *rest)
 
-    def looked(kb: KnowledgeBase, path: str) -> PublicPage | None:
+    def looked(documents: Documents, path: str) -> PublicPage | None:
         looked_at.append(path)
-        page: PublicPage | None = public_page(kb, path)
+        page: PublicPage | None = public_page(documents, path)
         return page
 
     monkeypatch.setattr(PublicPage, "__init__", counted)
-    monkeypatch.setattr(KnowledgeBase, "public_page", looked)
-    monkeypatch.setattr("kbx_tui.api.catalog.SETTLED_NS", 0)
+    monkeypatch.setattr(Documents, "public_page", looked)
+    monkeypatch.setattr("kbx_tui.api.documents.SETTLED_NS", 0)
     with KnowledgeBase(base) as kb:
         search_rows(kb)
         assert sorted(read) == [ADA, BOB]
@@ -144,11 +145,11 @@ def test_a_change_that_keeps_size_and_time_is_seen(base: Path) -> None:
     page = base / ADA
     before = page.stat()
     with KnowledgeBase(base) as kb:
-        assert kb.public_page(ADA) is not None
+        assert kb.documents.public_page(ADA) is not None
         text = page.read_text("utf-8").replace("boat 1\n- Ada mends", "(redacted)\n-  mend")
         data = text.encode()[: before.st_size].ljust(before.st_size, b" ")
         page.write_bytes(data)
         os.utime(page, ns=(before.st_atime_ns, before.st_mtime_ns))
-        public = kb.public_page(ADA)
+        public = kb.documents.public_page(ADA)
         assert public is not None
         assert public.is_marked

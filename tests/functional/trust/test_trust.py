@@ -133,7 +133,7 @@ def test_nothing_is_appended_through_a_link(base: Path, tmp_path: Path) -> None:
     (base / ".kbx").mkdir()
     (base / ".kbx" / "usage.jsonl").symlink_to(target)
     with pytest.raises(NotTrusted, match=r"a link from \.kbx/usage\.jsonl"):
-        KnowledgeBase(base).opened(PAGE)
+        KnowledgeBase(base).documents.opened(PAGE)
     assert target.read_text(encoding="utf-8") == "# mine\n"
 
 

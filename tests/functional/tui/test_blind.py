@@ -64,7 +64,7 @@ async def test_a_round_stores_what_is_preferred_and_tune_counts_it(judged_demo: 
         await driver.press("z")
         await driver.until_shown(StatusLine, "the preference for ", "is taken back")
     with KnowledgeBase(judged_demo) as kb:
-        (kept,) = kb.preferences()
+        (kept,) = kb.preferences.read()
         assert (kept.query, kept.better) == (first, "second")
         assert {kept.first.knobs["alpha"], kept.second.knobs["alpha"]} == {1.0, 0.5}
 

@@ -94,8 +94,8 @@ async def test_labels_are_saved_and_counted(demo_copy: Path) -> None:
 async def test_twenty_labels_give_precision_of_the_threshold(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         for number in range(10):
-            kb.label(f"Likes tea number {number}", f"likes tea number {number}", True)
-            kb.label(f"Likes tea number {number}", f"Sold the old ferry {number}", False)
+            kb.drafts.label(f"Likes tea number {number}", f"likes tea number {number}", True)
+            kb.drafts.label(f"Likes tea number {number}", f"Sold the old ferry {number}", False)
     async with reviewing(demo_copy) as review:
         await review.press("right_curly_bracket")
         slider = review.screen.query_one(NumberSlider)

@@ -41,7 +41,7 @@ async def test_switching_modes_keeps_drafts_and_query(demo_copy: Path) -> None:
 
 async def test_switching_modes_while_drafts_load_adds_no_duplicates(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
-        kb.save_drafts(kb.drafts_in("drafts.md"))
+        kb.drafts.save(kb.drafts.in_file("drafts.md"))
     async with running(demo_copy, WIDE) as driver:
         for key in ("f2", "f1", "f2", "f1", "f2"):
             driver.app.simulate_key(key)
@@ -64,7 +64,7 @@ async def test_last_decision_is_saved_on_quit_while_the_engine_is_busy(demo_copy
         await review.press("q")
         watched.retrieving.set()
     with KnowledgeBase(demo_copy) as kb:
-        await after_the_end(lambda: kb.drafts() and kb.drafts()[2].choice is not None)
-        choice = kb.drafts()[2].choice
+        await after_the_end(lambda: kb.drafts.stored() and kb.drafts.stored()[2].choice is not None)
+        choice = kb.drafts.stored()[2].choice
         assert choice is not None
         assert choice.action == "skip"

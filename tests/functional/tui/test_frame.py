@@ -28,7 +28,7 @@ async def test_tabs_show_modes_drafts_and_base_and_open_a_mode_on_a_click(
     demo_copy: Path,
 ) -> None:
     with KnowledgeBase(demo_copy) as kb:
-        kb.save_drafts(kb.drafts_in("drafts.md"))
+        kb.drafts.save(kb.drafts.in_file("drafts.md"))
     async with running(demo_copy, WIDE) as driver:
         await driver.until_shown(ModeTabs, "› F1 Explore F2 Drafts (7)", "63 documents")
         await click_tab(driver, "Experts")

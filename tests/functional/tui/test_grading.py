@@ -66,7 +66,7 @@ async def test_grade_before_the_results_are_there_is_refused_in_words(demo_copy:
         await driver.until_shown(StatusLine, "nothing was graded", "not there yet")
         driver.watched.retrieving.set()
     with KnowledgeBase(demo_copy) as kb:
-        assert not kb.judgments()
+        assert not kb.judgments.queries()
 
 
 async def test_grade_in_an_open_document_is_of_that_document(demo_copy: Path) -> None:
@@ -101,7 +101,7 @@ async def test_undo_takes_back_grades_and_knobs_in_order(demo_copy: Path) -> Non
         await driver.until(lambda: not grades(driver))
         await driver.until_shown(StatusLine, "has no grade again")
         with KnowledgeBase(demo_copy) as kb:
-            assert not kb.grades(QUESTION)
+            assert not kb.judgments.grades(QUESTION)
 
 
 async def test_grade_pressed_right_before_quitting_is_stored(demo_copy: Path) -> None:
@@ -110,7 +110,7 @@ async def test_grade_pressed_right_before_quitting_is_stored(demo_copy: Path) ->
         path = driver.paths[0]
         await driver.press("down", "2", "q")
     with KnowledgeBase(demo_copy) as kb:
-        assert kb.grades(QUESTION) == {path: 2}
+        assert kb.judgments.grades(QUESTION) == {path: 2}
 
 
 async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:
@@ -167,7 +167,7 @@ async def test_refused_grade_is_one_line_and_no_step_of_undo(demo_copy: Path) ->
 async def test_grade_moves_on_to_the_next_result_without_one(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         paths = [result.path for result in kb.search(QUESTION).results]
-        kb.judge(QUESTION, paths[1], 2)
+        kb.judgments.add(QUESTION, paths[1], 2)
     async with running(demo_copy, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.until(lambda: grades(driver) == {driver.paths[1]: 2})
@@ -276,6 +276,6 @@ async def test_grades_of_another_app_are_shown_and_measured(demo_copy: Path) -> 
         await driver.press("down", "3")
         await driver.until(lambda: len(grades(driver)) == 1)
         with KnowledgeBase(demo_copy) as kb:
-            kb.judge(QUESTION, driver.paths[4], 0)
+            kb.judgments.add(QUESTION, driver.paths[4], 0)
         await driver.press("2")
         await driver.until(lambda: sorted(map(str, grades(driver).values())) == ["0", "2", "3"])

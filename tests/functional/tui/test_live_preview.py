@@ -80,7 +80,7 @@ async def test_the_beginning_of_a_long_document_is_previewed_and_all_of_it_read(
     (notes / "log.md").write_text("\n".join([*lines, "The last line."]), encoding="utf-8")
     with KnowledgeBase(tmp_path) as kb:
         kb.index(fast=True)
-        view = kb.document("memory/notes/log.md", most=60)
+        view = kb.documents.view("memory/notes/log.md", most=60)
         assert view.title == "The harbour log" and view.text == "".join(f"{x}\n" for x in lines[:2])
         assert view.left_out == (notes / "log.md").stat().st_size - len(view.text)
     async with running(tmp_path, LIVE, debounce=0.001) as driver:

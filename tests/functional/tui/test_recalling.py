@@ -19,7 +19,7 @@ async def test_a_past_query_is_found_and_run_with_its_settings(demo_copy: Path) 
         await driver.press("enter")
         await driver.until(lambda: driver.explore.panes.read)
         with KnowledgeBase(demo_copy) as other:
-            (past, *_) = other.query_history()
+            (past, *_) = other.queries.asked()
         assert past.found == driver.view.matched
         assert past.first[0] == driver.paths[0]
         assert past.settings["mode"] == "flat"
@@ -63,4 +63,4 @@ async def test_a_saved_query_lists_what_is_new_and_is_removed(demo_copy: Path) -
         await driver.press("z")
         await driver.until_shown(StatusLine, "rollbacks is saved again")
         with KnowledgeBase(demo_copy) as other:
-            await driver.until(lambda: [one.name for one in other.saved_queries()] == ["rollbacks"])
+            await driver.until(lambda: [one.name for one in other.queries.saved()] == ["rollbacks"])

@@ -103,7 +103,7 @@ async def test_query_is_on_disk_as_soon_as_a_result_is_graded(demo_copy: Path) -
         await driver.ask("rollback plan")
         await driver.press("down", "2")
         with KnowledgeBase(demo_copy) as kb:
-            assert [past.query for past in kb.query_history()] == ["rollback plan"]
+            assert [past.query for past in kb.queries.asked()] == ["rollback plan"]
 
 
 @pytest.mark.parametrize("remember", [True, False], ids=["remembering", "as-usual"])
@@ -163,12 +163,12 @@ async def test_history_is_on_disk_while_the_app_runs_and_can_be_cleared_meanwhil
         await driver.press("down", "enter")
         await driver.until(lambda: driver.explore.panes.read)
         with KnowledgeBase(demo_copy) as other:
-            assert [past.query for past in other.query_history()] == ["rollback plan"]
-            assert other.clear_query_history(dry_run=True) == 1
-            assert other.clear_query_history() == 1
+            assert [past.query for past in other.queries.asked()] == ["rollback plan"]
+            assert other.queries.forget(dry_run=True) == 1
+            assert other.queries.forget() == 1
         await driver.ask("rehearsal")
     with KnowledgeBase(demo_copy) as other:  # leaving the app brings nothing back
-        assert [past.query for past in other.query_history()] == ["rehearsal"]
+        assert [past.query for past in other.queries.asked()] == ["rehearsal"]
 
 
 async def test_damaged_history_is_reported_and_kept(demo_copy: Path) -> None:

@@ -155,7 +155,7 @@ async def test_snapshots_are_kept_compared_pinned_and_dropped(judged_demo: Path)
         await driver.press("home", "delete")
         await driver.until_shown(SnapshotList, "Snapshots (1)")
     with KnowledgeBase(judged_demo) as kb:
-        (left,) = kb.tuning_snapshots()
+        (left,) = kb.tuner.snapshots.read()
         assert left.tuning == kb.tuning()
         assert left.generation is not None
         assert left.model == "bundled"
@@ -223,11 +223,11 @@ async def test_without_judged_queries_it_says_what_to_do(demo_copy: Path, size: 
 async def test_one_judged_query_is_measured_without_an_interval(demo_copy: Path) -> None:
     (demo_copy / ".kbx" / "judgments.jsonl").unlink(missing_ok=True)
     with KnowledgeBase(demo_copy) as kb:
-        kb.judge("alice chen", PAGE, 0)
+        kb.judgments.add("alice chen", PAGE, 0)
     async with tuning(demo_copy) as driver:
         await driver.until_shown(CurvePane, "No judged query has a relevant document")
         with KnowledgeBase(demo_copy) as kb:
-            kb.judge("alice chen", PAGE, 3)
+            kb.judgments.add("alice chen", PAGE, 3)
         await driver.press("f1")
         await driver.until(lambda: isinstance(driver.app.screen, Explore))
         await driver.press("f4")  # reads what others have graded

@@ -43,7 +43,7 @@ async def refuse_all(visit: Visit, *scopes: Scope) -> set[str]:
 
 async def test_visitor_reads_all_modes_and_changes_nothing(judged_demo: Path) -> None:
     with KnowledgeBase(judged_demo) as kb:
-        kb.save_drafts(kb.drafts_in("drafts.md"))
+        kb.drafts.save(kb.drafts.in_file("drafts.md"))
     QueryHistory(judged_demo).add(PastQuery("what only the owner asked"))
     before = tree(judged_demo)
     async with visiting(judged_demo) as visit:
@@ -146,8 +146,8 @@ async def test_writer_changes_the_base_but_reads_no_file_and_leaves_no_state(
         visit.explore.session.review.load("/etc/passwd")
         await visit.until(lambda: "no file of the server is read" in visit.here.error)
     with KnowledgeBase(demo_copy) as kb:
-        assert [judged.text for judged in kb.judgments()] == [QUESTION]
-        assert kb.query_history() == ()
+        assert [judged.text for judged in kb.judgments.queries()] == [QUESTION]
+        assert kb.queries.asked() == ()
     assert not (demo_copy / ".kbx" / BASE_FILE).exists()
     assert not Path(os.environ["KBX_STATE_DIR"]).exists()
 

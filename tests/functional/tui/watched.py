@@ -6,13 +6,16 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.api.catalog import DocumentView
+from kbx_tui.api.documents import Documents, DocumentView
+from kbx_tui.api.drafts import Drafts
+from kbx_tui.api.entities import Entities
 from kbx_tui.api.reranking import PendingReranking
-from kbx_tui.api.session import Notice
+from kbx_tui.api.session import Notice, Session
 from kbx_tui.drafting.drafts import Draft
 from kbx_tui.drafting.records import Applied, DraftCheck, Plan
 from kbx_tui.editing.file_edits import ProgressCallback
@@ -147,22 +150,53 @@ class WatchedKb(KnowledgeBase):
         self.watched.record("snippets")
         return super().snippets(evidence, rows)
 
-    def document(self, path: str, *, most: int | None = None) -> DocumentView:
-        self.watched.record("document")
-        return super().document(path, most=most)
+    @property
+    def documents(self) -> Documents:
+        session = self._session
+        return session.shared(WatchedDocuments, lambda: WatchedDocuments(session, self.watched))
 
-    def entity(self, entity_id: str) -> EntityCard:
-        self.watched.record("entity")
-        return super().entity(entity_id)
+    @cached_property
+    def entities(self) -> Entities:
+        return WatchedEntities(self._session, self.watched)
 
-    def check_drafts(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
-        self.watched.record("check_drafts")
-        if not self.watched.checking.wait(GATE_TIMEOUT):
+    @cached_property
+    def drafts(self) -> Drafts:
+        return WatchedDrafts(self._session, self.watched)
+
+
+class WatchedDocuments(Documents):
+    def __init__(self, session: Session, watched: Watched) -> None:
+        super().__init__(session)
+        self._watched = watched
+
+    def view(self, path: str, *, most: int | None = None) -> DocumentView:
+        self._watched.record("document")
+        return super().view(path, most=most)
+
+
+class WatchedEntities(Entities):
+    def __init__(self, session: Session, watched: Watched) -> None:
+        super().__init__(session)
+        self._watched = watched
+
+    def card(self, entity_id: str) -> EntityCard:
+        self._watched.record("entity")
+        return super().card(entity_id)
+
+
+class WatchedDrafts(Drafts):
+    def __init__(self, session: Session, watched: Watched) -> None:
+        super().__init__(session)
+        self._watched = watched
+
+    def check(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
+        self._watched.record("check_drafts")
+        if not self._watched.checking.wait(GATE_TIMEOUT):
             raise TimeoutError("the test never opened the gate of the checks")
-        return super().check_drafts(drafts)
+        return super().check(drafts)
 
     def apply(self, plan: Plan, progress: ProgressCallback | None = None) -> Applied:
-        self.watched.record("apply")
+        self._watched.record("apply")
         return super().apply(plan, progress)
 
 

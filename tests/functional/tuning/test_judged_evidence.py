@@ -36,17 +36,17 @@ def test_each_query_is_retrieved_once_until_the_index_changes(
     demo_copy: Path, retrieved: list[str]
 ) -> None:
     with KnowledgeBase(demo_copy) as kb:
-        first = kb.judged_evidence(QUERIES[:2])
+        first = kb.tuner.judged_evidence(QUERIES[:2])
         first.measure([kb.tuning(), kb.tuning(alpha=0.2), kb.tuning(gate="hard")])
         assert retrieved == ["what did Alice decide about rollbacks", "rollback"]
-        assert kb.judged_evidence(QUERIES[:2]) is first
+        assert kb.tuner.judged_evidence(QUERIES[:2]) is first
 
-        kb.judged_evidence(QUERIES)
+        kb.tuner.judged_evidence(QUERIES)
         assert retrieved[2:] == ["who owns the rollback plan"]
 
         (demo_copy / "memory" / "new.md").write_text("# New\n\nA rollback.\n")
         kb.index()
-        later = kb.judged_evidence(QUERIES)
+        later = kb.tuner.judged_evidence(QUERIES)
         assert retrieved[3:] == [query.text for query in QUERIES]
         assert later.generation > first.generation
 
@@ -54,7 +54,7 @@ def test_each_query_is_retrieved_once_until_the_index_changes(
 def test_settings_are_worth_what_an_evaluation_says(demo_kb_path: Path) -> None:
     with KnowledgeBase(demo_kb_path) as kb:
         flat = replace(kb.tuning(), hierarchy=False)
-        figures = kb.judged_evidence(QUERIES).measure([kb.tuning(), flat]).ndcg
-        runs = [kb.evaluate(QUERIES), kb.evaluate(QUERIES, mode="flat")]
+        figures = kb.tuner.judged_evidence(QUERIES).measure([kb.tuning(), flat]).ndcg
+        runs = [kb.judgments.evaluate(QUERIES), kb.judgments.evaluate(QUERIES, mode="flat")]
     expected = [[result.ndcg for result in run.results] for run in runs]
     assert figures.tolist() == expected

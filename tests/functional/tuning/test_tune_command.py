@@ -86,12 +86,12 @@ def test_the_knowledge_base_uses_what_it_wrote(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         before = (demo_copy / "kbx.toml").read_bytes()
         tuning = kb.tuning(alpha=0.3, gate="hard")
-        diff = kb.save_tuning(tuning, dry_run=True).diff
+        diff = kb.tuner.save(tuning, dry_run=True).diff
         assert "+hierarchy_alpha = 0.3" in diff
         assert (demo_copy / "kbx.toml").read_bytes() == before
-        assert kb.save_tuning(tuning).written
+        assert kb.tuner.save(tuning).written
         assert kb.tuning() == tuning
-        assert not kb.save_tuning(tuning).written
+        assert not kb.tuner.save(tuning).written
         kb.undo()
         assert (demo_copy / "kbx.toml").read_bytes() == before
         assert kb.tuning().alpha == 0.5
@@ -101,7 +101,7 @@ def test_a_base_without_settings_gets_a_file_that_undo_empties(demo_copy: Path) 
     file = demo_copy / "kbx.toml"
     file.unlink()
     with KnowledgeBase(demo_copy) as kb:
-        assert kb.save_tuning(kb.tuning(alpha=0.3)).written
+        assert kb.tuner.save(kb.tuning(alpha=0.3)).written
         assert file.read_text() == "[search]\nhierarchy_alpha = 0.3\n"
         kb.undo()
         assert file.read_bytes() == b""
@@ -111,11 +111,11 @@ def test_a_base_without_settings_gets_a_file_that_undo_empties(demo_copy: Path) 
 def test_the_thresholds_of_asked_queries_are_observed(demo_kb_path: Path) -> None:
     with KnowledgeBase(demo_kb_path) as kb:
         asked = ["what did Alice decide about rollbacks", "rollback", "zzyzx"]
-        observed = kb.observe_thresholds(asked)
+        observed = kb.tuner.observe_thresholds(asked)
         assert [query.query for query in observed.queries] == asked
         assert observed.queries[0].top_score == 1.0
         assert observed.queries[0].outcomes[10] == "two_pass"
-        assert kb.observe_thresholds(asked[:1]).queries == observed.queries[:1]
+        assert kb.tuner.observe_thresholds(asked[:1]).queries == observed.queries[:1]
 
 
 def test_settings_are_added_to_a_file_without_the_section() -> None:

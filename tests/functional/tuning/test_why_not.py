@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase, NotFound
+from kbx_tui.search.ranking.explain import compare, explain_pair
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.why_not import Dimension
 
@@ -100,9 +101,9 @@ def test_a_document_that_does_not_exist_is_refused(kb: KnowledgeBase) -> None:
 def test_two_settings_and_two_results_are_compared(kb: KnowledgeBase) -> None:
     evidence = kb.retrieve(QUERY)
     two_pass, flat = kb.rank(evidence), kb.rank(evidence, kb.tuning(hierarchy=False))
-    comparison = kb.compare(two_pass, flat)
+    comparison = compare(two_pass, flat)
     assert comparison.lost
     assert comparison.gained
     first, second = two_pass.best(2).tolist()
-    pair = kb.explain_pair(two_pass, second, first)
+    pair = explain_pair(two_pass, second, first)
     assert pair.text("A", "B").startswith("A beats B by .")

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.drafts import new_draft
 from kbx_tui.drafting.records import DraftCheck
 from kbx_tui.knowledge.records import FactKind
@@ -95,24 +96,24 @@ def test_all_doors_agree_on_what_is_known(
     write_page(root, known, values, toml)
     with KnowledgeBase(root) as kb:
         kb.index()
-        (filler,) = (fact for fact in kb.facts(entity=NAME) if fact.text == FILLER)
+        (filler,) = (fact for fact in kb.entities.facts(entity=NAME) if fact.text == FILLER)
         batch = [new_draft(text, kind=kind, entity_name=NAME) for text, kind in texts]
-        checks = kb.check_drafts(batch)
+        checks = kb.drafts.check(batch)
         for (text, kind), draft, check in zip(texts, batch, checks, strict=True):
-            alone = kb.decide(kb.check_drafts([draft])[0])
+            alone = decide(kb.drafts.check([draft])[0])
             added = kb.memory_add(text, entity=NAME, kind=kind, dry_run=True)
             refused = identities(added.matches)
             assert (alone.state == "new") is not bool(refused)
             assert own_matches(check) == refused
-            (similar,) = kb.check_similar([text], entity=NAME, limit=50)
+            (similar,) = kb.similarity.check([text], entity=NAME, limit=50)
             reaching = [m for m in similar.matches if m.score >= m.threshold]
             assert identities(reaching) == refused
             assert similar.has_similar is any(match.is_similar for match in added.matches)
             assert similar.has_similar is kb.has_similar(text, entity=NAME)
-            reworded = kb.reword_fact(filler.fact_id, text, dry_run=True)
+            reworded = kb.pages.reword_fact(filler.fact_id, text, dry_run=True)
             assert identities(reworded.matches) == refused
         written = [kb.memory_add(text, entity=NAME, kind=kind).written for text, kind in texts[:1]]
-        assert written == [kb.decide(checks[0]).state == "new"]
+        assert written == [decide(checks[0]).state == "new"]
 
 
 def own_matches(check: DraftCheck) -> Found:

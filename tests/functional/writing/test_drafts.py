@@ -9,6 +9,8 @@ import pytest
 
 from kbx_tui import ConfigError, KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.drafting.checking import MAX_COMPARED
+from kbx_tui.drafting.decided_pairs import measure_threshold
+from kbx_tui.drafting.deciding import decide, merged_text
 from kbx_tui.drafting.drafts import MAX_DRAFTS, Choice, Draft, drafts_from_text, new_draft
 from kbx_tui.drafting.planning import file_diff
 from kbx_tui.drafting.records import DraftCheck, Verdict
@@ -40,7 +42,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def decided(kb: KnowledgeBase, drafts: tuple[Draft, ...]) -> list[tuple[DraftCheck, Verdict]]:
-    return [(check, kb.decide(check)) for check in kb.check_drafts(drafts)]
+    return [(check, decide(check)) for check in kb.drafts.check(drafts)]
 
 
 def test_each_draft_gets_a_state_and_a_proposal(kb: KnowledgeBase) -> None:
@@ -65,36 +67,36 @@ def test_each_draft_gets_a_state_and_a_proposal(kb: KnowledgeBase) -> None:
 
 
 def test_another_threshold_needs_no_new_search(kb: KnowledgeBase) -> None:
-    (check,) = kb.check_drafts(drafts_from_text("Alice Chen favours async Slack over email"))
+    (check,) = kb.drafts.check(drafts_from_text("Alice Chen favours async Slack over email"))
     score = check.matches[0].known.score
     kb.close()  # deciding needs no index
-    assert kb.decide(check, score).state == "near"
-    assert kb.decide(check, min(score + 0.01, 1.0)).state == "new"
+    assert decide(check, score).state == "near"
+    assert decide(check, min(score + 0.01, 1.0)).state == "new"
     with pytest.raises(OutOfRange):
-        kb.decide(check, 1.5)
+        decide(check, 1.5)
 
 
 def test_facts_of_other_entities_are_listed_but_do_not_decide(kb: KnowledgeBase) -> None:
     draft = new_draft("Owns the pager", entity_id="person:bob-okafor", is_guessed=False)
-    (check,) = kb.check_drafts([draft])
+    (check,) = kb.drafts.check([draft])
     assert (check.matches[0].known.relation, check.matches[0].is_own) == ("exact", False)
-    assert kb.decide(check).state == "new"
+    assert decide(check).state == "new"
 
 
 def test_entity_is_guessed_from_the_nearest_fact(kb: KnowledgeBase) -> None:
-    (check,) = kb.check_drafts([new_draft("Ships 5 releases each year")])
+    (check,) = kb.drafts.check([new_draft("Ships 5 releases each year")])
     assert check.entity is not None
     assert (check.entity.name, check.draft.is_guessed) == ("Carol Diaz", True)
-    (chosen,) = kb.check_drafts([replace(check.draft, entity_id="team:platform", is_guessed=False)])
+    (chosen,) = kb.drafts.check([replace(check.draft, entity_id="team:platform", is_guessed=False)])
     assert chosen.entity is not None
     assert chosen.entity.name == "Platform"
 
 
 def test_unknown_entity_name_is_reported(kb: KnowledgeBase) -> None:
-    (check,) = kb.check_drafts(drafts_from_text("# Zoe Marsh\nlikes tea"))
+    (check,) = kb.drafts.check(drafts_from_text("# Zoe Marsh\nlikes tea"))
     assert check.entity is None
     assert "no entity is called 'Zoe Marsh'" in check.notes[0]
-    assert not kb.decide(check).is_sure
+    assert not decide(check).is_sure
 
 
 def test_plan_is_written_exactly_and_undone_in_one_step(kb: KnowledgeBase, root: Path) -> None:
@@ -102,16 +104,16 @@ def test_plan_is_written_exactly_and_undone_in_one_step(kb: KnowledgeBase, root:
     decisions = decided(kb, drafts_from_text(PASTED))
     chosen = [replace(check.draft, choice=verdict.proposal) for check, verdict in decisions]
     digest = tree_digest(root)
-    plan = kb.plan(chosen)
+    plan = kb.drafts.plan(chosen)
     assert tree_digest(root) == digest  # planning writes nothing
     assert "+- ~~Ships 5 releases a year~~" in plan.diff
     progress: list[tuple[int, int]] = []
-    applied = kb.apply(plan, lambda done, total: progress.append((done, total)))
+    applied = kb.drafts.apply(plan, lambda done, total: progress.append((done, total)))
     assert (applied.created, applied.merged, applied.superseded, applied.skipped) == (3, 0, 1, 3)
     assert (applied.failed, progress[-1]) == ((), (4, 4))
     for file in plan.files:
         assert (root / file.path).read_bytes() == file.after
-    after = [kb.decide(check).state for check in kb.check_drafts(drafts_from_text(PASTED))]
+    after = [decide(check).state for check in kb.drafts.check(drafts_from_text(PASTED))]
     assert after[1:6] == ["exact", "exact", "repeated", "exact", "exact"]
     kb.undo(applied.entry)
     assert {path: (root / path).read_bytes() for path in SHIPS} == before
@@ -121,7 +123,7 @@ def test_edits_made_after_planning_are_kept(kb: KnowledgeBase, root: Path) -> No
     def choice(text: str, **known: str) -> Draft:
         return replace(new_draft(text, **known), choice=Choice("create"))
 
-    kb.check_drafts([])
+    kb.drafts.check([])
     slack = kb.memory_similar("Prefers async Slack over email", entity="Alice Chen")[0]
     assert slack.fact_id is not None
     merge = replace(
@@ -129,12 +131,12 @@ def test_edits_made_after_planning_are_kept(kb: KnowledgeBase, root: Path) -> No
         choice=Choice("merge", (slack.fact_id,), "Prefers Slack"),
     )
     bob = choice("Rows on Sundays", entity_id="person:bob-okafor")
-    plan = kb.plan([merge, bob])
+    plan = kb.drafts.plan([merge, bob])
     page = root / ALICE
     page.write_text(page.read_text().replace("Prefers async Slack over email", "Prefers calls"))
     other = root / "memory/people/bob-okafor.md"
     other.write_text(other.read_text() + "- [2026-03-03] written meanwhile\n")
-    applied = kb.apply(plan)
+    applied = kb.drafts.apply(plan)
     assert [problem.draft_id for problem in applied.failed] == [merge.id]
     assert "Prefers calls" in page.read_text()
     assert [line.partition("] ")[2] for line in other.read_text().splitlines()[-2:]] == [
@@ -148,7 +150,7 @@ def test_drafts_that_cannot_be_applied_become_problems_of_the_plan(kb: Knowledge
     gone = replace(new_draft("x"), choice=Choice("supersede", (1,)))
     no_target = replace(new_draft("x"), choice=Choice("merge"))
     fine = replace(new_draft("Rows", entity_id="person:bob-okafor"), choice=Choice("create"))
-    plan = kb.plan([nobody, gone, no_target, fine, new_draft("undecided")])
+    plan = kb.drafts.plan([nobody, gone, no_target, fine, new_draft("undecided")])
     assert [(problem.draft_id, problem.reason) for problem in plan.problems] == [
         (nobody.id, "its entity is unknown; choose one"),
         (gone.id, "fact 1 no longer exists; check again"),
@@ -160,27 +162,27 @@ def test_drafts_that_cannot_be_applied_become_problems_of_the_plan(kb: Knowledge
 def test_drafts_are_stored_with_their_choices(kb: KnowledgeBase, root: Path) -> None:
     drafts = drafts_from_text(PASTED)
     drafts = (replace(drafts[0], choice=Choice("merge", (5,), "joined")), *drafts[1:])
-    kb.save_drafts(drafts)
+    kb.drafts.save(drafts)
     with KnowledgeBase(root) as other:
-        assert other.drafts() == drafts
-        other.save_drafts([*drafts, new_draft("theirs")])
-    kb.save_drafts(drafts[1:])  # the first is settled; what the other process added stays
-    assert [draft.text for draft in kb.drafts()] == [d.text for d in drafts[1:]] + ["theirs"]
+        assert other.drafts.stored() == drafts
+        other.drafts.save([*drafts, new_draft("theirs")])
+    kb.drafts.save(drafts[1:])  # the first is settled; what the other process added stays
+    assert [draft.text for draft in kb.drafts.stored()] == [d.text for d in drafts[1:]] + ["theirs"]
 
 
 def test_scan_proposes_to_supersede_the_older_duplicate(kb: KnowledgeBase, root: Path) -> None:
     kb.memory_add("Favours async Slack over email", entity="Alice Chen", force=True)
-    (check,) = kb.scan_drafts(entity="Alice Chen")
-    verdict = kb.decide(check)
+    (check,) = kb.drafts.scan(entity="Alice Chen")
+    verdict = decide(check)
     assert (verdict.state, verdict.proposal.action) == ("near", "supersede")
-    kb.apply(kb.plan([replace(check.draft, choice=verdict.proposal)]))
+    kb.drafts.apply(kb.drafts.plan([replace(check.draft, choice=verdict.proposal)]))
     text = (root / ALICE).read_text()
     assert "~~Prefers async Slack over email~~" in text
     assert text.count("Favours async Slack") == 1
 
 
 def fact_id_of(kb: KnowledgeBase, text: str) -> int:
-    fact_id: int = next(fact.fact_id for fact in kb.facts() if fact.text == text)
+    fact_id: int = next(fact.fact_id for fact in kb.entities.facts() if fact.text == text)
     return fact_id
 
 
@@ -192,11 +194,11 @@ def test_draft_that_edits_two_files_is_written_to_both_or_neither(
     kb: KnowledgeBase, root: Path
 ) -> None:
     pager = fact_id_of(kb, "Owns the pager")
-    plan = kb.plan([draft_of_alice("Owns the pager now", Choice("supersede", (pager,)))])
+    plan = kb.drafts.plan([draft_of_alice("Owns the pager now", Choice("supersede", (pager,)))])
     assert len(plan.files) == 2
     page, before = root / "memory/teams/platform.md", (root / ALICE).read_bytes()
     page.write_text("# Platform\n")
-    applied = kb.apply(plan)
+    applied = kb.drafts.apply(plan)
     assert (len(applied.failed), applied.paths, applied.entry) == (1, (), None)
     assert (root / ALICE).read_bytes() == before
 
@@ -205,7 +207,7 @@ def test_plan_accepts_one_decision_per_fact(kb: KnowledgeBase) -> None:
     slack = fact_id_of(kb, "Prefers async Slack over email")
     first = draft_of_alice("Writes letters", Choice("supersede", (slack,)))
     second = draft_of_alice("On weekdays", Choice("merge", (slack,), "Prefers Slack; on weekdays"))
-    plan = kb.plan([first, second])
+    plan = kb.drafts.plan([first, second])
     assert plan.actions == ((first.id, "supersede"),)
     assert [problem.draft_id for problem in plan.problems] == [second.id]
     assert "decides about the same fact" in plan.problems[0].reason
@@ -216,7 +218,7 @@ def test_two_scanned_facts_cannot_supersede_each_other(kb: KnowledgeBase) -> Non
         fact_id_of(kb, text)
         for text in ("Prefers async Slack over email", "Leads the migration project")
     )
-    plan = kb.plan(
+    plan = kb.drafts.plan(
         [
             draft_of_alice("one", Choice("supersede", (leads,)), stands_for=slack),
             draft_of_alice("other", Choice("supersede", (slack,)), stands_for=leads),
@@ -233,13 +235,13 @@ def test_merge_keeps_markup_and_takes_date_and_source_of_the_draft(
     page.write_text(page.read_text().replace("## Recent Facts\n", f"## Recent Facts\n{line}\n"))
     text = "Steers the harbour crew with great care on foggy mornings"
     draft = draft_of_alice(text, date="2026-04-01", source="Kickoff")
-    (check,) = kb.check_drafts([draft])
+    (check,) = kb.drafts.check([draft])
     match = check.matches[0]
     assert match.written == "Steers the [[Harbour|harbour]] crew with *great* care"
-    merged = kb.merged_text(check, match)
+    merged = merged_text(draft.text, match.written)
     assert match.known.fact_id is not None
     choice = Choice("merge", (match.known.fact_id,), merged)
-    kb.apply(kb.plan([replace(draft, choice=choice)]))
+    kb.drafts.apply(kb.drafts.plan([replace(draft, choice=choice)]))
     assert (
         "- [2026-04-01] Steers the [[Harbour|harbour]] crew with *great* care on foggy mornings "
         "(source: Kickoff) (source: [[Log]])"
@@ -247,20 +249,20 @@ def test_merge_keeps_markup_and_takes_date_and_source_of_the_draft(
 
 
 def test_check_sees_edits_made_since_the_last_indexing_run(kb: KnowledgeBase, root: Path) -> None:
-    kb.check_drafts([draft_of_alice("anything")])
+    kb.drafts.check([draft_of_alice("anything")])
     page = root / ALICE
     page.write_text(page.read_text().replace("## Open Items", "- Plays chess\n\n## Open Items"))
-    (check,) = kb.check_drafts([draft_of_alice("plays chess")])
-    assert kb.decide(check).state == "exact"
+    (check,) = kb.drafts.check([draft_of_alice("plays chess")])
+    assert decide(check).state == "exact"
 
 
 def test_fact_added_by_another_process_is_not_added_again(kb: KnowledgeBase, root: Path) -> None:
     draft = draft_of_alice("Plays chess", Choice("create"))
-    plan = kb.plan([draft])
+    plan = kb.drafts.plan([draft])
     with KnowledgeBase(root) as other:
         other.memory_add("plays chess.", entity="Alice Chen")
-    assert len(kb.apply(plan).failed) == 1
-    again = kb.plan([draft])
+    assert len(kb.drafts.apply(plan).failed) == 1
+    again = kb.drafts.plan([draft])
     assert again.actions == ()
     assert "already" in again.problems[0].reason
     assert (root / ALICE).read_text().casefold().count("plays chess") == 1
@@ -268,41 +270,41 @@ def test_fact_added_by_another_process_is_not_added_again(kb: KnowledgeBase, roo
 
 def test_applied_drafts_are_removed_from_the_draft_file(kb: KnowledgeBase, root: Path) -> None:
     written, waiting = draft_of_alice("Plays chess", Choice("create")), draft_of_alice("Rows")
-    kb.save_drafts([written, waiting])
-    kb.apply(kb.plan([written]))
+    kb.drafts.save([written, waiting])
+    kb.drafts.apply(kb.drafts.plan([written]))
     with KnowledgeBase(root) as other:  # as if the app had crashed here
-        assert other.drafts() == (waiting,)
+        assert other.drafts.stored() == (waiting,)
     kb.undo()
-    kb.save_drafts([written, waiting])  # the user restored the draft
-    assert kb.drafts() == (written, waiting)
+    kb.drafts.save([written, waiting])  # the user restored the draft
+    assert kb.drafts.stored() == (written, waiting)
 
 
 def test_draft_settled_by_another_process_does_not_reappear(kb: KnowledgeBase, root: Path) -> None:
     draft = draft_of_alice("Plays chess")
-    kb.save_drafts([draft])
+    kb.drafts.save([draft])
     with KnowledgeBase(root) as other:
-        other.drafts()
-        other.save_drafts([])
+        other.drafts.stored()
+        other.drafts.save([])
     for _ in range(2):
-        kb.save_drafts([draft])
-        assert kb.drafts() == ()
+        kb.drafts.save([draft])
+        assert kb.drafts.stored() == ()
 
 
 def test_fact_ids_out_of_range_are_refused(kb: KnowledgeBase) -> None:
     for fact_id in (0, -5, 2**53, 10**23):
         with pytest.raises(NotFound, match="no fact has the id"):
-            kb.delete_fact(fact_id)
+            kb.pages.delete_fact(fact_id)
         draft = draft_of_alice("x", Choice("supersede", (fact_id,)))
-        assert "no longer exists" in kb.plan([draft]).problems[0].reason
+        assert "no longer exists" in kb.drafts.plan([draft]).problems[0].reason
 
 
 def test_threshold_is_measured_from_twenty_labels(kb: KnowledgeBase) -> None:
     for number in range(10):
-        kb.label(f"runs the rota {number}", f"Runs the rota {number}.", True)
-        assert kb.measure(kb.labelled(), 0.85) is None
-        kb.label(f"runs the rota {number}", f"runs the rota {number + 1}", False)
-    kb.label("runs the rota 1", "runs the rota 0", False)  # the same pair in reverse
-    metrics = kb.measure(kb.labelled(), 0.85)
+        kb.drafts.label(f"runs the rota {number}", f"Runs the rota {number}.", True)
+        assert measure_threshold(kb.drafts.labelled(), 0.85) is None
+        kb.drafts.label(f"runs the rota {number}", f"runs the rota {number + 1}", False)
+    kb.drafts.label("runs the rota 1", "runs the rota 0", False)  # the same pair in reverse
+    metrics = measure_threshold(kb.drafts.labelled(), 0.85)
     assert metrics is not None
     assert (metrics.labels, metrics.precision, metrics.recall) == (20, 1.0, 1.0)
 
@@ -323,10 +325,10 @@ def test_checking_many_drafts_embeds_each_text_once(
         new_draft(f"likes tea number {number}", entity_id="person:alice-chen", is_guessed=False)
         for number in range(100)
     ]
-    kb.check_drafts([drafts[0], new_draft("Bob Okafor reads")])  # and the fields of both
+    kb.drafts.check([drafts[0], new_draft("Bob Okafor reads")])  # and the fields of both
     monkeypatch.setattr(LocalEmbedder, "embed", counting_embed)
-    kb.check_drafts(drafts)
-    kb.check_drafts([*drafts, new_draft("Bob Okafor rows")])
+    kb.drafts.check(drafts)
+    kb.drafts.check([*drafts, new_draft("Bob Okafor rows")])
     fields = {"SRE"}  # Bob's, which the last draft is compared with too
     assert len(embedded) == len(set(embedded))
     assert len(set(embedded) - fields) == 100
@@ -336,9 +338,9 @@ def test_a_draft_longer_than_a_fact_is_compared_in_part_and_never_written(
     kb: KnowledgeBase,
 ) -> None:
     draft = new_draft("Alice Chen " + "2026-01-02 not 12 " * 50_000)
-    (check,) = kb.check_drafts([draft])
+    (check,) = kb.drafts.check([draft])
     assert check.notes == ("the text has 900,011 characters; only the first 10,000 are compared",)
-    plan = kb.plan([replace(check.draft, choice=Choice("create"))])
+    plan = kb.drafts.plan([replace(check.draft, choice=Choice("create"))])
     assert not plan.files
     assert "a fact has at most 10,000" in plan.problems[0].reason
 
@@ -357,7 +359,7 @@ def test_in_a_long_batch_each_draft_is_compared_with_the_nearest_earlier_ones(
     kb: KnowledgeBase,
 ) -> None:
     drafts = drafts_from_text("- Alice Chen grows tomatoes\n" * (MAX_COMPARED + 5))
-    checks = kb.check_drafts(drafts)
+    checks = kb.drafts.check(drafts)
     assert [len(check.repeats) for check in checks[:2]] == [0, 1]
     assert len(checks[-1].repeats) == MAX_COMPARED
 

@@ -28,7 +28,9 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def facts_with_text(kb: KnowledgeBase, text: str) -> list[Fact]:
     """Return the facts with this text in file order."""
-    return sorted((fact for fact in kb.facts() if fact.text == text), key=lambda fact: fact.line)
+    return sorted(
+        (fact for fact in kb.entities.facts() if fact.text == text), key=lambda fact: fact.line
+    )
 
 
 @pytest.mark.parametrize("text", [TWICE, "Sings"], ids=["same-date", "different-date"])
@@ -36,16 +38,16 @@ def test_deleting_the_same_id_twice_deletes_one_fact(
     kb: KnowledgeBase, root: Path, text: str
 ) -> None:
     deleted, _ = facts_with_text(kb, text)
-    kb.delete_fact(deleted.fact_id)
+    kb.pages.delete_fact(deleted.fact_id)
     after_first = (root / PAGE).read_text()
     with pytest.raises(NotFound) as refused:
-        kb.delete_fact(deleted.fact_id)
+        kb.pages.delete_fact(deleted.fact_id)
     message = str(refused.value)
     assert message.startswith(f"fact {deleted.fact_id} was deleted from {PAGE} on 2")
     assert "`kbx memory list`" in message
     assert (root / PAGE).read_text() == after_first
     (left,) = facts_with_text(kb, text)
-    kb.delete_fact(left.fact_id)
+    kb.pages.delete_fact(left.fact_id)
     assert text not in (root / PAGE).read_text()
 
 
@@ -60,10 +62,10 @@ def test_rewording_the_same_id_twice_rewords_one_fact(kb: KnowledgeBase, root: P
 
 
 def test_undo_restores_fact_ids(kb: KnowledgeBase) -> None:
-    before = [fact.fact_id for fact in kb.facts()]
-    kb.delete_fact(facts_with_text(kb, TWICE)[0].fact_id)
+    before = [fact.fact_id for fact in kb.entities.facts()]
+    kb.pages.delete_fact(facts_with_text(kb, TWICE)[0].fact_id)
     kb.undo()
-    assert [fact.fact_id for fact in kb.facts()] == before
+    assert [fact.fact_id for fact in kb.entities.facts()] == before
 
 
 def test_id_is_refused_after_another_program_added_a_fact_with_its_text(
@@ -74,7 +76,7 @@ def test_id_is_refused_after_another_program_added_a_fact_with_its_text(
     text = (root / PAGE).read_text()
     (root / PAGE).write_text(text + "- [2026-03-03] Rows\n")
     with pytest.raises(WriteFault, match="another one with its text"):
-        kb.delete_fact(rows.fact_id)
+        kb.pages.delete_fact(rows.fact_id)
     assert (root / PAGE).read_text().count("Rows") == 2
 
 
@@ -94,7 +96,7 @@ def test_one_plan_can_supersede_two_facts_with_the_same_text(kb: KnowledgeBase, 
         )
         for number, fact in enumerate(facts_with_text(kb, TWICE))
     ]
-    applied = kb.apply(kb.plan(drafts))
+    applied = kb.drafts.apply(kb.drafts.plan(drafts))
     assert (applied.superseded, applied.failed) == (2, ())
     assert (root / PAGE).read_text().count(f"~~{TWICE}~~") == 2
 
@@ -103,10 +105,10 @@ def test_one_plan_can_supersede_two_facts_with_the_same_text(kb: KnowledgeBase, 
 def test_merging_two_facts_with_the_same_text_rewords_one_and_strikes_the_other(
     kb: KnowledgeBase, root: Path, text: str
 ) -> None:
-    check = next(check for check in kb.scan_drafts() if check.draft.text == text)
+    check = next(check for check in kb.drafts.scan() if check.draft.text == text)
     older = tuple(match.known.fact_id for match in check.matches if match.known.fact_id is not None)
     draft = replace(check.draft, choice=Choice("merge", older, f"{text} well"))
-    applied = kb.apply(kb.plan([draft]))
+    applied = kb.drafts.apply(kb.drafts.plan([draft]))
     assert applied.failed == ()
     page = (root / PAGE).read_text()
     assert (page.count(f"~~{text}~~"), page.count(f"{text} well\n")) == (1, 1)

@@ -43,14 +43,14 @@ def test_a_second_import_changes_nothing_and_undo_restores_the_tree(
     before = tree_hash(demo_copy)
     files = [file for file in exports.rglob("*") if file.is_file()]
     with KnowledgeBase(demo_copy) as kb:
-        plan = kb.plan_import(files)
+        plan = kb.imports.plan(files)
         assert len(plan.edits) >= len(files) - 2  # notion and logseq need their folder
         assert tree_hash(demo_copy) == before  # planning writes nothing
-        entry = kb.apply_import(plan)
+        entry = kb.imports.apply(plan)
         after = tree_hash(demo_copy)
-        again = kb.plan_import(files)
+        again = kb.imports.plan(files)
         assert (again.edits, again.present) == ((), len(plan.edits))
-        assert kb.apply_import(again) is None
+        assert kb.imports.apply(again) is None
         found = kb.search("we agree fare review", limit=20).results
         assert {edit.path for edit in plan.edits} & {result.path for result in found}
         kb.undo(entry)
@@ -144,9 +144,9 @@ def test_pages_without_properties_and_with_many_attendees_are_imported_once(
     (root / "memory" / "home.md").write_text("# Home\n")
     with KnowledgeBase(root) as kb:
         for expected in (2, 0):
-            plan = kb.plan_import([exports, tmp_path / "all.ics"])
+            plan = kb.imports.plan([exports, tmp_path / "all.ics"])
             assert len(plan.edits) == expected
-            kb.apply_import(plan)
+            kb.imports.apply(plan)
 
 
 def okf_faults(folder: Path) -> Iterator[str]:
@@ -170,7 +170,7 @@ def test_the_demo_goes_out_and_comes_back_equal(
     demo_copy: Path, tmp_path: Path, kbx: CommandLine
 ) -> None:
     with KnowledgeBase(demo_copy) as kb:
-        export = kb.export_okf(tmp_path / "okf")
+        export = kb.imports.export_okf(tmp_path / "okf")
     assert isinstance(export, OkfExport)
     assert list(okf_faults(tmp_path / "okf")) == []
     back = tmp_path / "back"

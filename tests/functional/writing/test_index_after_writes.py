@@ -25,8 +25,8 @@ def test_index_after_writes_equals_a_full_rebuild(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         kb.memory_add("Speaks Catalan", entity="Alice Chen")
         kb.memory_add("Knows the harbour", entity="Zoe Marsh", create=True)
-        kb.edit_page("Bob Okafor", {"team": "Harbour"})
-        kb.create_page("Blue Lagoon", "project", {"lead": "Alice Chen"})
+        kb.pages.edit("Bob Okafor", {"team": "Harbour"})
+        kb.pages.create("Blue Lagoon", "project", {"lead": "Alice Chen"})
         kb.undo()
         updated = index_content(kb)
         assert kb.status().stale == ()

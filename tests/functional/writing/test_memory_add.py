@@ -75,7 +75,7 @@ def test_missing_page_is_created_only_on_request(kb: KnowledgeBase, root: Path) 
         "---\ntype: team\n---\n# Platform\n\n## Recent Facts\n- [2026-04-05] Knows the harbour\n"
     )
     kb.memory_add("Knows the harbour", entity="Zoe Marsh", create=True)
-    assert kb.named_entity("Zoe Marsh").facts[0].text == "Knows the harbour"
+    assert kb.entities.named("Zoe Marsh").facts[0].text == "Knows the harbour"
 
 
 def test_duplicates_are_found_on_a_page_edited_since_indexing(
@@ -110,26 +110,26 @@ def test_fact_added_by_two_processes_is_written_once(
 def test_field_names_are_matched_ignoring_case(kb: KnowledgeBase, root: Path) -> None:
     page = root / ALICE
     page.write_text(page.read_text().replace("role:", "Role:"))
-    assert kb.edit_page("Alice Chen", {"role": "Harbour master"}).written
+    assert kb.pages.edit("Alice Chen", {"role": "Harbour master"}).written
     assert "Role: Harbour master\n" in page.read_text()
 
 
 def test_facts_are_superseded_and_deleted(kb: KnowledgeBase, root: Path) -> None:
     (slack,) = kb.memory_similar("Prefers async Slack over email")
     assert slack.fact_id is not None
-    kb.supersede_fact(slack.fact_id, text="Prefers e-mail", date="2026-04-05")
+    kb.pages.supersede_fact(slack.fact_id, text="Prefers e-mail", date="2026-04-05")
     text = (root / ALICE).read_text()
     assert "- [2026-02-15] ~~Prefers async Slack over email~~" in text
     assert "- [2026-04-05] Prefers e-mail" in text
-    assert [fact.status for fact in kb.facts(entity="Alice Chen") if "Slack" in fact.text] == [
-        "superseded"
-    ]
+    assert [
+        fact.status for fact in kb.entities.facts(entity="Alice Chen") if "Slack" in fact.text
+    ] == ["superseded"]
     (mail,) = kb.memory_similar("Prefers e-mail", entity="Alice Chen")
     assert mail.fact_id is not None
-    kb.delete_fact(mail.fact_id)
+    kb.pages.delete_fact(mail.fact_id)
     assert "Prefers e-mail" not in (root / ALICE).read_text()
     with pytest.raises(NotFound, match=str(mail.fact_id)):
-        kb.delete_fact(mail.fact_id)
+        kb.pages.delete_fact(mail.fact_id)
 
 
 def test_undo_restores_the_bytes_and_updates_the_index(kb: KnowledgeBase, root: Path) -> None:
@@ -151,20 +151,20 @@ def test_undo_is_refused_after_a_later_edit(kb: KnowledgeBase, root: Path) -> No
 
 
 def test_setting_a_similar_field_value_returns_a_hint(kb: KnowledgeBase, root: Path) -> None:
-    written = kb.edit_page("Alice Chen", {"role": "Engineering Director", "timezone": "CET"})
+    written = kb.pages.edit("Alice Chen", {"role": "Engineering Director", "timezone": "CET"})
     assert written.hints[0].startswith(
         "role already has a similar value: 'Director of Engineering' (."
     )
-    assert kb.named_entity("Alice Chen").role == "Engineering Director"
+    assert kb.entities.named("Alice Chen").role == "Engineering Director"
     assert (root / ALICE).read_text().startswith("---\nrole: Engineering Director\nteam: '[[Plat")
-    assert not kb.edit_page("Alice Chen", {"timezone": "CET"}).written
+    assert not kb.pages.edit("Alice Chen", {"timezone": "CET"}).written
 
 
 def test_existing_page_is_not_created_again(kb: KnowledgeBase) -> None:
-    kb.create_page("Blue Lagoon", "project", {"lead": "Alice Chen"})
-    assert kb.named_entity("Blue Lagoon").type == "project"
+    kb.pages.create("Blue Lagoon", "project", {"lead": "Alice Chen"})
+    assert kb.entities.named("Blue Lagoon").type == "project"
     with pytest.raises(WriteFault, match=r"has a page already: memory/projects/blue-lagoon\.md"):
-        kb.create_page("Blue Lagoon", "project")
+        kb.pages.create("Blue Lagoon", "project")
 
 
 def test_write_does_not_wait_for_a_long_indexing_run(

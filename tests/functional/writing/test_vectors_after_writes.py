@@ -64,13 +64,13 @@ def test_a_written_page_is_found_by_meaning_at_once(demo_copy: Path) -> None:
 
 def test_every_kind_of_write_leaves_nothing_without_a_vector(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
-        kb.create_page("Blue Lagoon", "project", {"lead": "Alice Chen"})
+        kb.pages.create("Blue Lagoon", "project", {"lead": "Alice Chen"})
         assert assert_all_agree_on_the_share(kb) == 1.0
-        kb.edit_page("Alice Chen", {"role": "Keeper of the kiln"})
+        kb.pages.edit("Alice Chen", {"role": "Keeper of the kiln"})
         assert assert_all_agree_on_the_share(kb) == 1.0
         written = kb.memory_add(FACT, entity="Alice Chen")
         assert written.fact_id is not None
-        kb.supersede_fact(written.fact_id, text="Sold the porcelain ledger")
+        kb.pages.supersede_fact(written.fact_id, text="Sold the porcelain ledger")
         assert assert_all_agree_on_the_share(kb) == 1.0
         for _ in range(4):
             kb.undo()
@@ -90,7 +90,7 @@ def test_a_slow_model_delays_a_write_by_one_step_at_most(
 ) -> None:
     monkeypatch.setattr("kbx_tui.api.file_writer.EMBEDDING_SECONDS", 0.0)
     with KnowledgeBase(demo_copy) as kb:
-        kb.create_page("Blue Lagoon", "project")
+        kb.pages.create("Blue Lagoon", "project")
         assert 0.0 < assert_all_agree_on_the_share(kb) < 1.0
         assert kb.index().finished
         assert assert_all_agree_on_the_share(kb) == 1.0
@@ -104,7 +104,7 @@ def test_a_remote_model_is_not_asked_by_a_write(
     shutil.rmtree(demo_copy / ".kbx" / "index")
     with KnowledgeBase(demo_copy) as kb:
         kb.index(fast=True)
-        assert kb.create_page("Blue Lagoon", "project").written
+        assert kb.pages.create("Blue Lagoon", "project").written
         assert kb.search("lagoon", fast=True).results
         assert kb.status().vector_share == 0.0
 
@@ -116,7 +116,7 @@ def test_a_model_that_does_not_open_fails_no_write(
     ran = kbx("undo", "--kb", demo_copy)
     assert ran.code == 7  # there is nothing to undo
     with KnowledgeBase(demo_copy) as kb:
-        assert kb.create_page("Blue Lagoon", "project").written
+        assert kb.pages.create("Blue Lagoon", "project").written
 
 
 def test_texts_without_vectors_are_made_up_later_a_few_at_a_time(
@@ -145,7 +145,7 @@ def test_texts_without_vectors_are_made_up_later_a_few_at_a_time(
 
 def test_vectors_added_later_equal_those_of_a_full_run(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
-        kb.create_page("Blue Lagoon", "project", {"lead": "Alice Chen"})
+        kb.pages.create("Blue Lagoon", "project", {"lead": "Alice Chen"})
         added = kb.retrieve(QUERY).as_typed.cosine
         kb.index(full=True)
         np.testing.assert_allclose(kb.retrieve(QUERY).as_typed.cosine, added, atol=1e-6)

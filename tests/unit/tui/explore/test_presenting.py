@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given
 
-from kbx_tui.api.catalog import DocumentView
+from kbx_tui.api.documents import DocumentView
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank

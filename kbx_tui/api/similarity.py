@@ -13,13 +13,18 @@ from kbx_tui.similarity.pair_score import MAX_TEXT, PairSimilarity, cut_notes, p
 from kbx_tui.similarity.similarity_engine import ComparisonScope, SimilarityEngine
 
 
-class SimilarityChecks:
-    """Compares texts with a session's index. `KnowledgeBase` documents the methods."""
+class Similarity:
+    """Compares texts with what one base knows; `kb.similarity`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def compare_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[PairSimilarity]:
+    def pairs(self, pairs: Sequence[tuple[str, str]]) -> list[PairSimilarity]:
+        """Return how similar the two texts of each pair are, in order; reads no index.
+
+        Symmetric; identical texts, apart from case, accents and spacing, score exactly 1. Raises
+        ConfigError for an empty text and EmbeddingError.
+        """
         cleaned = [(replace_surrogates(left), replace_surrogates(right)) for left, right in pairs]
         return pair_similarity(cleaned, self._session.embedder())
 
@@ -33,6 +38,10 @@ class SimilarityChecks:
         limit: int = 5,
         chunks: bool = False,
     ) -> list[SimilarityCheck]:
+        """Return a complete check of each text, in order; faster than one call per text.
+
+        Arguments and errors as `KnowledgeBase.memory_similar`.
+        """
         engine, scope = self._scoped(entity, path, chunks=chunks)
         cleaned = [replace_surrogates(text) for text in texts]
         checks = engine.check([text[:MAX_TEXT] for text in cleaned], scope, threshold, limit)
@@ -51,9 +60,10 @@ class SimilarityChecks:
         is_known = engine.has_identical(text, scope)
         return is_known or engine.check([text], scope, threshold, 1)[0].has_similar
 
-    def check_field(
+    def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
     ) -> FieldSimilarity:
+        """Compare a value with that of a field, as `KnowledgeBase.entity_similar_field` says."""
         field, value = replace_surrogates(field), replace_surrogates(value)
         engine = self.engine()
         with self._session.naming_newer_files():
@@ -69,6 +79,7 @@ class SimilarityChecks:
         threshold: float | None,
         kept: KeptPairs,
     ) -> DuplicateScan:
+        """Return clusters of facts that say the same, and pairs that contradict each other."""
         path_filter, engine = self._session.path_filter(path), self.engine()
         with self._session.naming_newer_files():
             scope = engine.scope(entity, path_filter)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from kbx_tui.api.catalog import Catalog, require_iso_date
+from kbx_tui.api.entities import Entities, require_iso_date
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
-from kbx_tui.api.similarity_checks import SimilarityChecks
+from kbx_tui.api.similarity import Similarity
 from kbx_tui.drafting.checking import check_with_entity
 from kbx_tui.drafting.deciding import known_matches
 from kbx_tui.drafting.drafts import Draft, new_draft
@@ -45,61 +45,86 @@ GONE_LIMIT = 200
 """Journal entries searched, newest first, for what happened to an id."""
 
 
-class PageWriter:
-    """Edits pages; all other bytes of a file stay. `KnowledgeBase` documents the methods."""
+class Pages:
+    """Writes the pages of entities of one base; `kb.pages`. All other bytes of a file stay.
+
+    Each write is one journal entry, and indexed before the method returns.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session, self._files = session, FileWriter(session)
-        self._catalog, self._similarity = Catalog(session), SimilarityChecks(session)
+        self._entities, self._similarity = Entities(session), Similarity(session)
 
-    def create_page(
-        self, name: str, kind: str, fields: Mapping[str, Value], *, dry_run: bool
+    def create(
+        self,
+        name: str,
+        kind: str = "person",
+        fields: Mapping[str, Value] | None = None,
+        *,
+        dry_run: bool = False,
     ) -> Written:
+        """Create the page of a person, project or team, with `fields` as frontmatter.
+
+        Raises WriteFault if the page exists, the name has no letter, or a name or value would be
+        read back as something else.
+        """
         name = replace_surrogates(name).strip()
         path = self._free_path(kind, name)
-        data = new_page(kind, name, fields)
+        data = new_page(kind, name, fields or {})
         written = Written(written=False, path=path, diff=file_diff(path, None, data))
         if dry_run:
             return written
         entry = self._files.write([FileEdit(path, None, data)], f"{kind} create {name}")
         return replace(written, written=True, entry=entry)
 
-    def edit_page(
-        self, name: str, fields: Mapping[str, Value], *, kind: str | None, dry_run: bool
+    def edit(
+        self,
+        entity: str,
+        fields: Mapping[str, Value],
+        *,
+        kind: str | None = None,
+        dry_run: bool = False,
     ) -> Written:
+        """Set frontmatter fields of an entity's page; None removes a field.
+
+        `entity` is its name, an alias or its id, `kind` the type it must have. `hints` list fields
+        whose old value was similar. Raises NotFound, Ambiguous, WriteFault, FileChanged and
+        EmbeddingError.
+        """
         self._session.ensure_indexed()
-        entity = self._catalog.find_entity(name, kind)
-        if not entity.path:
-            raise NotFound(f"{entity.name} has no page yet; `kbx {entity.type} create` creates one")
-        before = self._files.read(entity.path)
-        frontmatter = parse_document(entity.path, before).frontmatter
+        found = self._entities.resolve(entity, kind)
+        if not found.path:
+            raise NotFound(f"{found.name} has no page yet; `kbx {found.type} create` creates one")
+        before = self._files.read(found.path)
+        frontmatter = parse_document(found.path, before).frontmatter
         old = {key: shown_value(field_value(frontmatter, key)) for key in fields}
         changed = {key: value for key, value in fields.items() if shown_value(value) != old[key]}
         if not changed:
             hints = ("nothing to change",)
-            return Written(written=False, path=entity.path, diff="", hints=hints)
+            return Written(written=False, path=found.path, diff="", hints=hints)
         edit = SetFields(tuple(changed.items()), tuple((key, old[key]) for key in changed))
         return self._files.edit_page(
-            entity.path,
+            found.path,
             [edit],
-            f"{entity.type} edit {entity.name}",
+            f"{found.type} edit {found.name}",
             dry_run=dry_run,
             before=before,
-            result=partial(Written, hints=self._field_hints(entity, changed)),
+            result=partial(Written, hints=self._field_hints(found, changed)),
         )
 
     def add_fact(
         self,
         text: str,
-        entity: str,
-        kind: FactKind,
-        date: str | None,
-        source: str | None,
         *,
-        force: bool,
-        dry_run: bool,
-        create: bool,
+        entity: str,
+        kind: FactKind = "fact",
+        date: str | None = None,
+        source: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+        create: bool = False,
     ) -> Written:
+        """Add a fact, as `KnowledgeBase.memory_add` says."""
         text = _require_fact(text)
         page = self._page_of(replace_surrogates(entity), create=create)
         edit = _added_fact(page.id, kind, text, date, source)
@@ -126,14 +151,27 @@ class PageWriter:
             return Written(written=False, path=page.path, diff="", matches=matches)
 
     def reword_fact(
-        self, fact_id: int, text: str, *, date: str | None, force: bool, dry_run: bool
+        self,
+        fact_id: int,
+        text: str,
+        *,
+        date: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
     ) -> Written:
+        """Reword a fact, unless the page says the same or the contrary elsewhere.
+
+        Date, notes and position stay. What is known already is not written and listed in `matches`,
+        as in `memory_add`; `force` writes anyway. Raises as `KnowledgeBase.edit_fact` and
+        `memory_add`.
+        """
         fact = self.fact(fact_id)
         text, date = _require_fact(text), replace_surrogates(date or "")
         edit = fact_edits.ChangeFact(fact.entity_id, fact_id, text, date, fact_identity(fact))
         return self._replace_fact(fact, text, [edit], "edit-fact", force=force, dry_run=dry_run)
 
-    def delete_fact(self, fact_id: int, *, dry_run: bool) -> Written:
+    def delete_fact(self, fact_id: int, *, dry_run: bool = False) -> Written:
+        """Delete the line of a fact. Raises as `KnowledgeBase.edit_fact`."""
         fact = self.fact(fact_id)
         edit = fact_edits.DeleteFact(fact.entity_id, fact_id, fact_identity(fact))
         return self._edit_fact(fact, [edit], "delete-fact", dry_run=dry_run)
@@ -141,13 +179,18 @@ class PageWriter:
     def supersede_fact(
         self,
         fact_id: int,
-        text: str | None,
-        date: str | None,
-        source: str | None,
         *,
-        force: bool,
-        dry_run: bool,
+        text: str | None = None,
+        date: str | None = None,
+        source: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
     ) -> Written:
+        """Strike out a fact; with `text`, add the fact that replaces it.
+
+        If the page says that, or the contrary, elsewhere, nothing is written, as in `reword_fact`.
+        Raises as `KnowledgeBase.edit_fact`.
+        """
         fact = self.fact(fact_id)
         edits: list[PageEdit] = [
             fact_edits.StrikeFact(fact.entity_id, fact_id, fact_identity(fact))
@@ -186,7 +229,7 @@ class PageWriter:
         """Return the entity to write about; with `create`, its page may not exist yet."""
         self._session.ensure_indexed()
         try:
-            entity = self._catalog.find_entity(name)
+            entity = self._entities.resolve(name)
         except UnknownEntity as error:
             if not create:
                 raise UnknownEntity(f"{error}; --create makes a page for a new person") from error
@@ -225,14 +268,17 @@ class PageWriter:
         hints = []
         for key, value in fields.items():
             if isinstance(value, str) and value.strip():
-                check = self._similarity.check_field(entity.id, key, value)
+                check = self._similarity.field(entity.id, key, value)
                 if check.is_similar:
                     current = f"{check.current_value!r} ({format_score(check.similarity)})"
                     hints.append(f"{key} already has a similar value: {current}")
         return tuple(hints)
 
     def fact(self, fact_id: int) -> Fact:
-        """Return a fact by id; when the index does not have it, index the files again first."""
+        """Return a fact or open item by its id; an unknown id has the files indexed first.
+
+        Raises NotFound, which says what became of the fact as far as the journal knows.
+        """
         self._session.ensure_indexed()
         if not 0 < fact_id < ID_LIMIT:
             raise no_fact(fact_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kbx_tui.api.file_writer import FileWriter
@@ -17,6 +17,7 @@ from kbx_tui.importing.import_planning import (
     ImportPlan,
     ImportPlanner,
     imported_people,
+    keep_as_written,
 )
 from kbx_tui.importing.imported_document import Format, Imported, ImportProblem
 from kbx_tui.importing.okf import OkfExport, write_okf
@@ -30,16 +31,28 @@ from kbx_tui.knowledge.vault import VaultFile, read_page, walk, walked_folder
 from kbx_tui.state_file import require_writable
 
 
-class Importer:
-    """Plans and makes imports and exports. `KnowledgeBase` documents the methods."""
+class Imports:
+    """Imports into one base and its export; `kb.imports`."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._files = session, FileWriter(session)
 
     def plan(
-        self, sources: Sequence[Path], form: Format | None, answer: Answer, *, create_people: bool
+        self,
+        sources: Iterable[Path | str],
+        *,
+        form: Format | None = None,
+        answer: Answer = keep_as_written,
+        create_people: bool = False,
     ) -> ImportPlan:
-        imported = self._read(sources, form)
+        """Return the pages that files, folders and archives of other programs would become.
+
+        Nothing is written. `form` is the format where names and content do not show it;
+        `answer` says who an attendee is who may be several people, by default the name stays as
+        written. `create_people` adds a page for each attendee with a full name and without one.
+        Raises NotFound, and ConfigError for a source that cannot be read or is refused.
+        """
+        imported = self._read([Path(source) for source in sources], form)
         prefix = "" if walked_folder(self._session.root) == self._session.root else "memory/"
         people = self._people()
         matcher = AttendeeMatcher((*people, *imported_people(imported, prefix)), answer)
@@ -52,10 +65,20 @@ class Importer:
         )
         return planner.plan(imported, matcher)
 
-    def apply(self, plan: ImportPlan, description: str) -> int | None:
+    def apply(self, plan: ImportPlan, description: str = "import") -> int | None:
+        """Write the pages of a plan, all or none, as one entry that `undo` reverts.
+
+        Returns the number of that entry, None if there is nothing to write. Raises WriteFault.
+        """
         return self._files.write(plan.edits, description) if plan.edits else None
 
-    def export_okf(self, folder: Path, *, include_redacted: bool) -> OkfExport:
+    def export_okf(self, folder: Path | str, *, include_redacted: bool = False) -> OkfExport:
+        """Write all pages to a new folder in the Open Knowledge Format v0.1.
+
+        Redacted pages and lines are left out unless `include_redacted`. Raises ConfigError for a
+        folder that has content, and WriteFault.
+        """
+        folder = Path(folder)
         require_writable(self._session.root)
         inside = walked_folder(self._session.root)
         if folder.expanduser().resolve().is_relative_to(inside.resolve()):

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import partial
 
-from kbx_tui.api.catalog import Catalog
+from kbx_tui.api.documents import Documents
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
+from kbx_tui.base_trust import OBSIDIAN
 from kbx_tui.drafting.records import Written
 from kbx_tui.editing.page_edits import LinkName
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.inline import is_in_table
-from kbx_tui.knowledge.obsidian_vault import list_attachments
+from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search import browse
 from kbx_tui.search.document_links import LinkIndex
+from kbx_tui.search.link_graph import Destination
 from kbx_tui.search.link_records import (
     MOST_DOCUMENTS,
     BrokenLink,
@@ -24,40 +26,76 @@ from kbx_tui.search.link_records import (
     LinkOverview,
     UnlinkedMention,
 )
+from kbx_tui.search.ranking.rank import Ranking
 
 
-class LinkBrowser:
-    """Looks links up in a session. `KnowledgeBase` documents the methods."""
+class Links:
+    """The links of one base, as indexed; `kb.links`."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._files = session, FileWriter(session)
-        self._catalog = Catalog(session)
         self._index: tuple[object, LinkIndex] | None = None
 
     def of(self, name: str) -> DocumentLinks:
+        """Return the links of a document: to it, from it, broken ones, and unlinked mentions.
+
+        `name` is its path, id, file name, title or alias. Raises NotFound.
+        """
         self._session.ensure_indexed()
         return self._links().of(self._path(replace_surrogates(name)))
 
-    def broken(self, path: str | None) -> tuple[BrokenLink, ...]:
+    def check(self, path: str | None = None) -> tuple[BrokenLink, ...]:
+        """Return the links that lead to nothing, by path and line, with documents likely meant.
+
+        `path` is a folder, file or glob.
+        """
         self._session.ensure_indexed()
-        paths = None if path is None else set(self._catalog.paths_in_scope(path))
+        paths = None if path is None else set(Documents.of(self._session).in_scope(path))
         return self._links().all_broken(paths)
 
     def overview(self) -> LinkOverview:
+        """Return how many links and broken links the base has, and what is linked most."""
         self._session.ensure_indexed()
         return self._links().overview()
 
-    def most_linked(self, paths: Collection[str]) -> tuple[LinkedDocument, ...]:
-        return self._links().most_linked(paths)
+    def most_linked(self, documents: Ranking | str) -> tuple[LinkedDocument, ...]:
+        """Return those of some documents with most links to them, at least 2.
+
+        Of the results of a ranking, or of a path as in `search`; "" are all documents.
+        """
+        return self._links().most_linked(Documents.of(self._session).chosen(documents))
+
+    def follow(self, target: str, source: str) -> Destination | None:
+        """Return where a wikilink or relative link in the document `source` leads.
+
+        None for other addresses (`https://`) and for targets that do not exist.
+        """
+        index = self._session.fresh_index()
+        return browse.follow(index, replace_surrogates(target), replace_surrogates(source))
+
+    def obsidian_address(self, path: str) -> str:
+        """Return the address at which Obsidian opens a document.
+
+        Empty where `[links] open` does not name it, and where the base is not a vault or not
+        trusted with that.
+        """
+        session = self._session
+        if session.settings.links.open != "obsidian" or OBSIDIAN in session.refused:
+            return ""
+        return obsidian_address(session.root, path)
 
     def titles_to_ask_for(self) -> list[str]:
         """Return the titles of the most linked notes of a small base without entities."""
         snapshot = self._session.snapshot()
         if snapshot.entities or len(snapshot.paths) > MOST_DOCUMENTS:
             return []
-        return [linked.title for linked in self.most_linked(snapshot.paths)]
+        return [linked.title for linked in self.most_linked("")]
 
-    def link(self, mention: UnlinkedMention, path: str, *, dry_run: bool) -> Written:
+    def link(self, mention: UnlinkedMention, path: str, *, dry_run: bool = False) -> Written:
+        """Make a mention a link to the document at `path`; all other bytes stay. Undoable.
+
+        Raises WriteFault if the name is not there any more.
+        """
         before = self._files.read(mention.path)
         lines = decode(before)[0].split("\n")
         in_table = is_in_table(lines, mention.line - 1)
@@ -79,12 +117,13 @@ class LinkBrowser:
 
     def _path(self, name: str) -> str:
         """Return the path of the document with a path, id, name, file name, title or alias."""
+        documents = Documents.of(self._session)
         try:
-            path, entity = self._catalog.identify(name)
+            path, entity = documents.identify(name)
         except NotFound:
-            found = self._catalog.follow(name, "")
+            found = self.follow(name, "")
             if found is None:
-                nearest = self._catalog.find_documents(name, 1)
+                nearest = documents.find(name, 1)
                 hint = f"; did you mean {nearest[0].path}?" if nearest else ""
                 raise NotFound(f"no document is called {name!r}{hint}") from None
             path = found.path

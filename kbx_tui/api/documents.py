@@ -1,0 +1,398 @@
+"""Documents: found, listed and read, as indexed or as they are on disk; paths and filters."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kbx_tui.api.session import Session
+from kbx_tui.errors import NotFound
+from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.index.load_snapshot import LineRange
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import is_one_of, quoted
+from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
+from kbx_tui.index.tables import DOCUMENT_COLUMNS, document_from_row, document_version
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
+from kbx_tui.knowledge.obsidian_vault import DailyNotes, read_vault_settings
+from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.records import Document, Entity
+from kbx_tui.knowledge.vault import locate, read_page
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search import browse
+from kbx_tui.search.browse import BaseContents, contents_of
+from kbx_tui.search.completion import FilterCompletions, complete_filter, complete_last_word
+from kbx_tui.search.frecency import OpenedDocuments
+from kbx_tui.search.name_lookup import DocumentName
+from kbx_tui.search.query.filters import UnfinishedFilter
+from kbx_tui.search.query.query_terms import searched_terms
+from kbx_tui.search.ranking.rank import Ranking
+from kbx_tui.search.request import MAX_QUERY
+from kbx_tui.search.results.facets import Facets
+
+_WORD = re.compile(r"\w+")
+
+PUBLIC_PAGES = 1000
+"""Pages whose public text is kept, the last used ones."""
+SETTLED_NS = 2_000_000_000
+"""Age of a change in nanoseconds from which the identity of a file is relied on."""
+
+Naming = tuple[str, Entity | None, str]
+"""Path of a document, the entity if it is about one, and one of its names."""
+NameTable = dict[str, list[Naming]]
+"""By first word of the name, folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentView:
+    """A document as it is on disk now."""
+
+    path: str
+    title: str
+    date: str
+    kind: str
+    text: str
+    """The whole file, decoded, frontmatter included."""
+    redacted_lines: frozenset[int] = frozenset()
+    """1-based."""
+    left_out: int = 0
+    """Bytes at the end of the file that are not in `text`."""
+
+
+def unknown_id(document_id: str) -> NotFound:
+    """Return the error for an id or path that names nothing."""
+    return NotFound(
+        f"nothing here has the id {document_id!r}; ids look like person:alice-chen, and searches "
+        "return them"
+    )
+
+
+class Documents:
+    """The documents of one base; `kb.documents`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._word_matches: tuple[Snapshot, str, Mapping[str, Document]] | None = None
+        """Snapshot, word and documents of the last `containing`."""
+        self._names: tuple[Snapshot, NameTable] | None = None
+        self._public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
+        """Identity of the file and its public text by path, the last used last."""
+
+    @classmethod
+    def of(cls, session: Session) -> Documents:
+        """Return those of a session, whose caches are dropped when it is closed."""
+        return session.shared(cls, lambda: cls(session))
+
+    # On disk
+
+    def view(self, path: str, *, most: int | None = None) -> DocumentView:
+        """Return a document as it is on disk now; of a longer one, the first `most` bytes.
+
+        Raises NotFound when there is none at `path` or it is outside the base.
+        """
+        whole = data = self._bytes(path)
+        if most is not None and len(whole) > most:  # whole lines, unless one alone is longer
+            data = whole[: whole.rfind(b"\n", 0, most) + 1 or most]
+        document = parse_document(path, data, daily_notes=self._daily_notes())
+        return DocumentView(
+            path=path,
+            title=document.title,
+            date=document.date,
+            kind=document.kind,
+            text=decode(data)[0],
+            redacted_lines=PublicPage(path, data, self._entity_types()).redacted_lines,
+            left_out=len(whole) - len(data),
+        )
+
+    def read(self, path: str) -> Document:
+        """Return an indexed document, parsed as it is on disk now. Raises NotFound."""
+        types, daily_notes = self._entity_types(), self._daily_notes()
+        return parse_document(path, self._bytes(path), entity_types=types, daily_notes=daily_notes)
+
+    def opened(self, path: str) -> None:
+        """Count an opening of a document towards its frecency. Write errors are ignored."""
+        OpenedDocuments(self._session.root, self._session.notice_once).add(path)
+
+    def public_page(self, path: str) -> PublicPage | None:
+        """Return a file as it is on disk now, and what of it is not redacted; None if it is gone.
+
+        A file that did not change since the last call is not read again.
+        """
+        session, pages = self._session, self._public_pages
+        if session.reads_stored_pages():
+            return self._stored_public_page(path)
+        try:
+            identity = _file_identity(os.stat(f"{session.root}/{path}"))  # noqa: PTH116 - faster
+        except (OSError, ValueError):
+            identity = None  # gone, or spelt differently on disk: `locate` finds out
+        known = pages.pop(path, None)
+        if identity is None or known is None or known[0] != identity:
+            read_at = time.time_ns()
+            try:
+                page = PublicPage(path, self._bytes(path), self._entity_types())
+            except NotFound:
+                return None
+            if identity is None or read_at - max(identity[:2]) < SETTLED_NS:
+                return page  # a change as soon after this one might have the same identity
+            known = (identity, page)
+        self._keep_page(path, known)
+        return known[1]
+
+    def is_redacted(self, path: str, text: str) -> bool:
+        """Return whether a text that is on a page stands only in what is redacted of it now."""
+        page = self.public_page(path) if path else None
+        return page is not None and page.redacts(text)
+
+    def is_as_indexed(self, page: PublicPage) -> bool:
+        """Return whether the index was built from this version of a page."""
+        snapshot = self._session.snapshot()
+        row = snapshot.row_of.get(page.path)
+        version = document_version(page.path, page.content_hash)
+        return row is not None and snapshot.versions[row] == version
+
+    # As indexed; without an index, these raise NotFound unless they say otherwise
+
+    def paths(self) -> Sequence[str]:
+        """Return the paths of all documents, sorted."""
+        return self._session.snapshot().paths
+
+    def titles(self) -> Mapping[str, str]:
+        """Return the title of each document by path."""
+        snapshot = self._session.snapshot()
+        return dict(zip(snapshot.paths, snapshot.titles, strict=True))
+
+    def kinds(self) -> Mapping[str, int]:
+        """Return the number of documents of each kind, sorted by kind."""
+        return dict(sorted(Counter(self._session.snapshot().kinds).items()))
+
+    def of_kind(self, kind: str) -> Iterator[str]:
+        """Return the paths of the documents of a type, in order, as needed."""
+        snapshot = self._session.snapshot()
+        return (path for path, of in zip(snapshot.paths, snapshot.kinds, strict=True) if of == kind)
+
+    def ids(self, paths: Collection[str]) -> Mapping[str, str]:
+        """Return the ids of documents by path; a page has the id of its entity."""
+        snapshot = self._session.snapshot()
+        rows = {path: snapshot.row_of[path] for path in paths if path in snapshot.row_of}
+        return {path: snapshot.ids[row] for path, row in rows.items()}
+
+    def listed(self, offset: int, limit: int) -> Sequence[tuple[str, str, str]]:
+        """Return id, path and title of documents, sorted by path."""
+        snapshot, part = self._session.snapshot(), slice(offset, offset + limit)
+        return list(
+            zip(snapshot.ids[part], snapshot.paths[part], snapshot.titles[part], strict=True)
+        )
+
+    def identify(self, document_id: str) -> tuple[str, Entity | None]:
+        """Return the path and the entity that an id or path names; either may be missing.
+
+        The path is empty for an entity without a page. Raises NotFound.
+        """
+        loaded = self._session.fresh_index().generation()
+        document_id = replace_surrogates(document_id)
+        if entity := loaded.entities.get(document_id):
+            return entity.path, entity
+        snapshot = loaded.snapshot
+        row = snapshot.row_of.get(document_id)
+        if row is None and document_id in snapshot.ids:
+            row = snapshot.ids.index(document_id)
+        if row is None:
+            raise unknown_id(document_id)
+        return snapshot.paths[row], loaded.entities.get(snapshot.ids[row])
+
+    def find(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
+        """Return documents with `text` in their title or path, best first.
+
+        Without text, the newest. The first 2,000 characters of a text count.
+        """
+        text = replace_surrogates(text[:MAX_QUERY])
+        return browse.find_documents(self._session.fresh_index(), text, limit)
+
+    def named_in(self, text: str) -> Iterator[Naming]:
+        """Yield what a text names by title, path, id, name or alias, ignoring letter case.
+
+        As (path, entity, name as indexed); documents without, and entities perhaps without a path.
+        """
+        text, table = text.casefold(), self._name_table()
+        for word in {"", *_WORD.findall(text)}:  # looked up by first word: a base has thousands
+            for path, owner, name in table.get(word, ()):
+                folded = name.casefold()
+                if folded in text and _is_word(folded, text):
+                    yield path, owner, name
+
+    def stored(self, paths: Sequence[str]) -> Mapping[str, Document]:
+        """Return documents as they were indexed, by path; unknown paths are left out."""
+        if not paths:
+            return {}
+        reader = self._session.fresh_index().reader
+        rows = reader.rows("documents", DOCUMENT_COLUMNS, is_one_of("path", paths))
+        return {row["path"]: document_from_row(row) for row in rows.to_pylist()}
+
+    def containing(self, word: str) -> Mapping[str, Document]:
+        """Return the indexed documents with a word in title or frontmatter, by path.
+
+        Letter case is ignored. Empty without an index. The last answer is kept for as long as the
+        index stays the same.
+        """
+        session = self._session
+        if not (session.has_open_index() or session.is_indexed()):
+            return {}
+        snapshot, cached = session.snapshot(), self._word_matches
+        if cached is None or cached[0] is not snapshot or cached[1] != word:
+            pattern = quoted(f"%{word.lower()}%")
+            where = f"lower(title) LIKE {pattern} OR lower(frontmatter) LIKE {pattern}"
+            rows = session.open_index().reader.rows("documents", ["path"], where)
+            cached = self._word_matches = snapshot, word, self.stored(rows["path"].to_pylist())
+        return cached[2]
+
+    def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
+        """Return first and last line of each chunk, in order, by path of the document.
+
+        Empty without an index.
+        """
+        if not self._session.is_indexed():
+            return {}
+        generation = self._session.fresh_index().generation()
+        row_of, chunks = generation.snapshot.row_of, generation.chunk_lines
+        return {path: chunks.of(row_of[path]) for path in paths if path in row_of}
+
+    def contents(self, linked: Sequence[str] = ()) -> BaseContents:
+        """Return what the base holds; `linked` are the titles of its most linked notes."""
+        generation = self._session.fresh_index().generation()
+        words = generation.words
+
+        def occurrences(word: str) -> tuple[int, int]:
+            terms = searched_terms(word, words.languages, words.holds).words
+            return words.occurrences(terms[0]) if terms else (0, 0)
+
+        return contents_of(generation.snapshot, occurrences, linked)
+
+    def facets(self, documents: Ranking | str) -> Facets:
+        """Return how many documents have each type, tag, month, person and folder.
+
+        Of the results of a ranking, or of a path as in `search`; "" are all documents.
+        """
+        return self._session.fresh_index().generation().facets.of(self.chosen(documents))
+
+    def chosen(self, documents: Ranking | str) -> Sequence[str]:
+        """Return the paths of the results of a ranking, or those that a path filter matches."""
+        if isinstance(documents, str):
+            return self.in_scope(documents)
+        included = documents.included.nonzero()[0].tolist()
+        return [documents.evidence.paths[row] for row in included]
+
+    # Paths, filters and queries while they are typed
+
+    def in_scope(self, path: str) -> Sequence[str]:
+        """Return the paths that a path filter matches, sorted. Raises as `count_scope`."""
+        paths = self._session.snapshot().paths
+        selected = self._session.path_filter(path).among(paths)
+        return [each for each in paths if selected.matches(each)]
+
+    def count_scope(self, path: str) -> tuple[int, int]:
+        """Return how many documents a path filter matches, and how many there are in total.
+
+        Raises ConfigError for a path outside the base.
+        """
+        path_filter = self._session.path_filter(path)
+        return browse.count_scope(self._session.fresh_index(), path_filter)
+
+    def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
+        """Return completions of a partial path: folders (with a final slash), then files."""
+        index = self._session.fresh_index()
+        return browse.complete_path(index, replace_surrogates(text), self._session.root, limit)
+
+    def complete_filter(self, unfinished: UnfinishedFilter, limit: int = 20) -> FilterCompletions:
+        """Return how the filter at the end of a query may go on (`unfinished_filter`)."""
+        return complete_filter(self._session.fresh_index().generation(), unfinished, limit)
+
+    def complete_query(self, query: str) -> str:
+        """Return a query whose last word may still be typed, with that word continued.
+
+        To the most frequent word that begins like it, if no document holds what is typed; otherwise
+        the query itself.
+        """
+        index = self._session.fresh_index()
+        return complete_last_word(index.generation(), index.reader, query)
+
+    def _stored_public_page(self, path: str) -> PublicPage | None:
+        """Return a page as it was published; kept until another version is read."""
+        if path not in self._public_pages:
+            try:
+                data, content_hash = self._stored_page(path)
+            except NotFound:
+                return None
+            page = PublicPage(path, data, self._entity_types(), content_hash)
+            self._keep_page(path, ((), page))
+        return self._public_pages[path][1]
+
+    def _keep_page(self, path: str, page: tuple[tuple[int, ...], PublicPage]) -> None:
+        self._public_pages[path] = page  # the last of the dictionary is the one used last
+        if len(self._public_pages) > PUBLIC_PAGES:
+            del self._public_pages[next(iter(self._public_pages))]
+
+    def _stored_page(self, path: str) -> tuple[bytes, str]:
+        """Return a page as it was published, and the hash of its file. Raises NotFound."""
+        index, columns = self._session.fresh_index(), [*STORED_PAGE_COLUMNS, "content_hash"]
+        marked = self._session.shared(MarkedPages, lambda: MarkedPages(index.store))
+        rows = index.reader.rows("documents", columns, is_one_of("path", [path])).to_pylist()
+        data = marked.pages.get(path)
+        if not rows or data == b"":
+            raise NotFound(f"no document {path} in the published index")
+        return data or stored_page(rows[0]), rows[0]["content_hash"]
+
+    def _name_table(self) -> NameTable:
+        """Return all names of documents and entities by first word, for one index generation."""
+        snapshot = self._session.snapshot()
+        if self._names is None or self._names[0] is not snapshot:
+            rows = zip(snapshot.paths, snapshot.ids, snapshot.titles, strict=True)
+            namings: list[Naming] = [
+                (path, None, name) for path, *names in rows for name in (path, *names)
+            ]
+            for entity in snapshot.entities:
+                names = (entity.id, entity.name, *entity.aliases, *entity.emails)
+                namings += [(entity.path, entity, name) for name in names]
+            table: NameTable = {}
+            for naming in namings:
+                first = _WORD.search(naming[2].casefold())
+                if naming[2]:
+                    table.setdefault(first[0] if first else "", []).append(naming)
+            self._names = snapshot, table
+        return self._names[1]
+
+    def _entity_types(self) -> frozenset[str]:
+        return CORE_ENTITY_TYPES | frozenset(self._session.settings.entities.types)
+
+    def _daily_notes(self) -> DailyNotes | None:
+        vault = read_vault_settings(self._session.root)
+        return vault.daily_notes if vault else None
+
+    def _bytes(self, path: str) -> bytes:
+        session = self._session
+        if session.reads_stored_pages():
+            return self._stored_page(path)[0]
+        try:
+            return read_page(
+                locate(session.root, path, excluded_files(session.root, session.settings.index))
+            )
+        except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+            raise NotFound(f"no document {path} in {session.root}") from error
+        except OSError as error:
+            reason = error.strerror or error
+            raise NotFound(f"{path} in {session.root} cannot be read: {reason}") from error
+
+
+def _is_word(name: str, text: str) -> bool:
+    """Return whether a name appears in a text, not only as a part of a word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _file_identity(status: os.stat_result) -> tuple[int, ...]:
+    """Return what differs between two versions of a file, times first."""
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev

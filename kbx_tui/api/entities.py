@@ -1,0 +1,104 @@
+"""Entities: found, shown with what is known about them, and what could be entities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kbx_tui.api.session import Session
+from kbx_tui.errors import ConfigError
+from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.records import Entity, Fact
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.search import browse
+from kbx_tui.search.browse import EntityCard, EntityName
+from kbx_tui.search.request import MAX_QUERY
+from kbx_tui.search.results.notes import cut_query_notes
+from kbx_tui.similarity.entity_finder import EntityFinder
+
+if TYPE_CHECKING:
+    from kbx_tui.drafting.records import Written
+    from kbx_tui.knowledge.topics import EntityProposal
+
+
+class Entities:
+    """The entities of one base; `kb.entities`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def card(self, entity_id: str) -> EntityCard:
+        """Return everything known about an entity. Raises NotFound."""
+        return browse.entity_card(self._session.fresh_index(), entity_id)
+
+    def named(self, name: str) -> EntityCard:
+        """Return everything known about the entity with this name, alias or id.
+
+        Prefixes of its words are enough if they fit only one. Raises NotFound and Ambiguous.
+        """
+        return self.card(self.resolve(name).id)
+
+    def resolve(self, name: str, kind: str | None = None) -> Entity:
+        """Return the entity with this name, alias or id. Raises UnknownEntity and Ambiguous.
+
+        With `kind`, only entities of that type are considered.
+        """
+        entities: Sequence[Entity] = self._session.snapshot().entities
+        if kind is not None:
+            entities = tuple(entity for entity in entities if entity.type == kind)
+        with self._session.naming_newer_files():
+            return EntityFinder(entities).find(replace_surrogates(name))
+
+    def find(self, text: str, limit: int = 20) -> tuple[EntityName, ...]:
+        """Return entities with `text` in their name or an alias, best first.
+
+        Without text, those with the most documents. The first 2,000 characters of a text count.
+        """
+        for note in cut_query_notes(text):
+            self._session.notice_once(note)
+        text = replace_surrogates(text[:MAX_QUERY])
+        return browse.find_entities(self._session.fresh_index(), text, limit)
+
+    def facts(self, *, entity: str | None = None, since: str | None = None) -> tuple[Fact, ...]:
+        """Return facts and open items of any status, newest first, undated ones last.
+
+        `entity` restricts them to one entity, `since` to dates from that one on. Raises
+        ConfigError, NotFound and Ambiguous.
+        """
+        self._session.ensure_indexed()
+        entity_id = "" if entity is None else self.resolve(entity).id
+        return browse.list_facts(self._session.fresh_index(), entity_id, require_iso_date(since))
+
+    def proposal(self) -> EntityProposal | None:
+        """Return what could be entities in an indexed base without any; None if nothing could.
+
+        Nothing is proposed where kbx.toml has a section `[entities]`. Raises NotFound without an
+        index, ConfigError and IndexFault.
+        """
+        from kbx_tui.api.file_writer import FileWriter
+        from kbx_tui.index.build.entity_stage import read_topics
+        from kbx_tui.settings_file import has_section
+
+        session = self._session
+        if session.snapshot().entities or has_section(FileWriter(session).settings(), "entities"):
+            return None
+        return read_topics(session.open_index().store).proposal()
+
+    def use(self, proposal: EntityProposal, *, dry_run: bool = False) -> Written:
+        """Write what a proposal makes entities to `[entities]` of kbx.toml; the next run uses it.
+
+        Comments and order stay. With `dry_run` only the diff is made. `undo` reverts it. Raises
+        ConfigError, WriteFault and FileChanged.
+        """
+        from kbx_tui.api.file_writer import FileWriter
+
+        return FileWriter(self._session).set_settings(
+            "entities", proposal.settings, "set [entities] in", dry_run=dry_run
+        )
+
+
+def require_iso_date(date: str | None) -> str:
+    """Return an ISO date unchanged, or an empty string for none. Raises ConfigError."""
+    if date and iso_date(date) != date:
+        raise ConfigError(f"{date!r} is not a date; write it as 2026-03-10")
+    return date or ""

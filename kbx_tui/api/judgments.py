@@ -1,0 +1,271 @@
+"""Judgments and preferences of the user, and the quality of searches measured by judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kbx_tui.api.searcher import Searcher
+from kbx_tui.api.session import Session
+from kbx_tui.errors import NotFound, RerankerError
+from kbx_tui.evaluation.blind_preferences import (
+    DEPTH,
+    Better,
+    Paths,
+    Preference,
+    PreferenceLog,
+    ShownList,
+    Votes,
+    count_votes,
+)
+from kbx_tui.evaluation.exchange import (
+    Format,
+    JudgmentImport,
+    plan_import,
+    read_judgment_file,
+    write_judgment_file,
+)
+from kbx_tui.evaluation.judged_evidence import KeptEvidence
+from kbx_tui.evaluation.judgments import (
+    JudgedQuery,
+    Judgment,
+    JudgmentLog,
+    UndoneJudgment,
+    judged_queries,
+    knobs_of,
+    now,
+    query_key,
+    read_judgments,
+)
+from kbx_tui.evaluation.runs import (
+    Knob,
+    Mode,
+    ProgressCallback,
+    Retrieve,
+    Run,
+    Sweep,
+    measure,
+    sweep,
+)
+from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.knowledge.vault import list_files, locate
+from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.state_file import require_writable
+
+
+class Judgments:
+    """The user's own relevance judgments of one base, and measures by judgments; `kb.judgments`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._searcher = session, Searcher(session)
+        self._log = JudgmentLog(session.root, session.notice_once)
+
+    def add(
+        self, query: str, path: str, grade: int | None, *, tuning: Tuning | None = None
+    ) -> Judgment:
+        """Store how relevant a document is for a query; a newer grade of the two counts.
+
+        `grade` is 0 (not relevant) to 3 (just what was wanted), None for not sure. `tuning` is what
+        ranked the document, by default that of kbx.toml; it is stored with the generation of the
+        index. The grade is on disk when this returns. Raises NotFound for an unknown document,
+        OutOfRange for another grade, ConfigError for a blank query, and WriteFault.
+        """
+        knobs = knobs_of(tuning or self._searcher.tuning())
+        judgment = Judgment(query, path, grade, now(), knobs, self._session.stored_generation())
+        self._require_document(judgment.path)
+        self._log.add([judgment])
+        return judgment
+
+    def undo(self, judgment: Judgment | None = None) -> UndoneJudgment:
+        """Undo a judgment, by default the last one not undone; the one before counts again.
+
+        Raises WriteFault when there is none, or its document was judged again since.
+        """
+        return self._log.undo(judgment)
+
+    def grades(self, query: str) -> Mapping[str, int | None]:
+        """Return the user's grades for a query by path, None for not sure."""
+        key = query_key(query)
+        return {
+            judgment.path: judgment.grade for judgment in self._log.read() if judgment.query == key
+        }
+
+    def queries(self, folder: Path | str | None = None) -> tuple[JudgedQuery, ...]:
+        """Return the judged queries of a labelled folder, or the user's own in this base.
+
+        There may be none of the user's own; lines that cannot be read are left out with a notice.
+        For a folder, raises NotFound and ConfigError.
+        """
+        if folder is not None:
+            return read_judgments(Path(folder))
+        return judged_queries(self._log.read())
+
+    def import_file(
+        self,
+        file: Path | str,
+        *,
+        form: Format | None = None,
+        topics: Path | str | None = None,
+        scale: float | None = None,
+        replace: bool = False,
+        dry_run: bool = False,
+    ) -> JudgmentImport:
+        """Add the judgments of a file of another tool to the user's own, and return what is new.
+
+        `form` is `qrels`, `quepid` or `opensearch`, by default recognised by content; `topics` has
+        the texts of the query ids in qrels; `scale` is the highest rating, which is mapped to 3. A
+        grade that differs from one given here is a conflict and changes nothing, except with
+        `replace`. Raises NotFound, ConfigError and WriteFault; nothing is stored then.
+        """
+        session = self._session
+        graded = read_judgment_file(Path(file), form, Path(topics) if topics else None, scale)
+        documents = list_files(session.root, excluded_files(session.root, session.settings.index))
+        if dry_run:
+            return plan_import(graded, self._log.read(), documents)
+        with self._log.locked():
+            planned = plan_import(graded, self._log.read(), documents)
+            self._log.append(planned.judgments(replace=replace))
+        return planned
+
+    def export_file(
+        self, file: Path | str, form: Format = "qrels", *, topics: Path | str | None = None
+    ) -> int:
+        """Write the user's own judgments for another tool and return how many.
+
+        Those that say "not sure" are left out. `topics` names a file for the queries with the ids
+        they have in qrels. Raises KbxError for a file that cannot be written.
+        """
+        require_writable(self._session.root)
+        return write_judgment_file(
+            Path(file), form, self._log.read(), Path(topics) if topics else None
+        )
+
+    def evaluate(
+        self,
+        queries: Sequence[JudgedQuery],
+        *,
+        mode: Mode = "auto",
+        preset: str | None = None,
+        doc_types: Sequence[str] = (),
+        progress: ProgressCallback | None = None,
+        reranker: str | None = None,
+    ) -> Run:
+        """Return the quality of the results of each judged query; indexes the base first if needed.
+
+        `reranker` as in `KnowledgeBase.rerank`; an empty one leaves out that of kbx.toml. Raises
+        NotFound when no query has a relevant document, and RerankerError.
+        """
+
+        def rerank(ranking: Ranking) -> Ranking:
+            reranked = self._searcher.rerank(ranking, reranker)
+            scores = reranked.evidence.reranker
+            if scores is not None and scores.failure:  # other figures than those asked for
+                raise RerankerError(scores.failure)
+            return reranked
+
+        tuning, retrieve = self._prepare(preset, doc_types, fast=mode == "fast")
+        return measure(
+            queries,
+            retrieve,
+            tuning,
+            base=self._session.root.name,
+            mode=mode,
+            preset=self._searcher.preset(preset),
+            doc_types=doc_types,
+            progress=progress,
+            rerank=rerank,
+        )
+
+    def sweep(
+        self,
+        queries: Sequence[JudgedQuery],
+        knob: Knob,
+        *,
+        preset: str | None = None,
+        doc_types: Sequence[str] = (),
+        progress: ProgressCallback | None = None,
+    ) -> Sweep:
+        """Return nDCG@10 at many values of a knob, retrieving once per query.
+
+        Raises as `evaluate`.
+        """
+        tuning, retrieve = self._prepare(preset, doc_types)
+        return sweep(queries, retrieve, tuning, knob, progress=progress)
+
+    def _prepare(
+        self, preset: str | None, doc_types: Sequence[str], *, fast: bool = False
+    ) -> tuple[Tuning, Retrieve]:
+        """Return knobs and retrieval of a preset, with index and model loaded."""
+        self._session.ensure_indexed(fast=False)
+        request = SearchRequest("", doc_types=doc_types, fast=fast, preset=preset)
+        if not fast:
+            self._searcher.warm()  # so that the first query is timed like the others
+        tuning = self._searcher.tuning(preset)
+        return tuning, lambda query: self._searcher.retrieve(replace(request, query=query))
+
+    def _require_document(self, path: str) -> None:
+        """Raise NotFound if a path names no document on disk."""
+        session = self._session
+        try:
+            locate(session.root, path, excluded_files(session.root, session.settings.index))
+        except (OSError, ValueError) as error:
+            raise NotFound(
+                f"there is no document {path!r}; paths are those that a search lists"
+            ) from error
+
+
+class Preferences:
+    """Which of two result lists the user preferred, in one base; `kb.preferences`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._log = PreferenceLog(session.root, session.notice_once)
+        searcher = Searcher(session)
+        self._kept = KeptEvidence(
+            lambda query, preset: searcher.retrieve(SearchRequest(query, preset=preset))
+        )
+
+    def add(self, query: str, first: ShownList, second: ShownList, better: Better) -> Preference:
+        """Store which of two result lists answers a query better: first, second or neither.
+
+        It is on disk when this returns. Raises ConfigError for a blank query and for lists that do
+        not differ, and WriteFault.
+        """
+        generation = self._session.stored_generation()
+        preference = Preference(query, first, second, better, now(), generation)
+        self._log.add(preference)
+        return preference
+
+    def undo(self, preference: Preference | None = None) -> Preference:
+        """Take back a preference, by default the last one, and return it.
+
+        Raises WriteFault when there is none, or it was replaced or taken back since.
+        """
+        return self._log.undo(preference)
+
+    def read(self) -> tuple[Preference, ...]:
+        """Return the preferences that count, the oldest first."""
+        return self._log.read()
+
+    def count(self, before: Tuning, after: Tuning) -> Votes:
+        """Return how often the lists of each of two settings were preferred.
+
+        Each query with a preference is retrieved once until the index has another generation.
+        """
+        preferences = self.read()
+        of_a, of_b = (self._top_lists(preferences, tuning) for tuning in (before, after))
+        both = {query: (of_a[query], of_b[query]) for query in of_a if query in of_b}
+        return count_votes(preferences, both)
+
+    def _top_lists(self, preferences: Sequence[Preference], tuning: Tuning) -> dict[str, Paths]:
+        """Return the first results under a tuning by query, of those with a preference."""
+        if not preferences:
+            return {}
+        queries = [preference.query for preference in preferences]
+        found = self._kept.read(queries, tuning.preset, self._session.newest_generation())
+        return {
+            query: rank(evidence, tuning).best_paths(DEPTH) for query, evidence in found.items()
+        }

@@ -12,10 +12,9 @@ from kbx_tui.base_trust import RERANKER
 from kbx_tui.errors import ConfigError, IndexDamaged
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RERANKED
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.answer import answer, in_order
 from kbx_tui.search.results.response import MAX_BY_DATE, SearchResponse, Snippet
 from kbx_tui.search.results.snippets import match_spans

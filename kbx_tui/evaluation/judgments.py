@@ -32,7 +32,7 @@ import msgspec
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, NotFound, OutOfRange, WriteFault
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice, decode_json, read_regular_file
 
 SIZE_LIMIT = 1024 * 1024 * 1024
@@ -142,6 +142,7 @@ def _grade(value: object, place: str) -> int:
 
 GROUP = "own"
 MAX_GRADE = 3
+"""The highest grade that the app gives, "just what was wanted"."""
 UNSURE: Literal["unsure"] = "unsure"
 """The grade "not sure" in the file."""
 

@@ -27,7 +27,7 @@ from kbx_tui.evaluation.significance import (
 )
 from kbx_tui.formatting import format_change, format_p
 from kbx_tui.search.evidence.scores import Scores
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 
 FOLDS = 5
 FEWEST_QUERIES = 10

@@ -9,7 +9,7 @@ from typing import Any
 
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import KbxError
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice
 
 

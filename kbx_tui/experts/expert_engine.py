@@ -26,7 +26,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.results.notes import cut_query_notes, vector_notes, wide_scope_notes
+from kbx_tui.search.results.answer import cut_query_notes, vector_notes, wide_scope_notes
 
 Receipts = defaultdict[str, list[Receipt]]
 """Receipts by entity id."""

@@ -171,18 +171,11 @@ def name_of(entity: Entity) -> EntityName:
 
 def documents_of(snapshot: Snapshot, linked: LinkedDocuments) -> list[EntityDocument]:
     """Return linked documents in path order; `linked` has rows of the whole base."""
+    paths, titles, dates, kinds = snapshot.paths, snapshot.titles, snapshot.dates, snapshot.kinds
+    rows, strengths = linked.rows.tolist(), linked.strengths.tolist()
     return [
-        EntityDocument(
-            path=snapshot.paths[row],
-            title=snapshot.titles[row],
-            date=snapshot.dates[row],
-            kind=snapshot.kinds[row],
-            reason=reason,
-            strength=strength,
-        )
-        for row, strength, reason in zip(
-            linked.rows.tolist(), linked.strengths.tolist(), linked.reasons, strict=True
-        )
+        EntityDocument(paths[row], titles[row], dates[row], kinds[row], reason, strength)
+        for row, strength, reason in zip(rows, strengths, linked.reasons, strict=True)
     ]
 
 

@@ -1,7 +1,7 @@
 """Where links between documents lead, and which document links to which.
 
-Links resolve as during indexing (`entities/linking`). In an Obsidian vault a link means a file
-first (`file_lookup`). Elsewhere a path is one from the folder of the document, then from the top;
+Links resolve as during indexing (`knowledge/linking`). In an Obsidian vault a link means a file
+first (`FileLookup`). Elsewhere a path is one from the folder of the document, then from the top;
 names mean an entity, then a file, then a title or alias.
 
 After an edit that changes no name, only the links of changed documents are resolved: what the
@@ -47,9 +47,9 @@ class LinkGraph:
     """The links of all documents."""
 
     destinations: Destinations
-    """What resolved them."""
+    """The resolver of the targets."""
     versions: Sequence[str]
-    """Of the documents, as in `Snapshot`."""
+    """Versions of the documents, as in `Snapshot`."""
     targets: Mapping[str, tuple[Target, ...]]
     """The distinct targets in each document with links, by path."""
     sources: Mapping[str, tuple[str, ...]]
@@ -175,7 +175,7 @@ class _Resolver:
 
 
 READ = ("paths", "ids", "titles", "kinds", "dates", "aliases", "entities", "is_vault")
-"""What of a snapshot says where links lead."""
+"""The columns of a snapshot that decide where links lead."""
 
 
 @dataclass(frozen=True, slots=True)

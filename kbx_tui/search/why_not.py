@@ -27,11 +27,10 @@ import numpy as np
 from kbx_tui.formatting import format_score
 from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
 from kbx_tui.search.evidence.scores import Flags, Rows, frozen
-from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT, Tuning
 from kbx_tui.search.ranking.alpha import ScoreLines
 from kbx_tui.search.ranking.explain import Comparison, compare
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest, Tuning
 
 Dimension = Literal[
     "alpha", "threshold", "max_entities", "hierarchy", "gate", "parent", "pinned", "path",

@@ -105,8 +105,8 @@ with, but it is about its own entity. Chosen by the experiment "pages of other e
 docs/quality.md."""
 
 RELATED_FIELD_STRENGTH = 0.25
-"""The same where only the frontmatter names the entity (`reports_to`, `lead`): the text of the page
-does not concern it. Chosen by the experiment "named in the frontmatter alone" in
+"""Highest strength where only the frontmatter names the entity (`reports_to`, `lead`): the text of
+the page does not concern it. Chosen by the experiment "named in the frontmatter alone" in
 docs/quality.md."""
 
 RERANKER_WEIGHT = 0.5
@@ -169,8 +169,8 @@ def about_strength(attendees: NDArray[np.int64], place: NDArray[np.int64]) -> Sc
 def power(scores: Scores, exponent: float) -> Scores:
     """Return scores, 0 or more, to a power of 1 or more, shape (n,).
 
-    That of a higher score is never lower. Multiples of one half take products and a square root,
-    which is several times as fast as what numpy does for any power.
+    The power of a higher score is never lower. Multiples of one half take products and a square
+    root, which is several times as fast as numpy's power.
     """
     times, is_half = divmod(exponent, 1.0)
     if is_half not in (0.0, 0.5):

@@ -87,7 +87,7 @@ class MisspelledNames:
         Of them, only those that have nearly the same letters.
         """
         names, letters = self._names, letters_of(texts)
-        if not len(names.piece_hashes):
+        if not texts or not len(names.piece_hashes):
             return
         lengths = np.array(list(map(len, texts)), np.int64)
         runs = [runs_to_look_up(length) for length in lengths.tolist()]

@@ -63,7 +63,7 @@ OF_WORDS = (
     Place("are high on the list", frozenset({"are", "were"}), _PREPOSITIONS, in_small_letters=True),
     Place("to grant the request", frozenset({"to"}), DETERMINERS | {"that"}, in_small_letters=True),
 )
-"""Where English has no name: `are` has no single person as its subject."""
+"""Where English has no name: a single person does not go with `are`."""
 OF_AGENTS = (
     Place("did Ada agree", before=english.VERB_FOLLOWS - {"do"}),
     Place("Ada said", after=english.ASKING_AFTER),
@@ -195,7 +195,7 @@ class QueryWords:
         is_end = self.is_possessive(index + 1) or self._ends_clause(index + 1)
         return is_end or (self._gap(index + 1) == " " and after in FUNCTION_WORDS)
 
-    # The person or group that a query asks about
+    # Who a query asks about
 
     def asks_who(self, index: int) -> bool:
         """Return whether the query asks for this word and nothing else: `Will`, `who is Will?`"""

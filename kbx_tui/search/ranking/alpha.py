@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import Tuning
 
 SAME_ALPHA = 1e-12
 """Crossings closer than this are one: floating-point scores do not distinguish them."""

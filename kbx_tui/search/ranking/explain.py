@@ -68,7 +68,7 @@ class Explanation:
     date_reason: str
     """Whether the document is of that time; empty without a date preference."""
     propagated: float
-    """What an adjacent part of a longer document adds to `ranked.answered` (`continuations`)."""
+    """What an adjacent part of a longer document adds to `ranked.answered` (`Continuations`)."""
     propagated_from: str
     """`part before`, `part after`, or empty."""
     entities: tuple[EntityShare, ...]
@@ -276,7 +276,7 @@ class Comparison:
 
     @property
     def moved(self) -> tuple[RankChange, ...]:
-        """Those of `kept` with another rank."""
+        """Documents in both tops whose rank differs."""
         return tuple(change for change in self.kept if change.distance)
 
 

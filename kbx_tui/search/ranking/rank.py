@@ -5,18 +5,18 @@
                                                       0 stays 0 under any alpha
 
 `answered` says how fully the document answers the query, from its relevance and that of a full
-answer (`topic`), and the parent score is the credit from entities, scaled by how fully the document
-answers the rest of the query (`entity_credit`). So a document that neither says anything of the
+answer (`Topic`), and the parent score is the credit from entities, scaled by how fully the document
+answers the rest of the query (`EntityCredit`). So a document that neither says anything of the
 topic nor is linked to a thing in it scores 0 under any alpha. It is a result only where it is
 linked to the entities and fewer than 10 documents score more. It follows these, in the order of
 BM25 of the query as typed.
 
-Where the query asks for a time, the relevance is that of `date_preference`, which counts for the
+Where the query asks for a time, the relevance is that of `DatePreference`, which counts for the
 credit of entities too; but a document that says nothing of the topic has no `answered`.
 
 A flat ranking has `doc_relevance` in place of the first line. Known items, documents that the query
 names in full, score 1.0 and come first. Where the Evidence holds scores of a reranker, these raise
-the final scores of the first 20 documents (`reranking`).
+the final scores of the first 20 documents (`reranked`).
 Source: the two-pass proposal, "Score Propagation Formula".
 """
 
@@ -29,12 +29,11 @@ from functools import cached_property
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument
+from kbx_tui.search.evidence.evidence import DatePreference, Evidence, FeedbackDocument
 from kbx_tui.search.evidence.reranking import RERANKED, reranked
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores
-from kbx_tui.search.evidence.topic import DatePreference
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.entities import EntityChoice, EntityCredit, choose_entities
+from kbx_tui.search.request import Tuning
 
 FEW_RESULTS = 10
 """Where fewer documents say something of the topic, those linked to the entities follow them: for
@@ -55,7 +54,7 @@ class Ranked:
 
     The relevance itself where `topic` is None: when flat, where the query names people or teams
     and asks nothing else, or with the seed preset. Where the query asks for a time, that is part of
-    it (`date_preference`)."""
+    it (`DatePreference`)."""
     parent_entity_score: float
     document_part: float
     """What the document adds to the score, `alpha * answered` when two-pass.
@@ -82,7 +81,7 @@ class Ranking(EntityChoice):
 
     @cached_property
     def parent_entity_score(self) -> Scores:
-        """Mean or maximum of what the counted entities add, 0..1 (`entity_credit`)."""
+        """Mean or maximum of what the counted entities add, 0..1 (`EntityCredit`)."""
         return self._parent_scores(slice(None), self.doc_relevance)
 
     @cached_property
@@ -114,7 +113,7 @@ class Ranking(EntityChoice):
     @property
     def is_reranked(self) -> bool:
         """Whether a reranker changes any score."""
-        return self.evidence.reranker is not None and bool(self.reranker_scores)
+        return bool(self.reranker_scores)
 
     @cached_property
     def reranker_scores(self) -> Mapping[int, float]:
@@ -127,10 +126,11 @@ class Ranking(EntityChoice):
 
     @cached_property
     def rows_to_rerank(self) -> Sequence[int]:
-        """Those of the first 20 results that a reranker may move, in their order without it.
+        """The first 20 results that a reranker may move, in their order without it.
 
-        None where the query asks nothing besides people and teams: a text says nothing about that.
-        Not known items, which come first anyway, and not documents that score 0 under any alpha.
+        Empty where the query asks nothing besides people and teams: a text says nothing about that.
+        Known items, which come first anyway, and documents that score 0 under any alpha are left
+        out.
         """
         if self.evidence.topic is None:
             return ()
@@ -282,7 +282,7 @@ class Ranking(EntityChoice):
     def dated(self, relevance: Scores, rows: Rows | slice, *, alone: bool = True) -> Scores:
         """Return the relevance of some rows with the time that the query asks for as part of it.
 
-        With `alone` that of the documents themselves, else that of their entities' credit.
+        `alone` is False for the relevance that the credit of entities depends on.
         """
         preference = self.date_preference
         if preference is None:
@@ -311,19 +311,18 @@ class Ranking(EntityChoice):
 
     def top(self, limit: int) -> tuple[Ranked, ...]:
         """Return the best `limit` documents; cheaper than `order` for small limits."""
-        rows = self.best(limit)
-        return self._ranked(rows, range(1, len(rows) + 1))
+        return self._ranked(self.best(limit), 1)
 
     def ranked(self, row: int, rank: int) -> Ranked:
         """Return one row with its scores, at the given rank."""
-        return self._ranked(np.array([row]), [rank])[0]
+        return self._ranked(np.array([row]), rank)[0]
 
-    def _ranked(self, rows: Rows, ranks: Sequence[int]) -> tuple[Ranked, ...]:
+    def _ranked(self, rows: Rows, first_rank: int) -> tuple[Ranked, ...]:
         alpha, h = self.tuning.alpha if self.kept else 1.0, self.frecency_weight
         answered = self.answered(self.doc_relevance[rows], rows)
         all_rows = (self.doc_relevance, self.parent_entity_score, self.final, self.plain_final)
         columns = (answered, *(scores[rows] for scores in (*all_rows, self.evidence.frecency)))
-        known_items, is_reranked = self.evidence.known_items, self.is_reranked
+        known_items = self.evidence.known_items
         return tuple(
             Ranked(
                 row=row,
@@ -336,11 +335,12 @@ class Ranking(EntityChoice):
                 entity_part=(1.0 - h) * ((1.0 - alpha) * parent),
                 frecency_part=h * frecency if relevance or parent else 0.0,
                 reranker_part=score - plain,
-                reranker_score=self.reranker_scores.get(row) if is_reranked else None,
+                reranker_score=self.reranker_scores.get(row),
                 known_item=known_items.get(row, ""),
             )
-            for row, rank, answered, relevance, parent, score, plain, frecency in zip(
-                rows.tolist(), ranks, *(column.tolist() for column in columns), strict=True
+            for rank, (row, answered, relevance, parent, score, plain, frecency) in enumerate(
+                zip(rows.tolist(), *(column.tolist() for column in columns), strict=True),
+                first_rank,
             )
         )
 

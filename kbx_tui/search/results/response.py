@@ -22,7 +22,7 @@ from kbx_tui.formatting import (
 from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
-    from kbx_tui.search.evidence.topic import PreferredDates
+    from kbx_tui.search.evidence.evidence import PreferredDates
 
 MAX_BY_DATE = 50
 """Results listed by date: the newest of many weak results would answer nothing."""
@@ -85,9 +85,9 @@ class FewAnswers:
     topic: str
     """What the query asks besides people and teams."""
     paths: tuple[str, ...]
-    """Of the documents that say something about the topic."""
+    """Paths of the documents that say something about the topic."""
     linked: frozenset[str]
-    """Those of `paths` that would be results without the topic too."""
+    """The `paths` that would be results without the topic, too."""
     others: int
     """Number of results that are only linked."""
     linked_to: tuple[str, ...]

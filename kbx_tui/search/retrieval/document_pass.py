@@ -18,18 +18,19 @@ exact cosines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kbx_tui.embedding.embedder import Vector
-from kbx_tui.index.lexical.bm25 import Bm25Index, Term
+from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.vectors.vector_matrix import ApproximateCosines, VectorMatrix
 from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
     Evidence,
+    Topic,
 )
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_CANDIDATES,
@@ -46,12 +47,11 @@ from kbx_tui.search.evidence.scores import (
     scale_lexical,
 )
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
-from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_terms import SearchedTerms, lexical_weight, searched_terms
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.search.retrieval.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
@@ -157,20 +157,15 @@ def query_topic(
     idf = words.idf_of_held(terms.words)
     bm25 = FULL_BM25 * sum(terms.weights[term] * value for term, value in idf.items())
     full = fuse(scale_lexical(np.array(bm25)), np.array(FULL_COSINE), lexical_weight)
-    thing_share = 0.0
+    thing_share, total = 0.0, sum(idf.values())
     if named.things:
-        asked = (
-            named.words_asked
-            and searched_terms(named.words_asked, words.languages, words.holds).words
+        asked = named.words_asked and searched_terms(
+            named.words_asked, words.languages, words.holds
         )
-        thing_share = 1.0 - _share(asked or (), idf)
-    weight = min(1.0, sum(idf.values()) / words.telling_idf) if idf else 1.0
+        idf_asked = sum(idf.get(term, 0.0) for term in asked.words) if asked else 0.0
+        thing_share = 1.0 - (idf_asked / total if total else 0.0)
+    weight = min(1.0, total / words.telling_idf) if idf else 1.0
     return Topic(float(full), thing_share, weight)
-
-
-def _share(terms: Iterable[Term], idf: Mapping[Term, float]) -> float:
-    total = sum(idf.values())
-    return sum(idf.get(term, 0.0) for term in terms) / total if total else 0.0
 
 
 class FeedbackQuery:

@@ -1,4 +1,4 @@
-"""Pass 1: from a query to candidate entities with scores, 0..1, and the signals they come from.
+"""Pass 1: from a query to candidate entities with scores, 0..1, and to the documents of each.
 
     entity_score = best + (1 - best) * 0.25 * second
 
@@ -6,35 +6,45 @@ with the two strongest signals of an entity. A name or alias in the query scores
 (team, facts, vector of the profile, some words of a role, a name that may be an ordinary word) stay
 below the default threshold of .5 however many there are: a pure topic must not start the second
 pass. Entities that share an ambiguous name score the same and are ordered by their other signals.
+
+Documents are linked to an entity with a strength, 0..1, and a reason for display.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from functools import cached_property, lru_cache
+from itertools import chain, pairwise
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.lexical.bm25 import K1, B
 from kbx_tui.index.lexical.terms import term_of, words_in
-from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks, Snapshot
 from kbx_tui.index.stored_documents import key_hash
-from kbx_tui.index.stored_entities import EntityColumn, StoredFacts, numbers_with
+from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
 from kbx_tui.index.stored_names import StoredNames
-from kbx_tui.index.text_columns import CodedColumn
+from kbx_tui.index.tables import attendees_from
+from kbx_tui.index.text_columns import CodedColumn, TextColumn, numbers_with
+from kbx_tui.knowledge.continuation_titles import continuation_pairs
+from kbx_tui.knowledge.entity_names import EntityResolver
+from kbx_tui.knowledge.fields import TAG
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import stem
-from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
-from kbx_tui.search.evidence.scores import Scores, highest
-from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
+from kbx_tui.knowledge.records import Attendee, Entity
+from kbx_tui.search.evidence import scores as normalization
+from kbx_tui.search.evidence.evidence import EntityCandidate, LinkedDocuments, Signal, SignalKind
+from kbx_tui.search.evidence.scores import Scores, frozen, highest
+from kbx_tui.search.evidence.scoring import Continuations
 from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
 from kbx_tui.search.query.name_matching import NameMatcher, TextsWith
 from kbx_tui.search.query.named_query import NameMatch
 from kbx_tui.search.query.query_terms import query_terms
+from kbx_tui.search.request import MAX_ENTITIES_LIMIT
 
 SECOND_SIGNAL = 0.25
 HINTS_AT_MOST = 0.49
@@ -152,7 +162,7 @@ MOST_HOLDERS = 1000
 class RoleIndex:
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._names = names
-        self._roles, self._teams = (entities.stored.coded(name) for name in ("role", "team"))
+        self._roles, self._teams = entities.stored.roles, entities.stored.teams
         self._words: dict[int, int] = {}
 
     def holders_asked_for(self, query: str) -> list[int]:
@@ -184,7 +194,7 @@ class RoleIndex:
     def signals(self, scores: Mapping[int, float], found: Iterable[int]) -> Iterator[FoundSignal]:
         """Yield entities with the signals of their role and team, given their `scores`.
 
-        All of those `found` by other signals, and those that can be among the candidates.
+        These are all entities `found` by other signals, and those that can become candidates.
         """
         if not scores:
             return
@@ -211,8 +221,8 @@ class RoleIndex:
     def _first(self, scores: Mapping[int, float]) -> set[int]:
         """Return the first entities with a role of each score, and with a team of each.
 
-        Only of the highest scores that are enough for all candidates: of the entities in none of
-        these, only those with another signal can be among them.
+        Only the highest scores are looked at, as many as are enough for all candidates: an entity
+        with none of these can be a candidate only by another signal.
         """
         groups: dict[tuple[float, bool], list[int]] = {}
         for text, score in scores.items():
@@ -274,15 +284,15 @@ class FactIndex:
     """The facts of one generation. Inactive ones only contribute to term statistics."""
 
     def __init__(self, facts: StoredFacts) -> None:
-        self._facts, self._postings = facts, facts.postings()
-        self._texts, self._languages = facts.text_column(), facts.languages()
+        self._facts, self._texts = facts, TextColumn([facts.texts])
+        self._languages = facts.languages()
         total = int(facts.lengths.sum(dtype=np.int64))
         self._mean_length = total / len(facts) if total else 1.0
 
     def find(self, query: str) -> list[FoundSignal]:
         """Return the best of the active facts of each entity that hold a term of the query.
 
-        Best first, from the best 50 facts, which are scored by the formula of `index/lexical/bm25`.
+        They come from the 50 best facts by the formula of `index/lexical/bm25`, best first.
         """
         words = words_in(" ".join(query_terms(query)))
         terms = dict.fromkeys(
@@ -293,7 +303,7 @@ class FactIndex:
         )
         ids, parts = [np.empty(0, np.int32)], [np.empty(0)]
         for term in terms:
-            doc_ids, frequencies = self._postings.postings_of(self._postings.term_id(term))
+            doc_ids, frequencies = self._facts.postings_of(self._facts.term_id(term))
             idf = np.log1p((len(self._facts) - len(doc_ids) + 0.5) / (len(doc_ids) + 0.5))
             lengths = self._facts.lengths[doc_ids]
             norms = K1 * (1.0 - B + B * lengths / self._mean_length)
@@ -313,3 +323,150 @@ class FactIndex:
                 strength = FACT_WEIGHT * score / (score + FACT_HALF)
                 signals[number] = number, Signal("fact", strength, self._texts[row])
         return list(signals.values())
+
+
+class EntityDocuments:
+    """Computes and caches the documents of the entities of one generation."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._linked: dict[str, LinkedDocuments] = {}
+        self._propagated: dict[str, tuple[float, LinkedDocuments]] = {}
+        self._about: dict[str, LinkedDocuments] = {}
+        self._attendees: dict[int, tuple[frozenset[str], ...]] = {}
+        self._ids_of: dict[Attendee, frozenset[str]] = {}
+
+    @cached_property
+    def continuations(self) -> Continuations:
+        """Which documents of the base are adjacent parts of a longer one."""
+        base = self._snapshot
+        return Continuations.of(continuation_pairs(base.titles, base.kinds, base.dates, base.paths))
+
+    @cached_property
+    def _resolver(self) -> EntityResolver:
+        return EntityResolver.looking_up(self._snapshot.names.with_key)
+
+    def linked(self, entity_id: str) -> LinkedDocuments:
+        if entity_id not in self._linked:
+            base = self._snapshot
+            number = base.entities.row_of.get(entity_id, -1)
+            is_tag = number >= 0 and base.entities.types[number] == TAG
+            # A tag says what a page is about, whosever it is.
+            pages = NO_ROWS if is_tag else base.entity_pages.own
+            self._linked[entity_id] = linked_documents(base.links.get(entity_id), pages)
+        return self._linked[entity_id]
+
+    def propagated(self, entity_id: str, share: float) -> LinkedDocuments:
+        """Return all documents linked to an entity, and the parts adjacent to them."""
+        if not share:
+            return self.linked(entity_id)
+        known_share, linked = self._propagated.get(entity_id, (0.0, None))
+        if linked is None or known_share != share:
+            linked = self.continuations.propagate_links(self.linked(entity_id), share)
+            self._propagated[entity_id] = share, linked
+        return linked
+
+    def about(self, entity_id: str) -> LinkedDocuments:
+        """Return all documents linked to a person, by how much each concerns this person."""
+        if entity_id not in self._about:
+            linked = self.linked(entity_id)
+            places = [self._place(row, entity_id) for row in linked.rows.tolist()]
+            self._about[entity_id] = about_person(linked, places) if places else linked
+        return self._about[entity_id]
+
+    def _place(self, row: int, entity_id: str) -> tuple[int, int]:
+        """Return a person's 1-based position among the attendees of a document, and their number.
+
+        The position is 0 if the person is not among them.
+        """
+        if row not in self._attendees:
+            attendees = attendees_from(self._snapshot.attendees[row])
+            self._attendees[row] = tuple(map(self._resolve, attendees))
+        ids_of_each = self._attendees[row]
+        places = (place for place, ids in enumerate(ids_of_each, 1) if entity_id in ids)
+        return next(places, 0), len(ids_of_each)
+
+    def _resolve(self, attendee: Attendee) -> frozenset[str]:
+        """Return the ids of the entities that an attendee may be, cached by attendee."""
+        if attendee not in self._ids_of:
+            numbers = self._resolver.by_attendee(attendee)
+            entities = self._snapshot.entities
+            self._ids_of[attendee] = frozenset(entities[number].id for number in numbers)
+        return self._ids_of[attendee]
+
+
+_OWN_PAGE, _FRONTMATTER = LINK_KINDS.index("own_page"), LINK_KINDS.index("frontmatter")
+_WIKILINK, _MEMBER = LINK_KINDS.index("wikilink"), LINK_KINDS.index("member")
+"""Kinds before `wikilink` are explicit links, with strength 1; that of the others grows with their
+number."""
+
+NO_ROWS = np.empty(0, np.int32)
+NOTHING_LINKED = LinkedDocuments(frozen(np.empty(0, np.int64)), frozen(np.empty(0)), ())
+
+
+def linked_documents(
+    links: EntityLinks | None, entity_pages: NDArray[np.integer[Any]] = NO_ROWS
+) -> LinkedDocuments:
+    """Return the documents that belong to an entity, each once, by their rows in the base.
+
+    `entity_pages` are the rows, ascending, of the pages of this entity and of others.
+    """
+    if links is None:
+        return NOTHING_LINKED
+    codes, counts = links.kinds, links.counts
+    as_members = normalization.counted_strength(counts, *normalization.MEMBER_STRENGTH)
+    as_mentions = normalization.counted_strength(counts, *normalization.MENTION_STRENGTH)
+    by_count = np.where(codes == _MEMBER, as_members, as_mentions)
+    strengths = np.where(codes < _WIKILINK, 1.0, by_count)
+    documents, starts = np.unique(links.rows, return_index=True)
+    links_in_order = list(zip(codes.tolist(), counts.tolist(), strict=True))
+    ranges = pairwise([*starts.tolist(), len(links.rows)])
+    reasons = tuple(_reason(*links_in_order[start:end]) for start, end in ranges)
+    strongest = np.maximum.reduceat(strengths, starts)
+    own = np.minimum.reduceat(codes, starts) == _OWN_PAGE
+    others = _are_among(documents, entity_pages) & ~own
+    in_text = np.maximum.reduceat(codes, starts) != _FRONTMATTER
+    related = np.where(
+        in_text, normalization.RELATED_PAGE_STRENGTH, normalization.RELATED_FIELD_STRENGTH
+    )
+    strongest[others] = np.minimum(strongest, related)[others]
+    return LinkedDocuments(frozen(documents), frozen(strongest), reasons)
+
+
+def about_person(linked: LinkedDocuments, places: Sequence[tuple[int, int]]) -> LinkedDocuments:
+    """Return the links of a person, with strengths by how much each document concerns them.
+
+    `places` holds, per linked document, the person's 1-based position among its attendees, 0 if
+    absent, and the number of attendees. Other strengths are capped at `ABOUT_FLOOR`, except that of
+    their own page.
+    """
+    place, attendees = (np.array(column, np.int64) for column in zip(*places, strict=True))
+    about = normalization.about_strength(np.maximum(attendees, 1), np.maximum(place, 1))
+    own = np.array([reason.startswith("own page") for reason in linked.reasons], np.bool_)
+    capped = np.minimum(
+        linked.strengths, np.where(own, normalization.ABOUT_OWN_PAGE, normalization.ABOUT_FLOOR)
+    )
+    strengths = np.where(place > 0, about, capped)
+    reasons = tuple(
+        f"attendee {number} of {total}" if number else reason
+        for reason, (number, total) in zip(linked.reasons, places, strict=True)
+    )
+    return LinkedDocuments(linked.rows, frozen(strengths), reasons)
+
+
+@lru_cache(maxsize=4096)  # few combinations occur in a base
+def _reason(*links: tuple[int, int]) -> str:
+    """Return the kinds, given by number, and counts of links as text, strongest kind first."""
+    labels = []
+    for kind, count in sorted(links):
+        label = LINK_KINDS[kind].replace("_", " ")
+        labels.append(f"{count} {label}s" if count > 1 and kind >= _WIKILINK else label)
+    return ", ".join(labels)
+
+
+def _are_among(rows: NDArray[Any], ascending: NDArray[Any]) -> NDArray[np.bool_]:
+    if not len(ascending):
+        return np.zeros(len(rows), np.bool_)
+    places = np.minimum(ascending.searchsorted(rows), len(ascending) - 1)
+    found: NDArray[np.bool_] = ascending[places] == rows
+    return found

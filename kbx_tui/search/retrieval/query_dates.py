@@ -22,8 +22,8 @@ from kbx_tui.index.lexical.terms import term_of
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.dates import MONTH_NAMES
 from kbx_tui.knowledge.folding import fold, folded_words
+from kbx_tui.search.evidence.evidence import DateMatch, DatePreference, PreferredDates
 from kbx_tui.search.evidence.scores import DATE_WEIGHT, SOON_AFTER_DAYS, WRITTEN_DATE_WEIGHT, frozen
-from kbx_tui.search.evidence.topic import DateMatch, DatePreference, PreferredDates
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.date_reading import DatedQuery, ReadDate, Span, read_dates
 from kbx_tui.search.query.english_words import DOCUMENT_WORDS, has_topic
@@ -41,7 +41,7 @@ class QueryDates:
     text: str
     """What is searched for; empty if the query asks for a time and nothing else."""
     filters: Filters
-    """Those of the request, narrowed to the dates if they are a filter."""
+    """The filters of the request, narrowed to the dates if these are a filter."""
     read: tuple[ReadDate, ...] = ()
     undated: tuple[str, ...] = ()
     """Periods in words in which no document is dated."""

@@ -22,6 +22,7 @@ from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import (
+    DateMatch,
     EntityCandidate,
     Evidence,
     FeedbackDocument,
@@ -29,13 +30,11 @@ from kbx_tui.search.evidence.evidence import (
 )
 from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE, frozen
 from kbx_tui.search.evidence.scoring import Scoring
-from kbx_tui.search.evidence.topic import DateMatch
-from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
 from kbx_tui.search.query.named_query import NamedQuery, NameMatch
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import (
     NO_CHUNKS,
@@ -53,8 +52,7 @@ from kbx_tui.search.retrieval.document_pass import (
     TopKRequest,
     with_cosines,
 )
-from kbx_tui.search.retrieval.entity_documents import NOTHING_LINKED
-from kbx_tui.search.retrieval.entity_pass import with_pinned
+from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
 

@@ -21,11 +21,11 @@ from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Signal
 from kbx_tui.search.evidence.reranking import RERANK_MS
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY
-from kbx_tui.search.results.answer import in_order
-from kbx_tui.search.results.notes import (
+from kbx_tui.search.results.answer import (
     asks_for_experts,
     few_answers_note,
     find_few_answers,
+    in_order,
     not_dates_notes,
     reranker_failure,
     unknown_names_notes,

@@ -14,8 +14,8 @@ import pytest
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Preset
 from kbx_tui.search.query_history import QueryHistory
+from kbx_tui.search.request import Preset
 from kbx_tui.tui.explore.inputs import Knobs, QueryLine
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.judging.judging_screen import SaveSettings

@@ -17,7 +17,7 @@ from kbx_tui.evaluation.judgments import (
     knobs_of,
     read_judgments,
 )
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 
 
 def write(folder: Path, **files: str) -> Path:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kbx_tui.evaluation.past_queries import THRESHOLDS, find_over_retrieved, observe_thresholds
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 
 

@@ -22,7 +22,7 @@ from kbx_tui.evaluation.runs import (
     sweep,
 )
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence
 
 PATHS = [f"memory/notes/{row:04}.md" for row in range(3)]

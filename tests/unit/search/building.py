@@ -10,17 +10,20 @@ from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import (
     ComponentScores,
+    DateMatch,
+    DatePreference,
     EntityCandidate,
     Evidence,
     LinkedDocuments,
+    PreferredDates,
     Scope,
     Signal,
+    Topic,
 )
 from kbx_tui.search.evidence.scores import DATE_WEIGHT, PROPAGATION_SHARE
 from kbx_tui.search.evidence.scoring import Continuations, QueryVariant, ScoredDocuments, Scoring
-from kbx_tui.search.evidence.topic import DateMatch, DatePreference, PreferredDates, Topic
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.request import Tuning
 
 
 def whole_documents(size: int) -> ScoredDocuments:

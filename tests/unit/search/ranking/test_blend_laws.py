@@ -10,10 +10,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import ComponentScores, EntityCandidate, Evidence
-from kbx_tui.search.evidence.topic import DateMatch, Topic
-from kbx_tui.search.evidence.tuning import Gate, Tuning
+from kbx_tui.search.evidence.evidence import (
+    ComponentScores,
+    DateMatch,
+    EntityCandidate,
+    Evidence,
+    Topic,
+)
 from kbx_tui.search.ranking.rank import FEW_RESULTS, Ranking, rank
+from kbx_tui.search.request import Gate, Tuning
 from tests.unit.search.building import (
     components,
     entity,

@@ -25,8 +25,9 @@ INDEX_TABLES = (
 """Tables of an index; each is a folder `<name>.lance`."""
 
 DERIVED_FILES = (
-    "words.bin", "bodies.bin", "documents.bin", "entities.bin", "names.bin", "facts.bin",
-    "links.bin", "vectors.bin", "vectors-ivf.bin",
+    "words.bin", "words-new.bin", "bodies.bin", "bodies-new.bin", "documents.bin",
+    "documents-new.bin", "entities.bin", "names.bin", "facts.bin", "links.bin", "vectors.bin",
+    "vectors-new.bin", "vectors-ivf.bin",
 )  # fmt: skip
 INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
 """Files of an index beside its tables and the marker."""

@@ -11,13 +11,11 @@ from hashlib import blake2b
 from heapq import nlargest
 from operator import itemgetter
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kbx_tui.config import DedupSettings
 from kbx_tui.drafting.drafts import Draft
 from kbx_tui.drafting.records import BatchMatch, DraftCheck, DraftMatch, EntityGuess
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
+from kbx_tui.embedding.embedder import Vectors
 from kbx_tui.errors import NotFound, WriteFault
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.fact_line import read_fact_line
@@ -318,7 +316,7 @@ MAX_COMPARED = 50
 def find_batch_duplicates(
     drafts: Sequence[Draft],
     texts: Sequence[str],
-    vectors: NDArray[np.float32],
+    vectors: Vectors,
     calibration: Calibration,
     thresholds: Thresholds,
 ) -> list[tuple[BatchMatch, ...]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kbx_tui.drafting.drafts import Action, Draft
 from kbx_tui.drafting.records import Applied, DraftProblem, Plan, PlannedFile
-from kbx_tui.editing.fact_edits import AddFact, ChangeFact, StrikeFact, fact_identity, source_note
+from kbx_tui.editing.fact_edits import AddFact, ChangeFact, StrikeFact, source_note
 from kbx_tui.editing.file_edits import FileEdit, ProgressCallback, write_files
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
 from kbx_tui.errors import WriteFault
@@ -102,7 +102,7 @@ class _Planner:
         """Plan a draft, or record why it cannot be carried out."""
         try:
             edits = self._edits_for(draft)
-            targets = {edit.fact_id for _, edit in edits if not isinstance(edit, AddFact)}
+            targets = {edit.fact.fact_id for _, edit in edits if not isinstance(edit, AddFact)}
             if edits and draft.stands_for is not None:  # an existing fact, which is kept
                 targets.add(draft.stands_for)
             for fact_id in targets & self.targets.keys():
@@ -134,18 +134,15 @@ class _Planner:
         text = choice.text or draft.text
         if problem := too_long_for_a_fact(text):
             raise WriteFault(problem)
-        strikes: list[_PathEdit] = [
-            (fact.path, StrikeFact(fact.entity_id, fact.fact_id, fact_identity(fact)))
-            for fact in targets
-        ]
+        strikes: list[_PathEdit] = [(fact.path, StrikeFact(fact)) for fact in targets]
         if draft.stands_for is not None:
             own = self._fact(draft.stands_for)
             if choice.action == "create":
                 return []
             if choice.action == "supersede" or text == draft.text:
                 return strikes
-            change = ChangeFact(own.entity_id, own.fact_id, text, identity=fact_identity(own))
-            return [*strikes, (own.path, change)]  # changing first would give equal texts new ids
+            # changing first would give equal texts new ids
+            return [*strikes, (own.path, ChangeFact(own, text))]
         if choice.action == "merge":
             return [(targets[0].path, _merge(draft, text, targets[0]))]
         addition = self._addition(draft)
@@ -200,7 +197,7 @@ def _merge(draft: Draft, text: str, fact: Fact) -> ChangeFact:
     if source and draft.source not in read_fact_line(text).sources:
         text = f"{text} {source}"
     later = draft.date if draft.date > fact.date else ""
-    return ChangeFact(fact.entity_id, fact.fact_id, text, later, fact_identity(fact))
+    return ChangeFact(fact, text, later)
 
 
 def apply_plan(root: Path, plan: Plan, progress: ProgressCallback | None = None) -> Applied:

@@ -27,7 +27,7 @@ from kbx_tui.editing.file_change import ByteChange, StagedChange, file_hash, is_
 from kbx_tui.editing.state_files import edit_lock
 from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.decoding import content_hash
-from kbx_tui.removal import remove_state_file
+from kbx_tui.removal import STATE_FOLDER, remove_state_file
 from kbx_tui.state_file import (
     Notice,
     UnusableFile,
@@ -39,7 +39,7 @@ from kbx_tui.state_file import (
 )
 from kbx_tui.user_files import logger
 
-FOLDER = Path(".kbx", "journal")
+FOLDER = Path(STATE_FOLDER, "journal")
 """Relative to the root."""
 PENDING = FOLDER / "begun.json"
 SIZE_LIMIT = 1024 * 1024 * 1024

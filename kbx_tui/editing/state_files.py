@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from kbx_tui.editing.atomic_write import sync_folder, write_atomically, write_fault
 from kbx_tui.ending import unfinished_write
 from kbx_tui.errors import WriteFault
+from kbx_tui.removal import STATE_FOLDER
 from kbx_tui.state_file import (
     Notice,
     UnusableFile,
@@ -29,8 +30,6 @@ from kbx_tui.state_file import (
     set_aside,
     unreadable,
 )
-
-STATE = ".kbx"
 
 EDIT_LOCK_SECONDS = 60.0
 """Longest wait for another process that writes files of the base."""
@@ -45,7 +44,7 @@ Record = TypeVar("Record")
 def state_folder(root: Path) -> Path:
     """Return `<root>/.kbx`, created with its own `.gitignore` if needed. Raises WriteFault."""
     require_writable(root)
-    folder = root / STATE
+    folder = root / STATE_FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError), (folder / ".gitignore").open("x") as ignore_file:
@@ -113,7 +112,7 @@ class Log(Generic[Record]):
 
         `brief` waits less for the lock.
         """
-        self.root, self.file, self.notice = root, root / STATE / name, notice
+        self.root, self.file, self.notice = root, root / STATE_FOLDER / name, notice
         self._kind, self._brief = kind, brief
         self._version: tuple[int, ...] | None = None
         self._lines: list[tuple[str, Record | None]] = []
@@ -265,7 +264,7 @@ PATTERNS = ("*.jsonl", "app.json", "journal/*.json")
 def unreadable_state_files(root: Path) -> Iterator[tuple[str, str]]:
     """Yield the path and what is wrong of each file below `.kbx` that is not JSON, by path."""
     for pattern in PATTERNS:
-        for file in sorted((root / STATE).glob(pattern)):
+        for file in sorted((root / STATE_FOLDER).glob(pattern)):
             if reason := _reason(file):
                 yield file.relative_to(root).as_posix(), reason
 

@@ -142,6 +142,7 @@ def _grade(value: object, place: str) -> int:
 
 GROUP = "own"
 MAX_GRADE = 3
+"""The highest grade that the app gives, "just what was wanted"."""
 UNSURE: Literal["unsure"] = "unsure"
 """The grade "not sure" in the file."""
 

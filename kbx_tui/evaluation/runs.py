@@ -16,7 +16,13 @@ from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.evaluation import metrics
 from kbx_tui.evaluation.blind_preferences import Preference, Votes, count_votes
 from kbx_tui.evaluation.exchange import read_run, write_file, write_run
-from kbx_tui.evaluation.judgments import HOW_TO_JUDGE, SIZE_LIMIT, Grades, JudgedQuery
+from kbx_tui.evaluation.judgments import (
+    HOW_TO_JUDGE,
+    MAX_GRADE,
+    SIZE_LIMIT,
+    Grades,
+    JudgedQuery,
+)
 from kbx_tui.evaluation.metrics import CUTOFF, judged_share, ndcg
 from kbx_tui.evaluation.significance import (
     Interval,
@@ -193,7 +199,7 @@ def measured(ranked: Sequence[str], grades: Grades, max_grade: int) -> Measures:
 def highest_grade(queries: Iterable[JudgedQuery]) -> int:
     """Return the highest grade of the scale: that of the app, or a higher one that was given."""
     given = (grade for query in queries for grade in query.grades.values())
-    return max(metrics.MAX_GRADE, max(given, default=0))
+    return max(MAX_GRADE, max(given, default=0))
 
 
 def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
@@ -254,7 +260,7 @@ def _trec_run(file: Path, data: bytes, notice: Notice) -> Run:
         raise ValueError("it has no line of a TREC run")
     results = tuple(
         QueryResult(
-            **msgspec.structs.asdict(measured((), {}, metrics.MAX_GRADE)),
+            **msgspec.structs.asdict(measured((), {}, MAX_GRADE)),
             id=query,
             text=query,
             group=ALL,

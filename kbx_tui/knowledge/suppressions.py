@@ -1,6 +1,6 @@
 """Links that the user has suppressed, in the ``entity-suppressions.json`` of kbx.
 
-Apart from `linking`, as what watches files or tells the state of an index needs no more.
+Apart from `linking`, as watching files and reading the state of an index need no more than this.
 """
 
 from __future__ import annotations

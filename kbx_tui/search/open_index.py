@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.errors import NotFound
-from kbx_tui.index.derived_files import BODIES, changed_in_place, file_states
+from kbx_tui.index.derived_files import changed_in_place, file_states
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.text_files import load_bm25, load_facts
-from kbx_tui.index.load_snapshot import ChunkLines, read_chunk_lines, read_snapshot
+from kbx_tui.index.load_snapshot import read_snapshot
 from kbx_tui.index.noted_state import undamaged_versions
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot, generation_of
 from kbx_tui.index.store import Store, is_one_of, translate_errors
-from kbx_tui.index.stored_documents import Bodies, Body
+from kbx_tui.index.stored_documents import BODIES, Body
 from kbx_tui.index.stored_entities import EntitiesById
-from kbx_tui.index.vectors.load_vectors import load_vectors
+from kbx_tui.index.vectors.load_vectors import ChunkLines, load_vectors, read_chunk_lines
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.index.versions import rows_of_versions
+from kbx_tui.index.versions import version_array
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scoring import ScoredDocuments
@@ -212,7 +212,7 @@ class IndexGeneration:
 
     @cached_property
     def bodies(self) -> BodyReader:
-        return BodyReader(self.snapshot, BODIES.map(self._store), self._store)
+        return BodyReader(self.snapshot, self._store)
 
     @cached_property
     def chunk_lines(self) -> ChunkLines:
@@ -221,7 +221,7 @@ class IndexGeneration:
     @cached_property
     def facts(self) -> FactIndex:
         """The full-text index of the facts."""
-        return FactIndex(load_facts(self._store, self.snapshot))
+        return FactIndex(load_facts(self._store, self.snapshot, self.words))
 
     def chunk_cosines(self, row: int, query: NDArray[np.float32]) -> tuple[list[int], list[float]]:
         """Return the lines and cosines of the chunks of a document; none if it has no vectors."""
@@ -320,22 +320,23 @@ MISSING: Body = ("", 1)
 class BodyReader:
     """Reads bodies of the documents of one generation."""
 
-    def __init__(self, snapshot: Snapshot, file: Bodies | None, store: Store) -> None:
-        self._row_of, self._file, self._store = snapshot.row_of, file, store
-        self._index_in_file = np.full(len(snapshot.versions), -1, np.int32)
-        if file is not None:
-            rows = rows_of_versions(file.versions, snapshot.versions)
+    def __init__(self, snapshot: Snapshot, store: Store) -> None:
+        self._row_of, self._store = snapshot.row_of, store
+        self._files, _ = BODIES.map_for(store, version_array(snapshot.versions))
+        self._places = np.full((2, len(snapshot.versions)), -1, np.int32)
+        """Number of the file and of the body in it, of each row; -1 for none."""
+        for number, (_, rows) in enumerate(self._files):
             kept = np.flatnonzero(rows >= 0)
-            self._index_in_file[rows[kept]] = kept
+            self._places[:, rows[kept]] = np.full(len(kept), number), kept
 
     def read(self, paths: Sequence[str]) -> list[Body]:
         """Return the bodies in the order of `paths`, empty for a deleted one. Raises IndexFault."""
         bodies: dict[str, Body] = {}
         for path in paths:
-            row = self._row_of.get(path)
-            index = -1 if row is None else int(self._index_in_file[row])
-            if index >= 0 and self._file is not None:
-                bodies[path] = self._file[index]
+            if (row := self._row_of.get(path)) is not None:
+                number, place = self._places[:, row].tolist()
+                if place >= 0:
+                    bodies[path] = self._files[number][0][place]
         missing = [path for path in dict.fromkeys(paths) if path not in bodies]
         if missing:
             where = is_one_of("path", missing)

@@ -9,8 +9,9 @@ from itertools import islice
 
 import numpy as np
 
+from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.similarity.compared_words import normal_form
-from kbx_tui.similarity.fact_vectors import CandidateText, FactVectors, Flags
+from kbx_tui.similarity.fact_vectors import CandidateText, FactVectors
 from kbx_tui.similarity.matches import SimilarityMatch, Thresholds, is_near
 from kbx_tui.similarity.pair_score import Calibration, similarity
 

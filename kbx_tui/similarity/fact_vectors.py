@@ -20,6 +20,7 @@ from kbx_tui.index.tables import FACT_COLUMNS, fact_from_row
 from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, quantize
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity, Fact
+from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import normal_form
 
@@ -27,9 +28,6 @@ MAX_EMBEDDED_ON_READ = 2000
 """Maximum number of facts to embed on the spot; more are left to `kbx index`."""
 READ_WHOLE_TABLE_FROM = 500
 """Number of vectors from which reading the whole table is faster than listing hashes."""
-
-Flags = NDArray[np.bool_]
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +231,9 @@ class TextVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._vector_of: dict[str, NDArray[np.float32]] = {}
+        self._vector_of: dict[str, Vector] = {}
 
-    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def of(self, texts: Sequence[str]) -> Vectors:
         """Return the vector of each text, shape (texts, dimension). Raises EmbeddingError."""
         new = sorted({text for text in texts if text not in self._vector_of})
         if new:

@@ -10,16 +10,13 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.index.store import is_one_of
 from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.fact_comparison import Comparison, best_first, top_nearest
-from kbx_tui.similarity.fact_vectors import Flags
 from kbx_tui.similarity.matches import SimilarityMatch, Thresholds
 from kbx_tui.similarity.pair_score import calibration_of, similarity
 
@@ -42,7 +39,7 @@ class _Chunk:
 
 def find_passages(
     text: str,
-    vector: NDArray[np.float32],
+    vector: Vector,
     index: OpenIndex,
     embedder: Embedder,
     thresholds: Thresholds,
@@ -87,7 +84,7 @@ def find_passages(
 
 
 def _nearest_chunks(
-    index: OpenIndex, embedder: Embedder, vector: NDArray[np.float32], within: Flags
+    index: OpenIndex, embedder: Embedder, vector: Vector, within: Flags
 ) -> list[_Chunk]:
     generation = index.generation()
     vectors = generation.vectors(model=embedder.model, dimension=embedder.dimension)

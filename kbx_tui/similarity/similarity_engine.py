@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.results.answer import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
@@ -33,7 +33,6 @@ from kbx_tui.similarity.fact_vectors import (
     CandidateText,
     FactVectorCache,
     FactVectors,
-    Flags,
     TextVectors,
     candidate_texts,
 )
@@ -164,7 +163,7 @@ class SimilarityEngine:
             )
         ]
 
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str]) -> Vectors:
         """Return the vector of each text, shape (texts, dimension). Recent ones are cached."""
         return self._vectors.of(texts)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.terminal.terminal import APP, TIMEOUT, Terminal, terminal
+from tests.terminal.terminal import APP, Terminal, terminal
+from tests.waiting import wait_until
 
 QUERY = "rollback plan"
 
@@ -32,13 +32,9 @@ def ask(app: Terminal, query: str = QUERY) -> None:
 
 def graded(base: Path, count: int) -> list[tuple[str, int]]:
     """Return path and grade of every line on disk, once there are `count`."""
-    file, deadline = base / ".kbx" / "judgments.jsonl", time.monotonic() + TIMEOUT
-    while True:
-        lines = file.read_text("utf-8").splitlines() if file.exists() else []
-        if len(lines) >= count or time.monotonic() > deadline:
-            break
-        time.sleep(0.01)
-    entries = [json.loads(line) for line in lines]
+    file = base / ".kbx" / "judgments.jsonl"
+    wait_until(lambda: file.exists() and file.read_text("utf-8").count("\n") >= count)
+    entries = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     return [(entry["path"], entry["grade"]) for entry in entries]
 
 

@@ -23,13 +23,13 @@ import pyarrow as pa
 from kbx_tui.errors import IndexFault, WriteFault
 from kbx_tui.index.array_file import VerifiedFiles, verified_files
 from kbx_tui.index.build.writer_lock import writer_lock
-from kbx_tui.index.derived_files import LISTS, VECTORS_NAME
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import changed_files, find_damage
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import BATCH, BUILD, Store, translate_errors
 from kbx_tui.index.tables import table_schema
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
+from kbx_tui.index.vectors.vector_lists import LISTS
 from kbx_tui.removal import foreign_entries
 from kbx_tui.state_file import set_aside
 
@@ -199,7 +199,7 @@ def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:
     try:
         with writer_lock(root, wait=False):
             refresh_text_files(store)
-            if VECTORS_NAME in damaged:
+            if any(name.startswith("vectors") for name in damaged):
                 meta = store.meta()
                 refresh_vectors_file(store, model=meta["model"], dimension=meta["dimension"])
     except (IndexFault, KeyError):

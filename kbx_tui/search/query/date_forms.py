@@ -108,7 +108,7 @@ class DateWords:
 
 
 def find_dates(query: str, today: date) -> list[DateWords]:
-    """Return what has one of `_FORMS`, in order, without what is no date all the same."""
+    """Return what has one of `_FORMS` and is a date, in order."""
     dates: list[DateWords] = []
     fitting = {pattern: match for pattern in _PATTERNS if (match := pattern.search(query))}
     for _ in range(MOST_WORDS):

@@ -129,8 +129,8 @@ def read_dates(
     """
     expressions = _find_expressions(query, today)
     if any(expression.may_be_name for expression in expressions):
-        names = find_names(query)
-        expressions = [e for e in expressions if not (e.may_be_name and _is_within(e.first, names))]
+        named = {place for start, end in find_names(query) for place in range(start, end)}
+        expressions = [e for e in expressions if not e.may_be_name or e.first.start not in named]
     if not expressions:
         return DatedQuery(query, query)
     documents = document_dates()
@@ -153,7 +153,9 @@ def _find_expressions(query: str, today: date) -> list[_Expression]:
         return []
     query = _QUOTED.sub(lambda match: '"' * len(match[0]), query)
     dates = find_dates(query, today)
-    if origins := [each for each in dates if not each.relative and _is_origin(query, each)]:
+    if origins := [
+        each for each in dates if not each.relative and _precedes(_FROM_ANOTHER, query, each)
+    ]:
         dates = [each for each in dates if not each.relative and each not in origins]
     expressions = _joined(query, dates)
     if len(expressions) > MOST_DATES:
@@ -163,9 +165,9 @@ def _find_expressions(query: str, today: date) -> list[_Expression]:
     return expressions
 
 
-def _is_origin(query: str, found: DateWords) -> bool:
-    """Return whether another date is counted from this one."""
-    return bool(_FROM_ANOTHER.search(query, max(found.start - _LEAD_LENGTH, 0), found.start))
+def _precedes(words: re.Pattern[str], query: str, found: DateWords) -> re.Match[str] | None:
+    """Return where some words come right before a date."""
+    return words.search(query, max(found.start - _LEAD_LENGTH, 0), found.start)
 
 
 def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
@@ -187,7 +189,7 @@ def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
             expressions[-1] = replace(expressions[-1], end=end, last=first, direction="in")
             is_open = False
             continue
-        lead = _LEAD.search(query, max(first.start - _LEAD_LENGTH, 0), first.start)
+        lead = _precedes(_LEAD, query, first)
         assert lead is not None  # all of it is optional
         is_joined = bool(join) and is_licensed
         if not is_joined:
@@ -217,10 +219,6 @@ def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
         expressions.append(expression)
         is_open = word in ("between", "from") or next_join in _RANGE_JOINS
     return expressions
-
-
-def _is_within(found: DateWords, spans: Sequence[Span]) -> bool:
-    return any(start < found.end and found.start < end for start, end in spans)
 
 
 def _resolve(query: str, e: _Expression, today: date, documents: DocumentDates) -> ReadDate:

@@ -14,7 +14,6 @@ from rapidfuzz import fuzz, process
 from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import (
     LONGEST_IN_PIECES,
-    SHORTEST_TO_COMPARE,
     SIMILAR,
     StoredNames,
     changes_at_most,
@@ -47,20 +46,15 @@ class MisspelledNames:
         """Yield the texts that are similar to a name, by index, the most similar first.
 
         With each come the similarity, 0..100, and the names most similar to it: the entity, by
-        index, and the name. Texts are folded words written as one.
+        index, and the name. Texts are folded words written as one, of `SHORTEST_TO_COMPARE` letters
+        or more.
         """
-        long_enough = [
-            index for index, text in enumerate(texts) if len(text) >= SHORTEST_TO_COMPARE
-        ]
-        if not long_enough or not len(self._keys):
-            return
-        found = self._similar([texts[index] for index in long_enough])
-        for row in np.argsort(-np.array([best for best, _ in found], np.float32)).tolist():
-            best, keys = found[row]
+        found = self._similar(texts) if len(self._keys) else []
+        for number, (best, keys) in sorted(enumerate(found), key=lambda each: -each[1][0]):
             if best < SIMILAR:
                 return
             entities = self._names.key_entities[keys].tolist()
-            yield long_enough[row], best, [(each, self._entities[each].name) for each in entities]
+            yield number, best, [(each, self._entities[each].name) for each in entities]
 
     def _similar(self, texts: Sequence[str]) -> list[tuple[float, Keys]]:
         """Return the similarity of each text to the most similar names, and these by key."""
@@ -93,7 +87,7 @@ class MisspelledNames:
         Of them, only those that have nearly the same letters.
         """
         names, letters = self._names, letters_of(texts)
-        if not len(names.piece_hashes):
+        if not texts or not len(names.piece_hashes):
             return
         lengths = np.array(list(map(len, texts)), np.int64)
         runs = [runs_to_look_up(length) for length in lengths.tolist()]

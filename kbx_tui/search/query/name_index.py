@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.formatting import format_percent
+from kbx_tui.index.arrays import Hashes
 from kbx_tui.index.snapshot import NameVotes
-from kbx_tui.index.stored_names import Hashes, StoredNames, Words, hash_after
+from kbx_tui.index.stored_names import StoredNames, Words, hash_after
 from kbx_tui.index.text_columns import TextArena, TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.search.evidence.evidence import SignalKind

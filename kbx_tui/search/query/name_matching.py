@@ -32,8 +32,9 @@ from types import MappingProxyType
 from typing import Self
 
 from kbx_tui.index.snapshot import NameVotes
-from kbx_tui.index.stored_entities import NO_STATE, EntityColumn
+from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import SHORTEST_TO_COMPARE, StoredNames, make_names
+from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.knowledge.name_uses import TITLES
@@ -236,7 +237,7 @@ class _QueryNames:
         ranges = [
             (index, size, "".join(folded))
             for index, size, folded in self.query.free_ranges(sizes)
-            if FUNCTION_WORDS.isdisjoint(folded)
+            if FUNCTION_WORDS.isdisjoint(folded) and sum(map(len, folded)) >= SHORTEST_TO_COMPARE
         ]
         for number, similarity, similar in self._misspelled.find([text for *_, text in ranges]):
             index, size, written = ranges[number]

@@ -131,8 +131,7 @@ class NamedQuery:
         for match, kind in zip(self.matches, self.kinds, strict=True):
             shared = match.signal.ambiguous and match.signal.score > HINT
             rest = self.text[start : match.start] + self.text[match.end : end]
-            is_all = match.end <= end and rest.strip().casefold() in ("", kind)
-            if is_all and (match.named or shared):
+            if (match.named or shared) and rest.strip().casefold() in ("", kind):
                 entities.append(match.entity)
         return tuple(entities)
 

@@ -1,4 +1,21 @@
-"""The words of a query: which are already used by a name, and what the words around one show."""
+"""The words of a query: which are used by a name, and what the words around one show.
+
+a word is                where it stands
+-----------------------  --------------------------------------------------------------------
+asked about              `mr Ada`, `did Ada` in a question, `by Ada`, `Ada said`, `Ada on fees`,
+                         nothing else asked: `who is Ada`
+surely asked about       `mr Bill`, nothing else asked, or two of: `did Bill`; `Bill said` or
+                         `Bill's`; a capital where others are small
+a source                 `plans from Ada`, and the clause ends
+in a list                `Ada, Bob and Bill`; not `alice or chase the invoice`
+a modifier               `is rich use`, `by rich data`; not `did rich agree`, `is rich attending`
+in a compound            `Chapman-Enskog`, `grace period`, `don't`
+where English has no     `a young person`, `to be frank`, `are high on the list`, `to grant the
+name (`OF_WORDS`)        request`
+before its surname       `did Ruth Castellane agree`, `Ruth Castellane said`; at the end of a
+                         clause only after English words: `Hat Ruth Urlaub` ends with a noun;
+                         not after `tell`: `tell Ruth Postgres is down`
+"""
 
 from __future__ import annotations
 
@@ -46,7 +63,7 @@ OF_WORDS = (
     Place("are high on the list", frozenset({"are", "were"}), _PREPOSITIONS, in_small_letters=True),
     Place("to grant the request", frozenset({"to"}), DETERMINERS | {"that"}, in_small_letters=True),
 )
-"""Where English has no name; a single person is no subject of `are`."""
+"""Where English has no name: a single person does not go with `are`."""
 OF_AGENTS = (
     Place("did Ada agree", before=english.VERB_FOLLOWS - {"do"}),
     Place("Ada said", after=english.ASKING_AFTER),
@@ -143,9 +160,7 @@ class QueryWords:
         return index + 1 < len(self.words) and self._gap(index) in _HYPHENS
 
     def is_compound(self, start: int, size: int) -> bool:
-        """Return whether the words are part of a compound, `Chapman-Enskog`, `grace period`, or of
-        a contraction, `don't`.
-        """
+        """Return whether the words are part of a compound or of a contraction."""
         after, last = self.after(start + size), start + size - 1
         if f"{self.folded[start]}-{after}" in english.COMPOUNDS:
             return True
@@ -171,13 +186,7 @@ class QueryWords:
         return not (is_other or is_common_word(word.folded))
 
     def has_other_surname(self, index: int) -> bool:
-        """Return whether the context of a first name shows that the next word is its surname.
-
-        The next word must look like a surname. The context does in `did X Y agree` and `X Y said`.
-        The end of the query, punctuation and other words without a topic do only if the words
-        before the name are English: `Hat Ruth Urlaub` ends with a noun. After `tell X` a clause may
-        begin: `tell Ruth Postgres is down`.
-        """
+        """Return whether the next word, which looks like a surname, is that of this first name."""
         before, after = self.before(index), self.after(index + 2)
         if before in english.VERB_FOLLOWS or after in english.ASKING_AFTER:
             return True
@@ -186,7 +195,7 @@ class QueryWords:
         is_end = self.is_possessive(index + 1) or self._ends_clause(index + 1)
         return is_end or (self._gap(index + 1) == " " and after in FUNCTION_WORDS)
 
-    # Whom a query asks about
+    # Who a query asks about
 
     def asks_who(self, index: int) -> bool:
         """Return whether the query asks for this word and nothing else: `Will`, `who is Will?`"""
@@ -194,18 +203,13 @@ class QueryWords:
         return index + 1 == len(self.words) and (not before or before in english.ASKING_WHO)
 
     def is_asked_about(self, start: int, size: int) -> bool:
-        """Return whether the words are where a person or group is: `did X say`, `X on Y`."""
+        """Return whether the words are where a person or group is asked about."""
         if self.before(start) in TITLES or self._is_asked_before(start):
             return True
         return self.after(start + size) in english.ASKING_AFTER or self._is_all(start, size)
 
     def is_surely_asked_about(self, start: int, size: int) -> bool:
-        """Return whether words are meant as a name although the base uses them otherwise.
-
-        They must follow a title, be all that is asked for, or be asked about on both sides (`did
-        bill say`, `are bill's plans`); a capital within the query stands for one side, and so do
-        all capitals of the first word where others are small: `DE on decorators`.
-        """
+        """Return whether words are meant as a name although the base uses them otherwise."""
         if self.before(start) in TITLES or self._is_all(start, size):
             return True
         word = self.words[start]
@@ -223,35 +227,25 @@ class QueryWords:
         return not has_topic((*self.folded[:start], *self.folded[start + size :]))
 
     def _is_asked_before(self, start: int) -> bool:
-        """Return whether the word before is one before whoever a query asks about: `did X`, `by X`.
-
-        One that a verb may follow is only in a question: `what can X do`, not `you can skip`.
-        """
+        """Return whether the word before is one before whoever a query asks about."""
         before, earlier = self.before(start), self.folded[: max(start - 1, 0)]
         if before in english.VERB_FOLLOWS and earlier:
             return not _INTERROGATIVES.isdisjoint(earlier)
         return before in english.ASKING_BEFORE
 
     def is_source(self, start: int, size: int) -> bool:
-        """Return whether words are where people are named as the source: `plans from Ada`."""
+        """Return whether words are where people are named as the source."""
         return self.before(start) in _SOURCES and self._ends_clause(start + size - 1)
 
     def is_modifier(self, start: int, size: int) -> bool:
-        """Return whether a word follows that the words may describe: `is rich use`, `by rich data`.
-
-        Not where a verb may follow: `did rich agree`, `is rich attending`.
-        """
+        """Return whether a word follows that the words may describe, and no verb."""
         after = self.after(start + size)
         is_verb = self.before(start) in english.VERB_FOLLOWS or after.endswith(("ing", "ed"))
         is_noun = after not in english.ASKING_AFTER and has_topic([after]) and not is_verb
         return is_noun and self._gap(start + size - 1) == " "
 
     def is_listed_with(self, index: int, spans: Sequence[tuple[int, int]]) -> bool:
-        """Return whether only `and` or a comma separates a word from one of some spans.
-
-        The list must end with it, or continue as after a name: `alice or chase the invoice` is not
-        a list of names.
-        """
+        """Return whether a word is in a list with one of some spans."""
         word, after = self.words[index], self.after(index + 1)
         goes_on = after in english.ASKING_AFTER or after in _SEPARATORS
         return (goes_on or self._ends_clause(index)) and any(

@@ -26,10 +26,10 @@ from kbx_tui.index.lexical.bm25 import K1, B
 from kbx_tui.index.lexical.terms import term_of, words_in
 from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks, Snapshot
 from kbx_tui.index.stored_documents import key_hash
-from kbx_tui.index.stored_entities import EntityColumn, StoredFacts, numbers_with
+from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
 from kbx_tui.index.stored_names import StoredNames
 from kbx_tui.index.tables import attendees_from
-from kbx_tui.index.text_columns import CodedColumn
+from kbx_tui.index.text_columns import CodedColumn, TextColumn, numbers_with
 from kbx_tui.knowledge.continuation_titles import continuation_pairs
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import TAG
@@ -162,7 +162,7 @@ MOST_HOLDERS = 1000
 class RoleIndex:
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._names = names
-        self._roles, self._teams = (entities.stored.coded(name) for name in ("role", "team"))
+        self._roles, self._teams = entities.stored.roles, entities.stored.teams
         self._words: dict[int, int] = {}
 
     def holders_asked_for(self, query: str) -> list[int]:
@@ -284,8 +284,8 @@ class FactIndex:
     """The facts of one generation. Inactive ones only contribute to term statistics."""
 
     def __init__(self, facts: StoredFacts) -> None:
-        self._facts, self._postings = facts, facts.postings()
-        self._texts, self._languages = facts.text_column(), facts.languages()
+        self._facts, self._texts = facts, TextColumn([facts.texts])
+        self._languages = facts.languages()
         total = int(facts.lengths.sum(dtype=np.int64))
         self._mean_length = total / len(facts) if total else 1.0
 
@@ -303,7 +303,7 @@ class FactIndex:
         )
         ids, parts = [np.empty(0, np.int32)], [np.empty(0)]
         for term in terms:
-            doc_ids, frequencies = self._postings.postings_of(self._postings.term_id(term))
+            doc_ids, frequencies = self._facts.postings_of(self._facts.term_id(term))
             idf = np.log1p((len(self._facts) - len(doc_ids) + 0.5) / (len(doc_ids) + 0.5))
             lengths = self._facts.lengths[doc_ids]
             norms = K1 * (1.0 - B + B * lengths / self._mean_length)

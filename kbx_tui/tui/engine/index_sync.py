@@ -53,7 +53,7 @@ class IndexSync:
         open_engine: OpenEngine,
         status: Status,
         *,
-        on_growth: Callable[[frozenset[str]], None],
+        on_growth: Callable[[frozenset[str]], object],
         on_question: Callable[[IndexQuestion], None],
     ) -> None:
         """`on_growth` is called when the index has new content, with the files that changed.

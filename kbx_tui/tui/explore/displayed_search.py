@@ -36,7 +36,6 @@ class DisplayedSearch:
         """The newest ranking as it is shown."""
         self.retrieved_for: SearchState | None = None
         self.snippets: dict[str, Snippet] = {}
-        """By path."""
         self.outdated: dict[str, FileState] = {}
         """The documents with a snippet whose files are not what was indexed, by path."""
         self.requested_snippets: set[str] = set()

@@ -104,11 +104,9 @@ class ExploreModel:
         self.post: Callable[[Message], object] = lambda message: None
         """Takes to the screen what comes later, from the engine's thread."""
         self.state = SearchState()
-        """What is searched for now."""
         self.defaults = SearchState()
         """What kbx.toml says."""
         self.displayed = DisplayedSearch(client)
-        """The answer on the screen."""
         self.summary: BaseSummary | None = None
         """The open base; None before it is open."""
         self._undo = Undo()

@@ -35,6 +35,26 @@ PATIENCE = 0.25
 """Seconds that the answers of quick bases wait for those of slow ones, so that rows do not jump."""
 
 
+class BasesChanged(Newest):
+    """What a base holds, or what is done to it, has changed."""
+
+
+@dataclass
+class AnswersMerged(Newest):
+    """Some or all bases have answered the query."""
+
+    response: SeveralResponse
+    is_complete: bool
+    """Whether every base that can be searched has answered."""
+
+
+@dataclass
+class QueryRefused(Message):
+    """No base can answer the query as it is typed."""
+
+    reason: str
+
+
 class TogetherModel:
     """The bases, and the newest answers. It outlives the visits to a single base."""
 
@@ -153,11 +173,9 @@ class TogetherModel:
         from kbx_tui.api.several_bases import merge
 
         try:
-            view = together_view(merge(request, self._answers), is_complete=is_complete)
+            self.post(AnswersMerged(merge(request, self._answers), is_complete))
         except KbxError as error:
             self.post(QueryRefused(safe_line(str(error))))
-        else:
-            self.post(AnswersMerged(view))
 
     def _found(self, name: str) -> str:
         if name in self._late:
@@ -195,7 +213,7 @@ class TogetherBase:
             self.client,
             open_engine,
             self,
-            on_growth=lambda changed: self._start_count(),
+            on_growth=lambda changed: self.client.start(self._count()),
             on_question=self._take_question,
         )
         self.is_searchable = False
@@ -253,9 +271,6 @@ class TogetherBase:
         self.index_sync.index(by_user=True)
         self.index_sync.watch()
 
-    def _start_count(self) -> None:
-        self.client.start(self._count())
-
     async def _count(self) -> None:
         def count(engine: KnowledgeBase) -> int | None:
             return engine.documents.count_scope("")[1] if engine.is_indexed() else None
@@ -284,22 +299,6 @@ NAME_WIDTH = 18
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedRow:
-    """A result, and the base that it is of."""
-
-    rank: int
-    base: str
-    path: str
-    title: str
-    date: str
-    score: float
-    is_known_item: bool
-    snippet: str
-    matches: tuple[tuple[int, int], ...]
-    """Spans of `snippet` that match a word of the query."""
-
-
-@dataclass(frozen=True, slots=True)
 class BaseRow:
     """One of the bases."""
 
@@ -310,43 +309,14 @@ class BaseRow:
     """What it has for the query; empty before it has answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class TogetherView:
-    """The results of those bases that have answered."""
-
-    query: str
-    rows: tuple[OwnedRow, ...]
-    matched: int
-    """Documents that match in all these bases; `rows` are the best of them."""
-    notes: tuple[str, ...]
-    is_complete: bool
-    """Whether every base that can be searched has answered."""
-
-
-def together_view(response: SeveralResponse, *, is_complete: bool) -> TogetherView:
-    """Return what bases answered as rows."""
-    rows = tuple(
-        OwnedRow(
-            rank=rank,
-            base=own.base,
-            path=own.result.path,
-            title=safe_line(own.result.title),
-            date=safe_line(own.result.date),
-            score=own.result.score,
-            is_known_item=own.is_known_item,
-            snippet=own.result.snippet,
-            matches=own.result.matches,
-        )
-        for rank, own in enumerate(response.results, 1)
-    )
-    matched = sum(answer.meta.total_matched for answer in response.responses.values())
-    notes = tuple(
+def note_words(response: SeveralResponse) -> str:
+    """Return the notes of those bases that have results: the rows of others say they have none."""
+    return "; ".join(
         safe_line(f"{name}: {note}")
         for name, answer in response.responses.items()
-        if answer.results  # else its row says that nothing was found
+        if answer.results
         for note in answer.meta.notes
     )
-    return TogetherView(response.query, rows, matched, notes, is_complete)
 
 
 def found_words(answer: SearchResponse) -> str:
@@ -359,28 +329,10 @@ def found_words(answer: SearchResponse) -> str:
     return " · ".join(filter(None, (found, shorten(names, 60))))
 
 
-def count_words(view: TogetherView) -> str:
+def count_words(response: SeveralResponse) -> str:
     """Return the title of the results: `Results · 50 best of 188`."""
-    if not view.rows:
-        return "Results"
-    if view.matched > len(view.rows):
-        return f"Results · {len(view.rows)} best of {view.matched:,}"
-    return format_count(len(view.rows), "result").capitalize()
-
-
-class BasesChanged(Newest):
-    """What a base holds, or what is done to it, has changed."""
-
-
-@dataclass
-class AnswersMerged(Newest):
-    """Some or all bases have answered the query."""
-
-    view: TogetherView
-
-
-@dataclass
-class QueryRefused(Message):
-    """No base can answer the query as it is typed."""
-
-    reason: str
+    shown = len(response.results)
+    matched = sum(answer.meta.total_matched for answer in response.responses.values())
+    if matched > shown > 0:
+        return f"Results · {shown} best of {matched:,}"
+    return format_count(shown, "result").capitalize() if shown else "Results"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual import on
@@ -12,10 +12,18 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 
 from kbx_tui.formatting import format_count, format_score
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import Line, Span, fit_line, highlight, looks
-from kbx_tui.tui.drawing.ranked_rows import shared_lengths, title_spans
+from kbx_tui.tui.drawing.lines import (
+    Line,
+    Span,
+    fit_line,
+    highlight,
+    looks,
+    shared_lengths,
+    title_spans,
+)
 from kbx_tui.tui.shell.frame_screen import FrameScreen
 from kbx_tui.tui.shell.messages import OpenBase
 from kbx_tui.tui.together.model import (
@@ -23,16 +31,18 @@ from kbx_tui.tui.together.model import (
     AnswersMerged,
     BaseRow,
     BasesChanged,
-    OwnedRow,
     QueryRefused,
     TogetherModel,
-    TogetherView,
     count_words,
+    note_words,
 )
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from kbx_tui.api.several_bases import OwnedResult
 
 DATE_WIDTH = 10
 DATED = 64
@@ -46,21 +56,24 @@ def name_column(names: list[str], width: int) -> int:
     return min(max(map(cell_len, names), default=0), NAME_WIDTH, max(width // 4, 6))
 
 
-class OwnedList(RowsView[OwnedRow]):
+class OwnedList(RowsView["OwnedResult"]):
     """The results of all bases, each with the name of its base."""
 
     COMPONENT_CLASSES = looks("strong", "entity", "cursor")
     BINDINGS = bindings("together_results")
     LEAVE_ACTION = "screen.focus_query"
 
+    _titles: Sequence[str] = ()
+    """Without control characters."""
     _shared: Sequence[int] = ()
     _name_width = 0
 
-    def show(self, rows: tuple[OwnedRow, ...], *, is_new: bool) -> None:
+    def show(self, results: Sequence[OwnedResult], *, is_new: bool) -> None:
         """Show results; if they are not of a new query, the cursor stays on its document."""
         self.chosen = is_kept = self.chosen and not is_new and self.current is not None
-        self._shared = shared_lengths([row.title for row in rows])
-        self.show_rows(rows, key=lambda row: (row.base, row.path) if is_kept else None)
+        self._titles = [safe_line(own.result.title) for own in results]
+        self._shared = shared_lengths(self._titles)
+        self.show_rows(results, key=lambda own: (own.base, own.result.path) if is_kept else None)
 
     def row_heights(self) -> list[int]:
         return [2 if self.visible_height >= TALL else 1] * len(self.rows)
@@ -70,20 +83,20 @@ class OwnedList(RowsView[OwnedRow]):
         super().rebuild_lines()
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        result = self.rows[row]
+        own, result = self.rows[row], self.rows[row].result
         if part:
             indent = Span(" " * (11 + self._name_width))
             return fit_line((indent, *highlight(result.snippet, result.matches)), width - 1)
-        date = f" {fit(result.date, DATE_WIDTH)}" if width >= DATED else ""
-        exact = " =" if result.is_known_item else ""
-        head = f"{result.rank:>3} "
+        date = f" {fit(safe_line(result.date), DATE_WIDTH)}" if width >= DATED else ""
+        exact = " =" if own.is_known_item else ""
+        head = f"{row + 1:>3} "
         score = f"{format_score(result.score):>4} "
         taken = 1 + len(head) + len(score) + self._name_width + 2 + len(exact) + len(date)
         return (
             Span(self.marker(row) + head, "dim"),
             Span(score),
-            Span(fit(result.base, self._name_width) + "  ", "entity"),
-            *title_spans(result.title, self._shared[row], max(width - taken, 0)),
+            Span(fit(own.base, self._name_width) + "  ", "entity"),
+            *title_spans(self._titles[row], self._shared[row], max(width - taken, 0)),
             Span(exact, "dim"),
             Span(date, "dim"),
         )
@@ -95,10 +108,6 @@ class BaseList(RowsView[BaseRow]):
     COMPONENT_CLASSES = looks("strong", "entity", "cursor")
     BINDINGS = bindings("together_bases")
     LEAVE_ACTION = "screen.focus_query"
-
-    def show(self, rows: tuple[BaseRow, ...]) -> None:
-        self.rows = rows
-        self.rebuild_lines()
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         base = self.rows[row]
@@ -140,7 +149,7 @@ class Together(FrameScreen):
     def __init__(self, model: TogetherModel) -> None:
         super().__init__()
         self.model = model
-        self.view: TogetherView | None = None
+        self.answer: AnswersMerged | None = None
         """The newest answer; None before the first and without a query."""
 
     def show_query(self, query: str) -> None:
@@ -168,7 +177,10 @@ class Together(FrameScreen):
     def meanings(self) -> Iterable[tuple[str, str]]:
         match self.focused:
             case OwnedList() as results if (row := results.current) is not None:
-                yield format_score(row.score), "how well it answers, 0 to 1, in every base alike."
+                yield (
+                    format_score(row.result.score),
+                    "how well it answers, 0 to 1, in every base alike.",
+                )
                 yield row.base, "the base that it is in."
                 if row.is_known_item:
                     yield "=", "the query is its title, path or name, so it comes first."
@@ -199,7 +211,6 @@ class Together(FrameScreen):
         self.query_one(BaseList).styles.height = len(self.model.bases) + frame
 
     def on_screen_resume(self) -> None:
-        super().on_screen_resume()
         self.call_after_refresh(self.model.start)
 
     def on_screen_suspend(self) -> None:
@@ -220,18 +231,18 @@ class Together(FrameScreen):
         self._show_bases()
 
     def on_answers_merged(self, message: AnswersMerged) -> None:
-        view, results = message.view, self.query_one(OwnedList)
-        if view.query != self.model.query:
+        response, results = message.response, self.query_one(OwnedList)
+        if response.query != self.model.query:
             return
-        is_new = self.view is None or self.view.query != view.query
-        self.view = view
+        is_new = self.answer is None or self.answer.response.query != response.query
+        self.answer = message
         self.query_one(StatusLine).clear_error()
-        self.query_one(StatusLine).show_note("; ".join(view.notes))
-        results.border_title = count_words(view)
+        self.query_one(StatusLine).show_note(note_words(response))
+        results.border_title = count_words(response)
         results.empty_state = titled_text(
-            f"Nothing found for “{view.query}”." if view.is_complete else "Searching …"
+            f"Nothing found for “{response.query}”." if message.is_complete else "Searching …"
         )
-        results.show(view.rows, is_new=is_new)
+        results.show(response.results, is_new=is_new)
 
     def on_query_refused(self, message: QueryRefused) -> None:
         self.query_one(StatusLine).show_error(message.reason)
@@ -241,7 +252,7 @@ class Together(FrameScreen):
         query = event.value.strip()
         self.model.ask(query)
         if not query:
-            self.view = None
+            self.answer = None
             results = self.query_one(OwnedList)
             results.border_title, results.empty_state = "Results", self._before_a_query
             results.show((), is_new=True)
@@ -249,7 +260,7 @@ class Together(FrameScreen):
 
     @on(RowsView.Opened, "OwnedList")
     def open_result(self, event: RowsView.Opened) -> None:
-        self._open(event.row.base, event.row.path)
+        self._open(event.row.base, event.row.result.path)
 
     @on(RowsView.Opened, "BaseList")
     def open_one(self, event: RowsView.Opened) -> None:
@@ -260,7 +271,7 @@ class Together(FrameScreen):
         self.app.post_message(OpenBase(root, self.model.query, path))
 
     def _show_bases(self) -> None:
-        self.query_one(BaseList).show(self.model.rows)
+        self.query_one(BaseList).show_rows(self.model.rows, key=lambda base: base.name)
 
     # Actions.
 

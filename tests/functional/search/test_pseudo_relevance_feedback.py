@@ -28,10 +28,6 @@ def retrieved(base: Path, **search: object) -> Evidence:
         return evidence
 
 
-def test_default_of_the_setting_equals_that_of_retrieval() -> None:
-    assert SearchSettings().feedback == FEEDBACK_WEIGHT
-
-
 def test_explain_lists_three_feedback_documents(demo_kb_path: Path) -> None:
     with KnowledgeBase(demo_kb_path) as kb:
         evidence = kb.retrieve(TOPIC)

@@ -70,14 +70,14 @@ def bases_of(driver: Driver) -> tuple[BaseRow, ...]:
 
 def rows_of(driver: Driver) -> list[tuple[str, str]]:
     """Return base and path of each result shown."""
-    return [(row.base, row.path) for row in screen_of(driver).query_one(OwnedList).rows]
+    return [(row.base, row.result.path) for row in screen_of(driver).query_one(OwnedList).rows]
 
 
 async def ask(driver: Driver, query: str) -> None:
     screen = screen_of(driver)
     screen.query_one(TogetherLine).value = query
     await driver.until(
-        lambda: screen.view is not None and screen.view.query == query and screen.view.is_complete
+        lambda: (answer := screen.answer) and answer.is_complete and answer.response.query == query
     )
 
 

@@ -165,7 +165,7 @@ async def test_several_bases_of_a_visit_are_searched_together_and_no_other(
         await visit.until(lambda: all(base.is_searchable for base in together.model.bases))
         visit.app.show_query("rollback plan")
         await visit.until(lambda: visit.told[-1]["title"] == "2 bases - rollback plan")
-        await visit.until(lambda: together.view is not None and together.view.rows)
+        await visit.until(lambda: together.answer is not None and together.answer.response.results)
         assert await visit.notice_for("R") == READ_ONLY
         assert await visit.notice_for("b") == NO_OTHER_BASE
         await visit.press("enter")
@@ -210,8 +210,7 @@ async def test_link_to_the_web_is_opened_by_the_browser_and_no_other_address(
         monkeypatch.setattr(visit.app, "open_url", opened.append)
         visit.app.leave_base("https://x.example/a")
         for target in ("javascript:alert(1)", "file:///etc/passwd", "mailto:a@b.c", "nowhere"):
-            visit.app.leave_base(target)
-            await visit.until(lambda: "leads to no page of this knowledge" in visit.here.notice)
+            assert "leads to no page of this knowledge" in visit.app.leave_base(target)
         assert opened == ["https://x.example/a"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kbx_tui.editing.fact_edits import (
@@ -9,14 +11,13 @@ from kbx_tui.editing.fact_edits import (
     ChangeFact,
     DeleteFact,
     FactEdit,
-    FactIdentity,
     StrikeFact,
     apply_fact_edit,
 )
 from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.reading import parse_document
-from kbx_tui.knowledge.records import FactKind
+from kbx_tui.knowledge.records import Fact, FactKind
 
 # ruff: noqa: E501  # a page before and after is clearest on one line
 
@@ -32,9 +33,9 @@ def edited(page: str, edit: FactEdit) -> str:
     return apply_fact_edit(PATH, page.encode(), edit).decode()
 
 
-def id_of(page: str, text: str) -> int:
+def fact_in(page: str, text: str) -> Fact:
     facts = read_facts(parse_document(PATH, page.encode()), OWNER)
-    return next(fact.fact_id for fact in facts if fact.text == text)
+    return next(fact for fact in facts if fact.text == text)
 
 
 @pytest.mark.parametrize(
@@ -89,16 +90,16 @@ def test_rewording_keeps_date_check_box_and_notes(line: str, expected: str) -> N
     page = f"## Open Items\n- first\n{line}\n- last\n"
     text = "old Alice" if "Alice" in line else "old text"
     text = "old text" if "Alice|text" in line else text
-    assert edited(page, ChangeFact(OWNER, id_of(page, text), "new")) == (
+    assert edited(page, ChangeFact(fact_in(page, text), "new")) == (
         f"## Open Items\n- first\n{expected}\n- last\n"
     )
 
 
 def test_rewording_can_replace_or_add_a_date() -> None:
     page = "## Facts\n- [2026-01-01] old\n- plain\n"
-    change = ChangeFact(OWNER, id_of(page, "old"), "new", "2026-02-02")
+    change = ChangeFact(fact_in(page, "old"), "new", "2026-02-02")
     assert edited(page, change) == "## Facts\n- [2026-02-02] new\n- plain\n"
-    change = ChangeFact(OWNER, id_of(page, "plain"), "new", "2026-02-02")
+    change = ChangeFact(fact_in(page, "plain"), "new", "2026-02-02")
     assert edited(page, change) == "## Facts\n- [2026-01-01] old\n- [2026-02-02] new\n"
 
 
@@ -113,7 +114,7 @@ def test_rewording_can_replace_or_add_a_date() -> None:
 )
 def test_struck_fact_reads_as_superseded(line: str, expected: str) -> None:
     page = f"## Facts\n{line}\n- last\n"
-    struck = edited(page, StrikeFact(OWNER, id_of(page, "old text")))
+    struck = edited(page, StrikeFact(fact_in(page, "old text")))
     assert struck == f"## Facts\n{expected}\n- last\n"
     assert [fact.status for fact in read_facts(parse_document(PATH, struck.encode()), OWNER)] == [
         "superseded",
@@ -123,14 +124,14 @@ def test_struck_fact_reads_as_superseded(line: str, expected: str) -> None:
 
 def test_deleting_a_fact_deletes_its_nested_notes() -> None:
     page = "## Facts\n- a\n- b\n  - source: x\n- c"
-    assert edited(page, DeleteFact(OWNER, id_of(page, "b"))) == "## Facts\n- a\n- c"
-    assert edited(page, DeleteFact(OWNER, id_of(page, "c"))) == "## Facts\n- a\n- b\n  - source: x"
+    assert edited(page, DeleteFact(fact_in(page, "b"))) == "## Facts\n- a\n- c"
+    assert edited(page, DeleteFact(fact_in(page, "c"))) == "## Facts\n- a\n- b\n  - source: x"
 
 
 def test_fact_with_nested_facts_cannot_be_deleted() -> None:
     page = "## Facts\n- a\n  - a nested fact\n"
     with pytest.raises(WriteFault, match=r"line 2 of memory/people/ada\.md cannot be edited"):
-        edited(page, DeleteFact(OWNER, id_of(page, "a")))
+        edited(page, DeleteFact(fact_in(page, "a")))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_fact_with_nested_facts_cannot_be_deleted() -> None:
         ),
         (add("x", date="yesterday"), "is not a date"),
         (add("x", source="a (b)"), "would be read differently"),
-        (ChangeFact(OWNER, 5, "x"), "no longer holds fact 5"),
+        (DeleteFact(fact_in("## Facts\n- gone\n", "gone")), r"no longer holds fact \d+, or"),
     ],
     ids=["empty", "struck", "dated", "date", "source", "id"],
 )
@@ -174,11 +175,8 @@ def test_edit_keeps_the_encoding_of_the_file() -> None:
 
 def test_edit_is_refused_if_the_id_now_names_a_fact_with_another_date() -> None:
     page = "## Facts\n- [2026-02-01] walks\n"
+    fact = fact_in(page, "walks")
     for edit_type in (StrikeFact, DeleteFact):
-        edit = edit_type(OWNER, id_of(page, "walks"), FactIdentity("2026-01-01", (PATH,)))
         with pytest.raises(WriteFault, match="now has another date or source"):
-            edited(page, edit)
-    change = ChangeFact(
-        OWNER, id_of(page, "walks"), "rows", identity=FactIdentity("2026-02-01", (PATH,))
-    )
-    assert edited(page, change) == "## Facts\n- [2026-02-01] rows\n"
+            edited(page, edit_type(replace(fact, date="2026-01-01")))
+    assert edited(page, ChangeFact(fact, "rows")) == "## Facts\n- [2026-02-01] rows\n"

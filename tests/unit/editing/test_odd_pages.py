@@ -41,10 +41,10 @@ def random_edit(rng: random.Random, data: bytes) -> PageEdit:
         return AddFact(OWNER, "fact", "Speaks Catalan", "2026-04-05", "Kickoff")
     fact = rng.choice(facts)
     if kind == "change":
-        return ChangeFact(OWNER, fact.fact_id, "Says something new")
+        return ChangeFact(fact, "Says something new")
     if kind == "strike":
-        return StrikeFact(OWNER, fact.fact_id)
-    return DeleteFact(OWNER, fact.fact_id)
+        return StrikeFact(fact)
+    return DeleteFact(fact)
 
 
 @pytest.mark.parametrize("block", range(10))

@@ -5,10 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.knowledge.fact_sections import fact_id, read_facts
-from kbx_tui.knowledge.markdown import outline
-from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Fact
-from tests.cpu_time import cpu_seconds
 from tests.unit.knowledge.building import PERSON, markdown_bodies, page
 
 OWNER = "person:maria-novak"
@@ -201,13 +198,3 @@ def test_facts_are_list_items_below_a_fact_heading(body: str) -> None:
         index = fact.line - document.body_line
         assert lines[index].lstrip()[0] in "-*+0123456789"
         assert any("Recent Facts" in line or "Open Items" in line for line in lines[:index])
-
-
-def test_time_to_read_many_sections_grows_with_their_number() -> None:
-    def seconds(count: int) -> float:
-        document = parse_document("memory/people/x.md", b"## Facts\n- x\n" * count)
-        outline(document.body)  # cached: the blocks are not measured
-        assert len(read_facts(document, "person:x")) == count
-        return cpu_seconds(lambda _: read_facts(document, "person:x"))
-
-    assert seconds(8000) < 20 * max(seconds(1000), 0.01)  # a square would be 64 times as much

@@ -305,10 +305,6 @@ def destination(source: str, text: str) -> str | None:
     return vault().find(link.page, source)
 
 
-def test_there_are_300_cases() -> None:
-    assert len(PAGES) * len(FORMS) + len(MARKDOWN) + len(NO_LINKS) > 300
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_a_wikilink_leads_to_the_file_that_obsidian_opens(form: str) -> None:
     wrong = [

@@ -108,11 +108,7 @@ class DateWords:
 
 
 def find_dates(query: str, today: date) -> list[DateWords]:
-<<<<<<< HEAD
     """Return what has one of `_FORMS`, in order, but not numbers and names that only look so."""
-=======
-    """Return what has one of `_FORMS` and is a date, in order."""
->>>>>>> main
     dates: list[DateWords] = []
     fitting = {pattern: match for pattern in _PATTERNS if (match := pattern.search(query))}
     for _ in range(MOST_WORDS):

@@ -31,6 +31,8 @@ pytestmark = pytest.mark.skipif(
     find_spec("ray") is None, reason="Ray has no wheel for this system"
 )  # it must not be imported here: the build sets variables before it does that
 
+RUN_ID_DIGITS, CHECKSUM_BYTES = 32, 4
+"""What differs in files of equal content: the id of the run, and so the checksum."""
 WORKERS = 2
 QUESTIONS = ("what has Grace been working on?", "rollback", "who decided about the database?")
 
@@ -95,8 +97,15 @@ def test_killed_build_resumes_to_the_index_of_a_single_process(
     for table in set(INDEX_TABLES) - {"meta"}:
         assert rows_of(fresh_demo, table) == rows_of(demo_kb_path, table)
     for name in (WORDS.name, BODIES.name, DOCUMENTS.name, "vectors.bin"):
-        built, expected = (base / ".kbx" / "index" / name for base in (fresh_demo, demo_kb_path))
-        assert built.read_bytes() == expected.read_bytes(), name
+        built, expected = (
+            (base / ".kbx" / "index" / name).read_bytes() for base in (fresh_demo, demo_kb_path)
+        )
+        if name != DOCUMENTS.name:
+            assert built == expected, name
+            continue
+        assert len(built) == len(expected)
+        differing = sum(one != other for one, other in zip(built, expected, strict=True))
+        assert differing <= RUN_ID_DIGITS + CHECKSUM_BYTES
     for question in QUESTIONS:
         assert search(fresh_demo, question) == search(demo_kb_path, question)
 

@@ -181,7 +181,8 @@ class Tune(JudgingScreen):
                 self._optimise_if_awaited()
 
     def _optimise_if_awaited(self) -> None:
-        if self._awaits_queries and self.model.curve is not None and self.model.tuning is not None:
+        is_read = self.model.curve is not None and not self.session.judging.is_reading
+        if self._awaits_queries and is_read and self.model.tuning is not None:
             self._awaits_queries = False
             self.model.optimise(self.model.tuning)
 
@@ -340,7 +341,8 @@ class Tune(JudgingScreen):
         else:
             self.add_class("-deciding")
             self.go_to_pane("decision")
-            self._awaits_queries = self.model.curve is None
+            judging = self.session.judging
+            self._awaits_queries = self.model.curve is None or judging.is_reading
             if self._awaits_queries:
                 self.query_one(DecisionPane).show("Optimising", awaiting_lines)
             else:

@@ -184,7 +184,7 @@ class Check:
         """Search once by top-k retrieval and once in full, and compare both with a scan."""
         request = SearchRequest(query, path=path, exact=True)
         tuning = request.tuning(self._searcher.tuning(request.preset))
-        best = rank(self._searcher.retrieve(request, TopKRequest(tuning, LIMIT, rank)), tuning)
+        best = rank(self._searcher.retrieve(request, TopKRequest(tuning, LIMIT)), tuning)
         full = self._searcher.retrieve(request)
         equal.queries += 1
         variants = {each.query: each for each in (full.as_typed, full.as_searched)}

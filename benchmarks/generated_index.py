@@ -45,11 +45,11 @@ from kbx_tui.index.tables import (
     TEXT_RULES,
     document_key,
     document_version,
+    table_schema,
     text_hash,
-    vectors_schema,
 )
-from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
+from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.results.response import SearchResponse
 from kbx_tui.settings_file import load_settings
@@ -130,7 +130,9 @@ class VectorWriter:
         vectors = self.topics.near(list(source_of.values()))
         flat = pa.array(vectors.astype(np.float16).reshape(-1))
         columns = [pa.array(new, pa.string()), pa.FixedSizeListArray.from_arrays(flat, DIMENSION)]
-        self.store.table("vectors").add(pa.table(columns, schema=vectors_schema(DIMENSION)))
+        self.store.table("vectors").add(
+            pa.table(columns, schema=table_schema("vectors", DIMENSION))
+        )
 
 
 def main() -> None:
@@ -171,7 +173,7 @@ def generate(folder: Path, documents: int) -> None:
         "inverted file of the vectors",
         lambda: refresh_vector_lists(store, model=BUNDLED.name, dimension=DIMENSION),
     )
-    finished("digests", lambda: note_state(store, BUNDLED.name))
+    finished("digests", lambda: note_state(store))
     counts = ", ".join(f"{count:,} {name}" for name, count in store.counts().items())
     row("in all", f"{time.monotonic() - began:.0f} s; {counts}")
     for name, size in store.sizes().items():

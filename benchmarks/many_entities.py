@@ -28,7 +28,7 @@ from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import note_state, undamaged_versions
 from kbx_tui.index.store import Store
-from kbx_tui.index.tables import SCHEMAS, document_key, document_version, text_hash
+from kbx_tui.index.tables import document_key, document_version, table_schema, text_hash
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.named_query import NamedQuery
@@ -96,7 +96,7 @@ def generate(folder: Path, count: int) -> None:
         "vectors",
         lambda: refresh_vectors_file(store, model=BUNDLED.name, dimension=DIMENSION),
     )
-    finished("digests", lambda: note_state(store, BUNDLED.name))
+    finished("digests", lambda: note_state(store))
     for name, size in store.sizes().items():
         row(f"    {name}", f"{size / 1e6:.0f} MB")
 
@@ -124,20 +124,20 @@ def write_rows(store: Store, count: int) -> None:
         "aliases": aliases, "role": roles, "team": teams, "members": nothing, "emails": nothing,
         "profile": profiles, "text_hash": hashes,
     }  # fmt: skip
-    store.replace("entities", pa.table(columns, schema=SCHEMAS["entities"]))
+    store.replace("entities", pa.table(columns, schema=table_schema("entities")))
     columns = {
         "fact_id": list(range(1, count + 1)), "entity_id": ids, "kind": ["fact"] * count,
         "text": texts, "date": [""] * count, "path": pages, "line": [6] * count,
         "status": ["active"] * count, "done": [False] * count, "sources": nothing,
         "confidence": [0.7] * count, "text_hash": list(map(text_hash, texts)),
     }  # fmt: skip
-    store.replace("facts", pa.table(columns, schema=SCHEMAS["facts"]))
+    store.replace("facts", pa.table(columns, schema=table_schema("facts")))
     linked = names.random.integers(0, PAGES, 3 * count).tolist()
     columns = {
         "entity_id": ids * 3, "path": [f"memory/people/{number:05}.md" for number in linked],
         "kind": ["mention"] * (3 * count), "count": [1] * (3 * count),
     }  # fmt: skip
-    store.replace("links", pa.table(columns, schema=SCHEMAS["links"]))
+    store.replace("links", pa.table(columns, schema=table_schema("links")))
     chunk_hashes = write_pages(store, names)
     for begin in range(0, count, BATCH):
         vectors.add((each, each) for each in hashes[begin : begin + BATCH])

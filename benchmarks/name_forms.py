@@ -24,8 +24,8 @@ from kbx_tui.knowledge.entity_pages import build_entities
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.request import Tuning
 
 PEOPLE = 200
 TOPICS = ("tuition fees", "the border", "error handling", "mental health in schools")

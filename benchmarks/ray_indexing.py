@@ -30,14 +30,15 @@ from kbx_tui import Progress
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.bulk.ray_workers import RayEngine
 from kbx_tui.embedding.local import usable_cores
-from kbx_tui.index.derived_files import BODIES, DOCUMENTS, VECTORS_NAME, WORDS
+from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.store import Store
+from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
 from kbx_tui.knowledge.vault import walked_folder
 from kbx_tui.removal import INDEX_TABLES
 from tests.functional.object_store.machines import Machine
 from tests.functional.object_store.s3_server import s3_server
 
-SAME_FILES = (WORDS.name, BODIES.name, DOCUMENTS.name, VECTORS_NAME)
+SAME_FILES = (WORDS.name, BODIES.name, DOCUMENTS.name, "vectors.bin")
 """Mapped files that do not hold the time of the run."""
 
 

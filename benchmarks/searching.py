@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.common import milliseconds, own_mb, peak_mb, resident_mb, row, spread
 from kbx_tui import KnowledgeBase
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 
 WARM_UP = 10
 FORMS = ("what has {} been working on?", "latest updates on {}", "what did {} say about {}")

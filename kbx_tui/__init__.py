@@ -37,7 +37,7 @@ _NAMES = {
     "kbx_tui.search.browse": "EntityCard EntityName",
     "kbx_tui.search.link_graph": "Destination",
     "kbx_tui.search.evidence.evidence": "Evidence",
-    "kbx_tui.search.evidence.tuning": "Tuning",
+    "kbx_tui.search.request": "Tuning",
     "kbx_tui.search.ranking.rank": "Ranking",
     "kbx_tui.search.results.response": "SearchResponse",
     "kbx_tui.similarity.duplicate_scan": "DuplicateScan",

@@ -22,10 +22,9 @@ from filelock import FileLock
 
 from kbx_tui.config import Settings
 from kbx_tui.editing.atomic_write import write_atomically
-from kbx_tui.editing.state_files import STATE
 from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.index.index_folder import DEFAULT, index_location
-from kbx_tui.removal import DEMO_MARKER
+from kbx_tui.removal import DEMO_MARKER, STATE_FOLDER
 from kbx_tui.user_files import user_state_folder
 
 BUNDLED_MODEL = "bundled"
@@ -79,7 +78,7 @@ def links_out(root: Path, settings: Settings) -> TrustRequest | None:
     pipe or a socket needs no trust: it leads to no file, and state files are not opened through
     links. Only locks are, for which opening a device may have effects.
     """
-    places = [root / STATE, *_entries(root / STATE)]
+    places = [root / STATE_FOLDER, *_entries(root / STATE_FOLDER)]
     index = index_location(root, settings)
     if "://" in index:  # published from the default folder
         index = str(root / DEFAULT)

@@ -33,6 +33,13 @@ def mode_name(search_mode: str, reason: str) -> str:
     return "fast" if reason == "fast" else "flat"
 
 
+def kept_words(search_mode: str, reason: str, kept: Sequence[str]) -> str:
+    """Return the names of the kept entities for which the second pass ran, or why it did not."""
+    if search_mode == "two_pass":
+        return join_limited(kept, " + ", limit=2)
+    return FLAT_REASONS.get(reason, reason)
+
+
 def join_limited(items: Sequence[str], separator: str = ", ", limit: int = 3) -> str:
     """Return the first `limit` items joined, then the number of further ones."""
     more = [f"{len(items) - limit} more"] if len(items) > limit else []

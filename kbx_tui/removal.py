@@ -25,14 +25,12 @@ INDEX_TABLES = (
 """Tables of an index; each is a folder `<name>.lance`."""
 
 DERIVED_FILES = (
-    "words.bin", "bodies.bin", "documents.bin", "entities.bin", "names.bin", "facts.bin",
-    "links.bin", "vectors.bin", "vectors-ivf.bin",
+    "words.bin", "words-new.bin", "bodies.bin", "bodies-new.bin", "documents.bin",
+    "documents-new.bin", "entities.bin", "names.bin", "facts.bin", "links.bin", "vectors.bin",
+    "vectors-new.bin", "vectors-ivf.bin",
 )  # fmt: skip
 INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
 """Files of an index beside its tables and the marker."""
-
-SALVAGE = "salvage"
-"""Folder in an unfinished index, with links to the readable files of the one it replaces."""
 
 DEMO_MARKER = ".kbx-demo"
 """A file in every copy of the demo."""
@@ -129,13 +127,6 @@ def remove_index_temporaries(folder: Path) -> None:
             if _INDEX_TEMPORARY.fullmatch(file.name):
                 with suppress(OSError):
                     remove_temporary(file)
-
-
-def remove_salvage(folder: Path) -> None:
-    """Remove the folder `SALVAGE` of an index, if it exists. Raises KbxError for any other."""
-    if folder.name != SALVAGE or not (folder.parent / INDEX_MARKER).is_file():
-        raise _refusal(folder)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def drop_index_table(database: Any, name: str) -> None:
@@ -237,7 +228,7 @@ def _says_nothing(name: str) -> bool:
 def _belongs_to_index(entry: os.DirEntry[str]) -> bool:
     if entry.is_symlink():
         return False
-    if entry.name in {SALVAGE, *(f"{table}.lance" for table in INDEX_TABLES)}:
+    if entry.name in {f"{table}.lance" for table in INDEX_TABLES}:
         return entry.is_dir()
     is_file = entry.name in (INDEX_MARKER, *INDEX_FILES)
     return is_file or _INDEX_TEMPORARY.fullmatch(entry.name) is not None
@@ -255,7 +246,7 @@ def _begins_as_ours(entry: os.DirEntry[str]) -> bool:
 
 def _remove_part(path: Path) -> None:
     with suppress(OSError):
-        if path.suffix == ".lance" or path.name == SALVAGE:
+        if path.suffix == ".lance":
             shutil.rmtree(path)
         else:
             path.unlink()

@@ -132,8 +132,8 @@ def _meant_section(name: str, table: object) -> str:
     """Return the section that is spelt nearly like this one and has a key of it, else ""."""
     if name in Settings.__struct_fields__ or not isinstance(table, dict):
         return ""
-    sections = {field.name: field.type for field in msgspec.structs.fields(Settings)}
-    for meant in get_close_matches(name, [key for key in sections if key != "keys"], cutoff=0.8):
+    sections = _sections()
+    for meant in get_close_matches(name, list(sections), cutoff=0.8):
         if not table.keys().isdisjoint(sections[meant].__struct_fields__):
             return meant
     return ""
@@ -161,8 +161,7 @@ def _explain(raw: dict[str, Any], file: Path, message: str) -> str:
     section_name, *keys = path.rstrip("`").split(".")
     if section_name == "keys":
         return _explain_keys(raw["keys"], file)
-    sections = {field.name: field.type for field in msgspec.structs.fields(Settings)}
-    section = sections.get(section_name)
+    section = _sections().get(section_name)
     if section is None:
         return f"{file}: {message}"
     if "unknown field" in reason:

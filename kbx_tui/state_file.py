@@ -158,7 +158,12 @@ _Path: type[Path] = type(Path())  # `Path` itself cannot be a base class before 
 
 
 class ReadOnlyPath(_Path):  # type: ignore[misc, valid-type]
-    """A path in a base that is open for reading only."""
+    """A path in a base that is open for reading only.
+
+    The root of such a base is one, and so is every path joined to it. What writes in a base calls
+    `require_writable` first; all of it goes through a few functions: those that make the state
+    folder, replace a file or append to one.
+    """
 
 
 def is_read_only(path: Path) -> bool:

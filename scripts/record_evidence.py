@@ -2,70 +2,48 @@
 
 uv run python -m scripts.record_evidence
 
-Run it when a snapshot needs another question, or when the shape of Evidence changed; not because
+Run it when a snapshot needs another query, or when the shape of Evidence changed; not because
 the engine ranks otherwise now. Then look at the pictures:
 
-uv run pytest tests/snapshots --snapshot-update
+uv run pytest -m slow tests/snapshots --snapshot-update
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.drafting.deciding import decide
-from kbx_tui.experts.expert_ranking import WEIGHTS
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.conftest import copy_demo
-from tests.hostile_base import write_hostile_base
-from tests.snapshots.questions import DEMO, HOSTILE, TOPIC, Question
-from tests.snapshots.recorded_kb import RECORDED, Base, Recording, decode, encode, fixed
-from tests.snapshots.recorded_review import DAY, Review, diffs_of
+from tests.snapshots.recorded_kb import (
+    ALICE,
+    DAY,
+    QUERIES,
+    RECORDED,
+    ROLLBACK,
+    TOPIC,
+    Base,
+    Recording,
+    Review,
+    decode,
+    encode,
+    fixed,
+)
 
 TODAY = date.fromisoformat(DAY)
 SNIPPETS = 40
 """Best results of which the snippet is kept, whatever the knobs: no screen shows more."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the snapshots need from one base."""
-
-    name: str
-    questions: Mapping[str, Question]
-    read: Sequence[str]
-    """Paths of documents."""
-    opened: Sequence[str]
-    """Ids of entities."""
-
-
-def record(kb: KnowledgeBase, asked: Asked) -> None:
-    """Record one query, and check that the recorded evidence ranks the same."""
-    folder = RECORDED / asked.name
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.json"):
-        old.unlink()
-    for name, question in asked.questions.items():
-        recording = answer(kb, question)
-        data = encode(recording)
-        check(recording, decode(data, Recording))
-        (folder / f"{name}.json").write_bytes(data)
-        print(f"{folder / name}.json  {len(data):,} bytes")
-    (folder / "base.json").write_bytes(encode(base(kb, asked)))
-    (folder / "review.json").write_bytes(encode(review(kb)))
-
-
-def answer(kb: KnowledgeBase, question: Question) -> Recording:
+def answer(kb: KnowledgeBase, query: str) -> Recording:
     """Return the answer of the engine, with the snippets that any setting of the knobs may show."""
-    evidence = kb.retrieve(
-        question.query, path=question.path or None, fast=question.fast, today=TODAY
-    )
+    evidence = kb.retrieve(query, today=TODAY)
     rankings = [
         rank(evidence, Tuning(alpha=alpha, hierarchy=hierarchy))
         for hierarchy, alpha in ((True, 0.0), (True, 0.5), (True, 1.0), (False, 0.5))
@@ -75,7 +53,7 @@ def answer(kb: KnowledgeBase, question: Question) -> Recording:
     return Recording(fixed(evidence), {evidence.paths[row]: snippet for row, snippet in found})
 
 
-def base(kb: KnowledgeBase, asked: Asked) -> Base:
+def base(kb: KnowledgeBase) -> Base:
     """Return what the app needs of a base without a query."""
     status = kb.status()
     return Base(
@@ -85,23 +63,23 @@ def base(kb: KnowledgeBase, asked: Asked) -> Base:
         vector_share=1.0,
         stale=(),
         paths=kb.retrieve("paths", fast=True).paths,
-        texts={path: kb.documents.view(path) for path in asked.read},
-        cards={entity_id: kb.entities.card(entity_id) for entity_id in asked.opened},
+        texts={ROLLBACK: kb.documents.view(ROLLBACK)},
+        cards={ALICE: kb.entities.card(ALICE)},
     )
 
 
 def review(kb: KnowledgeBase) -> Review:
     """Return the checks of the demo's drafts, and the experts on one topic."""
-    file = kb.root / "drafts.md"
-    drafts = kb.drafts.in_file(file) if file.exists() else ()
-    numbered = [replace(draft, id=f"draft-{at}") for at, draft in enumerate(drafts, 1)]
-    checks = kb.drafts.check(numbered) if numbered else []
-    plans = {}
+    drafts = kb.drafts.in_file(kb.root / "drafts.md")
+    checks = kb.drafts.check(
+        [replace(draft, id=f"draft-{at}") for at, draft in enumerate(drafts, 1)]
+    )
+    diffs = {}
     for check in checks:
         choice = decide(check).proposal
-        plans[check.draft.id] = kb.drafts.plan([replace(check.draft, choice=choice)]).diff
-    experts = {str(weight): kb.experts(TOPIC, weight=weight, now=TODAY) for weight in WEIGHTS}
-    return Review(tuple(checks), diffs_of(checks, plans, time.strftime("%Y-%m-%d")), experts)
+        if diff := kb.drafts.plan([replace(check.draft, choice=choice)]).diff:
+            diffs[check.draft.text] = diff.replace(time.strftime("%Y-%m-%d"), DAY)
+    return Review(tuple(checks), diffs, kb.experts(TOPIC, now=TODAY))
 
 
 def check(before: Recording, after: Recording) -> None:
@@ -114,13 +92,16 @@ def check(before: Recording, after: Recording) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        for root, asked in (
-            (copy_demo(Path(scratch) / "larkwater"), Asked("demo", *DEMO)),
-            (write_hostile_base(Path(scratch)), Asked("hostile", *HOSTILE)),
-        ):
-            with KnowledgeBase(root) as kb:
-                kb.index()
-                record(kb, asked)
+        kb = KnowledgeBase(copy_demo(Path(scratch) / "larkwater"))
+        kb.index()
+        for name, query in QUERIES.items():
+            recording = answer(kb, query)
+            data = encode(recording)
+            check(recording, decode(data, Recording))
+            (RECORDED / f"{name}.json").write_bytes(data)
+        (RECORDED / "base.json").write_bytes(encode(base(kb)))
+        (RECORDED / "review.json").write_bytes(encode(review(kb)))
+        kb.close()
 
 
 if __name__ == "__main__":

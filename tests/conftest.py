@@ -24,8 +24,8 @@ SLOW = (
     "contract/test_imports.py",
     "contract/test_parity.py",
     "contract/test_similarity_json.py",
-    "contract/test_tool_imports.py",
     "contract/test_transcripts.py",
+    "functional/bulk/",
     "functional/cli/test_demo.py",
     "functional/cli/test_eval.py",
     "functional/cli/test_failures.py",
@@ -46,7 +46,6 @@ SLOW = (
     "functional/test_state_files.py",
     "functional/writing/test_crash_safety.py",
     "functional/writing/test_doors_agree.py",
-    "packaging/",
     "snapshots/",
     "terminal/",
     "unit/embedding/test_gemini.py",
@@ -93,7 +92,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the slow files and folders; `-m "not slow"` leaves them out."""
+    """Mark the slow files and folders, which `uv run pytest` leaves out."""
     for item in items:
         if item.path.relative_to(TESTS).as_posix().startswith(SLOW):
             item.add_marker(pytest.mark.slow)

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from kbx_tui.api.session import Session
 from kbx_tui.errors import NotFound
 from kbx_tui.index.excluded_files import excluded_files
-from kbx_tui.index.load_snapshot import LineRange
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of, quoted
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
 from kbx_tui.index.tables import DOCUMENT_COLUMNS, document_from_row, document_version
+from kbx_tui.index.vectors.load_vectors import LineRange
+from kbx_tui.knowledge.dates import DailyNotes
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
-from kbx_tui.knowledge.obsidian_vault import DailyNotes, read_vault_settings
+from kbx_tui.knowledge.obsidian_vault import read_vault_settings
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
@@ -230,8 +231,8 @@ class Documents:
         """Return documents as they were indexed, by path; unknown paths are left out."""
         if not paths:
             return {}
-        reader = self._session.fresh_index().reader
-        rows = reader.rows("documents", DOCUMENT_COLUMNS, is_one_of("path", paths))
+        store = self._session.fresh_index().store
+        rows = store.rows("documents", DOCUMENT_COLUMNS, is_one_of("path", paths))
         return {row["path"]: document_from_row(row) for row in rows.to_pylist()}
 
     def containing(self, word: str) -> Mapping[str, Document]:
@@ -247,7 +248,7 @@ class Documents:
         if cached is None or cached[0] is not snapshot or cached[1] != word:
             pattern = quoted(f"%{word.lower()}%")
             where = f"lower(title) LIKE {pattern} OR lower(frontmatter) LIKE {pattern}"
-            rows = session.open_index().reader.rows("documents", ["path"], where)
+            rows = session.open_index().store.rows("documents", ["path"], where)
             cached = self._word_matches = snapshot, word, self.stored(rows["path"].to_pylist())
         return cached[2]
 
@@ -318,8 +319,7 @@ class Documents:
         To the most frequent word that begins like it, if no document holds what is typed; otherwise
         the query itself.
         """
-        index = self._session.fresh_index()
-        return complete_last_word(index.generation(), index.reader, query)
+        return complete_last_word(self._session.fresh_index().generation(), query)
 
     def _stored_public_page(self, path: str) -> PublicPage | None:
         """Return a page as it was published; kept until another version is read."""
@@ -341,7 +341,7 @@ class Documents:
         """Return a page as it was published, and the hash of its file. Raises NotFound."""
         index, columns = self._session.fresh_index(), [*STORED_PAGE_COLUMNS, "content_hash"]
         marked = self._session.shared(MarkedPages, lambda: MarkedPages(index.store))
-        rows = index.reader.rows("documents", columns, is_one_of("path", [path])).to_pylist()
+        rows = index.store.rows("documents", columns, is_one_of("path", [path])).to_pylist()
         data = marked.pages.get(path)
         if not rows or data == b"":
             raise NotFound(f"no document {path} in the published index")

@@ -16,7 +16,7 @@ from kbx_tui.drafting import decided_pairs as label_file
 from kbx_tui.drafting import drafts as draft_file
 from kbx_tui.drafting.checking import (
     check_drafts,
-    check_group,
+    check_groups,
     duplicate_groups,
     with_written_texts,
 )
@@ -33,10 +33,9 @@ from kbx_tui.drafting.planning import apply_plan, make_plan
 from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import ProgressCallback
-from kbx_tui.editing.journal import edit_lock
+from kbx_tui.editing.state_files import edit_lock
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.fact_sections import ID_LIMIT
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
@@ -158,27 +157,10 @@ class Drafts:
         return len(read_kept(self._session.root, self._session.notice_once))
 
     def _check_groups(self, scan: DuplicateScan, threshold: float | None) -> list[DraftCheck]:
-        groups = duplicate_groups(scan)
-        ids = [member.fact_id for group in groups for member in group]
+        ids = [fact.fact_id for group in duplicate_groups(scan) for fact in group]
         facts = facts_by_id(self._session.open_index(), ids)
-        owners = {fact_id: fact.entity_id for fact_id, fact in facts.items()}
-        entities, checks = self._entities(), []
         thresholds = Thresholds(self._session.settings.dedup, threshold)
-        for group in groups:
-            others = group[1:]
-            first, *texts = (
-                strip_subject(fact.text, entities.get(owners.get(fact.fact_id, "")))
-                for fact in group
-            )
-            pairs = self._similarity.pairs([(first, text) for text in texts])
-            least = [  # in a chain of duplicates, a fact may score lower with the newest
-                min(thresholds.of(facts[fact.fact_id].kind, fact.text), pair.score)
-                for fact, pair in zip(others, pairs, strict=True)
-            ]
-            checks.append(
-                check_group(group, pairs, least, owners=owners, entities=entities, scan=scan)
-            )
-        return checks
+        return check_groups(scan, facts, self._entities(), thresholds, self._similarity.pairs)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
         """Return exactly what applying the drafts with a choice would write. Writes nothing.

@@ -13,7 +13,7 @@ from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
 from kbx_tui.search.browse import EntityCard, EntityName
 from kbx_tui.search.request import MAX_QUERY
-from kbx_tui.search.results.notes import cut_query_notes
+from kbx_tui.search.results.answer import cut_query_notes
 from kbx_tui.similarity.entity_finder import EntityFinder
 
 if TYPE_CHECKING:

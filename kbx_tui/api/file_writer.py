@@ -15,7 +15,7 @@ from kbx_tui.drafting.planning import file_diff, rebase_edits
 from kbx_tui.drafting.records import Written
 from kbx_tui.editing import journal
 from kbx_tui.editing.atomic_write import write_fault
-from kbx_tui.editing.fact_edits import AddFact, ChangeFact
+from kbx_tui.editing.fact_edits import AddFact, ChangeFact, owner_of
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit, commit_files, undo, write_files
 from kbx_tui.editing.journal import JournalEntry, finish_interrupted
@@ -258,7 +258,7 @@ def _written_fact(
     for edit in edits:
         if isinstance(edit, AddFact | ChangeFact):
             old, new = (
-                read_facts(parse_document(path, data), edit.entity_id) for data in (before, after)
+                read_facts(parse_document(path, data), owner_of(edit)) for data in (before, after)
             )
             if fact := first_new_fact(old, new):
                 return fact.fact_id, fact.line

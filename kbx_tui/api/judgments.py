@@ -50,9 +50,8 @@ from kbx_tui.evaluation.runs import (
 )
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.knowledge.vault import list_files, locate
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.state_file import require_writable
 
 

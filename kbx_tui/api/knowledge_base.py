@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import FactKind
     from kbx_tui.search.browse import BaseContents
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.request import Tuning
     from kbx_tui.search.results.response import SearchResponse, Snippet
     from kbx_tui.search.why_not import WhyNot
     from kbx_tui.similarity.matches import FieldSimilarity, SimilarityMatch
@@ -375,7 +375,7 @@ class KnowledgeBase:
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""
-        from kbx_tui.search.results.notes import NOT_INDEXED, vector_notes
+        from kbx_tui.search.results.answer import NOT_INDEXED, vector_notes
 
         if not self.is_indexed():
             return (NOT_INDEXED,)

@@ -112,7 +112,7 @@ class Links:
         if self._index is None or self._index[0] is not generation:
             attachments = partial(list_attachments, self._session.root)
             before = None if self._index is None else self._index[1].known_graph
-            self._index = generation, LinkIndex(generation, index.reader, attachments, before)
+            self._index = generation, LinkIndex(generation, index.store, attachments, before)
         return self._index[1]
 
     def _path(self, name: str) -> str:

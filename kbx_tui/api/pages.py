@@ -17,8 +17,7 @@ from kbx_tui.drafting.deciding import known_matches
 from kbx_tui.drafting.drafts import Draft, new_draft
 from kbx_tui.drafting.planning import file_diff
 from kbx_tui.drafting.records import Written
-from kbx_tui.editing import fact_edits
-from kbx_tui.editing.fact_edits import AddFact, fact_identity
+from kbx_tui.editing.fact_edits import AddFact, ChangeFact, DeleteFact, StrikeFact
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit
 from kbx_tui.editing.page_edits import (
@@ -167,14 +166,13 @@ class Pages:
         """
         fact = self.fact(fact_id)
         text, date = _require_fact(text), replace_surrogates(date or "")
-        edit = fact_edits.ChangeFact(fact.entity_id, fact_id, text, date, fact_identity(fact))
-        return self._replace_fact(fact, text, [edit], "edit-fact", force=force, dry_run=dry_run)
+        edits = [ChangeFact(fact, text, date)]
+        return self._replace_fact(fact, text, edits, "edit-fact", force=force, dry_run=dry_run)
 
     def delete_fact(self, fact_id: int, *, dry_run: bool = False) -> Written:
         """Delete the line of a fact. Raises as `KnowledgeBase.edit_fact`."""
         fact = self.fact(fact_id)
-        edit = fact_edits.DeleteFact(fact.entity_id, fact_id, fact_identity(fact))
-        return self._edit_fact(fact, [edit], "delete-fact", dry_run=dry_run)
+        return self._edit_fact(fact, [DeleteFact(fact)], "delete-fact", dry_run=dry_run)
 
     def supersede_fact(
         self,
@@ -192,9 +190,7 @@ class Pages:
         Raises as `KnowledgeBase.edit_fact`.
         """
         fact = self.fact(fact_id)
-        edits: list[PageEdit] = [
-            fact_edits.StrikeFact(fact.entity_id, fact_id, fact_identity(fact))
-        ]
+        edits: list[PageEdit] = [StrikeFact(fact)]
         if not text:
             return self._edit_fact(fact, edits, "supersede", dry_run=dry_run)
         text = _require_fact(text)

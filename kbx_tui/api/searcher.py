@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,11 @@ from kbx_tui.base_trust import RERANKER
 from kbx_tui.errors import ConfigError, IndexDamaged
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RERANKED
-from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.answer import answer
-from kbx_tui.search.results.order import MAX_BY_DATE, in_order
-from kbx_tui.search.results.response import SearchResponse, Snippet
+from kbx_tui.search.request import SearchRequest, Tuning
+from kbx_tui.search.results.answer import answer, in_order
+from kbx_tui.search.results.response import MAX_BY_DATE, SearchResponse, Snippet
 from kbx_tui.search.results.snippets import match_spans
 from kbx_tui.search.retrieval.document_pass import TopKRequest
 from kbx_tui.search.retrieval.retrieve import Retriever
@@ -28,15 +25,6 @@ if TYPE_CHECKING:
     from kbx_tui.api.reranking import PendingReranking, RerankerTrial
     from kbx_tui.search.evidence.reranking import Reranker
     from kbx_tui.search.results.facets import Facets
-
-
-MEANT_BY_NONE: Mapping[str, Any] = {
-    "feedback": FEEDBACK_WEIGHT,
-    "parts": PROPAGATION_SHARE,
-    "dates": "prefer",
-    "muted_documents": (),
-}
-"""What `Retriever.retrieve` takes None of a request for."""
 
 
 class Searcher:
@@ -68,27 +56,31 @@ class Searcher:
         """
         retriever = self._retriever()
         retriever.begin(request, top_k)
-        path, search = self._session.path_filter(request.path), self._session.settings.search
-        is_seed = self.preset(request.preset) == "seed"  # the seed had neither feedback nor parts
-        configured: dict[str, Any] = {
-            "feedback": 0.0 if is_seed else search.feedback,
-            "parts": 0.0 if is_seed else search.parts,
-            "dates": "off" if is_seed else search.dates,
-            "muted_documents": search.muted_documents,
-        }
-        unset = {
-            name: value
-            for name, value in configured.items()
-            if getattr(request, name) is None and value != MEANT_BY_NONE[name]
-        }
-        if unset:
-            request = replace(request, **unset)  # all at once, as each request is checked
+        path = self._session.path_filter(request.path)
+        request = self._configured(request)
         self._session.fresh_index()
         return retriever.retrieve(request, path, top_k)
 
     def ranked(self, request: SearchRequest) -> Ranking:
         """Return the ranking of a request with its knobs."""
         return rank(self.retrieve(request), request.tuning(self.tuning(request.preset)))
+
+    def _configured(self, request: SearchRequest) -> SearchRequest:
+        """Return the request with the settings of kbx.toml where it has None.
+
+        The seed had neither feedback nor parts, and read no dates.
+        """
+        search = self._session.settings.search
+        configured: dict[str, Any] = {
+            "feedback": search.feedback,
+            "parts": search.parts,
+            "dates": search.dates,
+            "muted_documents": search.muted_documents,
+        }
+        if self.preset(request.preset) == "seed":
+            configured |= {"feedback": 0.0, "parts": 0.0, "dates": "off"}
+        unset = {name: each for name, each in configured.items() if getattr(request, name) is None}
+        return replace(request, **unset) if unset else request
 
     def begin_reranking(
         self, ranking: Ranking, reranker: str | None = None
@@ -160,7 +152,7 @@ class Searcher:
             RERANKED if may_rerank else 0,
             MAX_BY_DATE if request.sort == "date" else 0,
         )
-        evidence = self.retrieve(request, TopKRequest(tuning, limit, rank, search.convergence))
+        evidence = self.retrieve(request, TopKRequest(tuning, limit, search.convergence))
         ranking = rank(evidence, tuning)
         if may_rerank:
             ranking = self.rerank(ranking, request.reranker)

@@ -27,18 +27,23 @@ from kbx_tui.errors import (
     StoreFault,
     UnknownEntity,
 )
+from kbx_tui.formatting import format_count
 from kbx_tui.index.array_file import leave_unwritten
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written
 from kbx_tui.index.index_folder import index_location, index_uri, store_of
-from kbx_tui.index.index_status import entities_outdated, index_question, refusal_to_index
+from kbx_tui.index.index_status import (
+    count_newer_files,
+    entities_outdated,
+    index_question,
+    refusal_to_index,
+)
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.vector_matrix import Coverage, read_coverage
 from kbx_tui.object_store.published_index import PublishedIndex, files_here, publishes_from_here
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.results.outdated_notes import OutdatedNotes
 from kbx_tui.settings_file import load_settings
 from kbx_tui.state_file import is_read_only, require_writable
 
@@ -56,6 +61,11 @@ REFRESH_SECONDS = 0.2
 
 LOOK_SECONDS = 0.002
 """The same for the looks at the folder of the index: a method may ask for it once per page."""
+
+OUTDATED_SECONDS = 30.0
+"""Age from which the number of files that changed since they were indexed is counted again."""
+OUTDATED_TIMES = 100
+"""The same, at least, in times of what counting took."""
 
 PUBLISH_AGAIN = "publish it again with this version, or install the one that published it"
 
@@ -390,3 +400,37 @@ class Session:
     def path_filter(self, path: str | None) -> PathFilter:
         """Return a path, glob or nothing as a filter. Raises ConfigError."""
         return PathFilter.parse(replace_surrogates(path or ""), self.root)
+
+
+class OutdatedNotes:
+    """The notes of one session, kept: making them takes longer than many a search."""
+
+    def __init__(self) -> None:
+        self._notes: tuple[str, ...] = ()
+        self._compare_at, self._generation = -math.inf, -1
+
+    def of(
+        self, root: Path, settings: Settings, generation: int, entities: Callable[[], bool]
+    ) -> tuple[str, ...]:
+        """Return sentences on newer files, and on `[entities]` if these would make others now.
+
+        They are made again for another `generation`, and at most every 30 seconds otherwise, in a
+        large base more rarely.
+        """
+        began = time.monotonic()
+        if generation != self._generation or began > self._compare_at:
+            count = count_newer_files(root, settings)
+            self._notes = tuple(outdated_notes(count, entities=entities()))
+            ended = time.monotonic()
+            self._compare_at = ended + max(OUTDATED_SECONDS, OUTDATED_TIMES * (ended - began))
+            self._generation = generation
+        return self._notes
+
+
+def outdated_notes(newer_files: int, *, entities: bool) -> Iterator[str]:
+    """Yield a note if files changed since they were indexed, and one if `[entities]` did."""
+    if newer_files:
+        files = format_count(newer_files, "file")
+        yield f"{files} changed since the last run; `kbx index` updates the index"
+    if entities:
+        yield "[entities] in kbx.toml changed since the last run; `kbx index` applies it"

@@ -16,9 +16,8 @@ from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresh
 from kbx_tui.evaluation.runs import ProgressCallback
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot, TuningSnapshots
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 
 EVIDENCE_BYTES = 512 * 1024 * 1024
 """Memory that the evidence of judged queries takes at most."""

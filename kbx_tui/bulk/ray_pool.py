@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from kbx_tui import __version__
-from kbx_tui.bulk.ray_session import brief
+from kbx_tui.bulk.ray_session import last_words
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import EngineFault, KbxError
@@ -127,8 +127,8 @@ class RayPool:
                 ) from error
             if self._failed_starts >= MAX_FAILED_STARTS:
                 raise EngineFault(
-                    f"workers of Ray cannot start ({brief(error)}): look for a lack of memory or "
-                    "disk space, or run without --engine ray"
+                    f"workers of Ray cannot start ({last_words(error)}): look for a lack of "
+                    "memory or disk space, or run without --engine ray"
                 ) from error
             self.replace(worker)
             return

@@ -120,9 +120,9 @@ def _connect(ray: Any, options: dict[str, Any]) -> None:
         except Exception as error:  # of any kind: ConnectionError, RuntimeError, ValueError
             ray.shutdown()
             if not is_local:
-                raise _unusable(options["address"], brief(error)) from error
+                raise _unusable(options["address"], last_words(error)) from error
             if attempts == START_ATTEMPTS or "timed out during startup" not in str(error):
-                raise EngineFault(f"Ray cannot be started ({brief(error)})") from error
+                raise EngineFault(f"Ray cannot be started ({last_words(error)})") from error
 
 
 def require_address(address: str) -> None:
@@ -165,7 +165,7 @@ def _require_cluster(address: str) -> None:
             "RAY_AUTH_TOKEN unless it is in ~/.ray"
         )
     if joined.returncode:
-        raise _unusable(address, brief(joined.stdout.decode("utf-8", "replace")))
+        raise _unusable(address, last_words(joined.stdout.decode("utf-8", "replace")))
 
 
 def _unusable(address: str, reason: str) -> EngineFault:
@@ -206,7 +206,7 @@ def _own_signals() -> Iterator[None]:
 _CONTROL = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def brief(error: BaseException | str) -> str:
+def last_words(error: BaseException | str) -> str:
     """Return what an error, or its text, says, on one line of at most 160 characters.
 
     That is its last line where it holds the traceback of another process.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kbx_tui.bulk.ray_pool import PooledWorker, RayPool, facts_of
-from kbx_tui.bulk.ray_session import brief, ray_session, require_address, require_ray
+from kbx_tui.bulk.ray_session import last_words, ray_session, require_address, require_ray
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import is_remote, usable_cores
 from kbx_tui.errors import ConfigError, EngineFault, KbxError
@@ -167,7 +167,7 @@ class _Run:
                 assignment.deaths += 1
             if assignment.deaths >= MAX_DEATHS:
                 raise EngineFault(
-                    f"{MAX_DEATHS} workers died at the same task ({brief(error)}): what was "
+                    f"{MAX_DEATHS} workers died at the same task ({last_words(error)}): what was "
                     "finished is kept; look for a lack of memory, or run without --engine ray"
                 ) from error
             self._interrupted.append(assignment)
@@ -176,7 +176,7 @@ class _Run:
             cause = getattr(error, "cause", None)
             if isinstance(cause, KbxError):
                 raise cause from error
-            raise EngineFault(f"a worker of Ray failed ({brief(error)})") from error
+            raise EngineFault(f"a worker of Ray failed ({last_words(error)})") from error
         else:
             worker.tasks.remove(reference)
             self._finished[assignment.number] = assignment.argument, output

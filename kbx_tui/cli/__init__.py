@@ -1,1 +1,0 @@
-"""The command line: every command opens the knowledge base, calls one method and prints."""

@@ -78,7 +78,7 @@ def selected_folders() -> list[Path]:
 
 def warn_if_outdated(kb: KnowledgeBase) -> None:
     """Print a message when files, or the entities of kbx.toml, are newer than the index."""
-    from kbx_tui.search.results.notes import outdated_notes
+    from kbx_tui.api.session import outdated_notes
 
     for note in outdated_notes(kb.count_newer_files(), entities=kb.entities_outdated()):
         say(note)

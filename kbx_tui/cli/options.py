@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from kbx_tui.cli.completion import Completer, complete_entity, complete_type
+from kbx_tui.cli.output import note_json
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -95,7 +96,11 @@ warm_option = click.option(
     help="Load the engine when a client connects, or only with its first call.",
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON; docs/cli.md lists the fields."
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    callback=note_json,
+    help="Print JSON; docs/cli.md lists the fields.",
 )
 entity_option = click.option(
     "--entity",

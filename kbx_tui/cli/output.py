@@ -47,15 +47,25 @@ def print_json(data: Any) -> None:
     click.echo(json_text(data))
 
 
+def note_json(context: click.Context, option: click.Parameter, value: bool) -> None:
+    """Note whether `--json` is given, for `wants_json`."""
+    context.meta[__name__] = value
+
+
+def wants_json() -> bool:
+    """Return whether the running command is to print JSON."""
+    return bool(click.get_current_context().meta.get(__name__))
+
+
 class Greyed(str):
     """A line that is dim on a terminal: redacted text."""
 
     __slots__ = ()
 
 
-def print_result(data: Any, lines: Iterable[str], *, as_json: bool) -> None:
+def print_result(data: Any, lines: Iterable[str]) -> None:
     """Print `data` as JSON, or `lines` made safe for a terminal."""
-    if as_json:
+    if wants_json():
         print_json(data)
     elif text := "\n".join(map(_shown, lines)):
         click.echo(text)
@@ -186,3 +196,15 @@ def format_pace(progress: Progress) -> str:
     if progress.seconds_left is not None and progress.seconds_left >= 1.0:
         parts.append(f"{format_duration(progress.seconds_left)} left")
     return ", ".join(parts)
+
+
+DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def print_diff(diff: str) -> None:
+    """Print a unified diff, coloured on a terminal."""
+    from rich.text import Text
+
+    out = console()
+    for line in diff.splitlines():
+        out.print(Text(safe_line(line), DIFF_STYLES.get(line[:1], "")))

@@ -1,7 +1,8 @@
-"""Searches and similarity checks as text on a terminal. Loads Rich: imported when printed."""
+"""Searches, similarity checks and drafts as text. Loads Rich: imported to print something."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,21 +10,28 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from kbx_tui.cli import output
-from kbx_tui.cli.output import console, say
-from kbx_tui.formatting import format_count, format_score, join_limited, mode_name, stacked_bar
+from kbx_tui.cli.output import console, print_diff, say
+from kbx_tui.formatting import (
+    STATE_SIGNS,
+    format_count,
+    format_score,
+    join_limited,
+    mode_name,
+    stacked_bar,
+)
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.results.response import kept_entities, mode_details, score_reasons
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from kbx_tui.drafting.records import Applied, DraftCheck, Plan, Verdict
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.conflict_guard import Conflict
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.matches import (
         DuplicateFact,
         FieldSimilarity,
-        Nearest,
         SimilarityCheck,
         SimilarityMatch,
     )
@@ -189,7 +197,7 @@ def _wrapped(text: Text, width: int) -> list[Text]:
     return list(lines)
 
 
-QUIET, GOOD, BAD = "dim", "green", "yellow"
+GOOD, BAD = "green", "yellow"
 KIND_NAMES = {"fact": "fact", "open_item": "open item", "chunk": "passage", "field": "field"}
 
 
@@ -208,7 +216,7 @@ def print_check(check: SimilarityCheck, is_redacted: IsRedacted) -> None:
     print_matches(check.matches, is_redacted)
 
 
-def _print_nearest(console: Console, nearest_facts: Sequence[Nearest]) -> None:
+def _print_nearest(console: Console, nearest_facts: Sequence[SimilarityMatch]) -> None:
     if not nearest_facts or not nearest_facts[0].score:
         console.print(Text("no similar fact is known"))
         return
@@ -216,7 +224,7 @@ def _print_nearest(console: Console, nearest_facts: Sequence[Nearest]) -> None:
     score, threshold = format_score(nearest.score), format_score(nearest.threshold)
     why = f"the nearest scores {score}, below the threshold of {threshold}"
     console.print(Text(f"no similar fact is known; {why}:"))
-    console.print(Text(safe_line(f"     {nearest.text}"), QUIET))
+    console.print(Text(safe_line(f"     {nearest.text}"), DIM))
 
 
 def print_matches(matches: Sequence[SimilarityMatch], is_redacted: IsRedacted) -> None:
@@ -227,7 +235,7 @@ def print_matches(matches: Sequence[SimilarityMatch], is_redacted: IsRedacted) -
         head = Text.assemble(
             (f"{format_score(match.score):>4} ", "bold"),
             (f"{match.relation:<9} ", style),
-            (safe_line(match.text), QUIET if is_redacted(match.source_path, match.text) else ""),
+            (safe_line(match.text), DIM if is_redacted(match.source_path, match.text) else ""),
         )
         kind = KIND_NAMES[match.match_type] + (", done" if match.done else "")
         kind += f" {match.field}" if match.field else ""
@@ -235,7 +243,7 @@ def print_matches(matches: Sequence[SimilarityMatch], is_redacted: IsRedacted) -
         details = [match.entity_name, kind, match.date, f"{match.source_path}:{match.line}"]
         details += [f"below the threshold of {format_score(match.threshold)}"] if below else []
         console.print(head)
-        console.print(Text("     " + safe_line(" · ".join(filter(None, details))), QUIET))
+        console.print(Text("     " + safe_line(" · ".join(filter(None, details))), DIM))
         _print_conflicts(console, match.conflicts)
 
 
@@ -252,7 +260,7 @@ def print_field(similarity: FieldSimilarity) -> None:
     head = Text.assemble(
         (f"{format_score(similarity.similarity):>4} ", "bold"),
         (verdict, GOOD if similarity.is_similar else BAD),
-        (f" (threshold {format_score(similarity.threshold)})", QUIET),
+        (f" (threshold {format_score(similarity.threshold)})", DIM),
     )
     console.print(head)
     console.print(Text(safe_line(f"     now       {current}")))
@@ -293,6 +301,53 @@ def _print_conflicts(console: Console, conflicts: Sequence[Conflict]) -> None:
 def _print_facts(console: Console, facts: Sequence[DuplicateFact], is_redacted: IsRedacted) -> None:
     for fact in facts:
         details = [fact.entity_name, fact.date, f"{fact.source_path}:{fact.line}"]
-        style = QUIET if is_redacted(fact.source_path, fact.text) else ""
+        style = DIM if is_redacted(fact.source_path, fact.text) else ""
         console.print(Text("     " + safe_line(fact.text), style))
-        console.print(Text("     " + safe_line(" · ".join(filter(None, details))), QUIET))
+        console.print(Text("     " + safe_line(" · ".join(filter(None, details))), DIM))
+
+
+INDENT = " " * 11
+"""As wide as the sign and state of a draft."""
+
+
+def print_drafts(
+    checks: Sequence[tuple[DraftCheck, Verdict]], plan: Plan, applied: Applied | None
+) -> None:
+    """Print every draft, then the diff of what would be written or a summary of what was."""
+    out = console()
+    states: Counter[str] = Counter(verdict.state for _, verdict in checks)
+    counts = ", ".join(f"{states[state]} {state}" for state in STATE_SIGNS if states[state])
+    total = format_count(len(checks), "draft")
+    out.print(Text(f"{total}: {counts}" if counts else "no drafts", "bold"))
+    for check, verdict in checks:
+        _print_draft(out, check, verdict)
+    if applied is None:
+        if plan.diff:
+            out.print()
+            print_diff(plan.diff)
+        return
+    out.print()
+    undecided = len(checks) - len(applied.done) - len(applied.failed)
+    summary = f"{applied.created} written, {applied.skipped} skipped, {undecided} left to decide"
+    out.print(Text(summary, "bold"))
+    for problem in applied.failed:
+        say(problem.reason)
+
+
+def _print_draft(console: Console, check: DraftCheck, verdict: Verdict) -> None:
+    entity = check.entity.name if check.entity else "?"
+    head = Text.assemble(
+        (f"{STATE_SIGNS[verdict.state]} {verdict.state:<9}", GOOD if verdict.is_sure else BAD),
+        safe_line(check.draft.text),
+        (safe_line(f"  ({entity})"), DIM),
+    )
+    console.print(head)
+    proposal = f"{verdict.proposal.action}: {verdict.reason}"
+    console.print(Text(safe_line(f"{INDENT}{proposal}"), DIM))
+    for note in check.notes:
+        console.print(Text(safe_line(f"{INDENT}{note}"), BAD))
+    if verdict.match:
+        known = verdict.match.known
+        place = f"{known.source_path}:{known.line}"
+        line = f"{INDENT}{format_score(known.score)} {known.relation}: {known.text} · {place}"
+        console.print(Text(safe_line(line), DIM))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import console, print_json, say
+from kbx_tui.cli.output import print_diff, print_json, say, wants_json
 from kbx_tui.errors import FileChanged
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.json_output import written_json
@@ -59,8 +59,6 @@ EXIT_KNOWN = 3
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
-
 
 def writing_options(command: Function) -> Function:
     """Add `--dry-run` and `--json`, and print a diff if a file changed while the command ran."""
@@ -84,8 +82,8 @@ def prints_written(write: Callable[..., Written]) -> Callable[..., None]:
     """Add the options of writing to a command, and print what it returns."""
 
     @wraps(write)
-    def run(*, as_json: bool, dry_run: bool, **options: Any) -> None:
-        print_written(write(dry_run=dry_run, **options), as_json=as_json, dry_run=dry_run)
+    def run(*, dry_run: bool, **options: Any) -> None:
+        print_written(write(dry_run=dry_run, **options), dry_run=dry_run)
 
     return writing_options(run)
 
@@ -97,26 +95,25 @@ def report_written(
     *,
     force: bool,
     dry_run: bool,
-    as_json: bool,
 ) -> int:
     """Print the result of writing a fact and return the exit code.
 
     If known facts kept it from being written, they are printed and the user is asked on a terminal.
     """
-    if dry_run and written.matches and not (force or as_json):
+    if dry_run and written.matches and not (force or wants_json()):
         say(f"{KNOWN}: only --force writes it")
-    if written.matches and not written.written and not as_json:
+    if written.matches and not written.written and not wants_json():
         from kbx_tui.cli.text_output import print_matches
 
         print_matches(written.matches, is_redacted)
     if not written.matches or written.written or dry_run:
-        print_written(written, as_json=as_json, dry_run=dry_run)
+        print_written(written, dry_run=dry_run)
         return EXIT_KNOWN if written.matches and not (written.written or force) else 0
-    if may_ask() and not as_json and confirmed(f"{KNOWN}; write it anyway?"):
-        print_written(write_anyway(), as_json=False, dry_run=False)
+    if may_ask() and not wants_json() and confirmed(f"{KNOWN}; write it anyway?"):
+        print_written(write_anyway(), dry_run=False)
         return 0
-    if as_json:
-        print_written(written, as_json=True, dry_run=False)
+    if wants_json():
+        print_written(written, dry_run=False)
     else:
         say("nothing was written; --force writes it anyway")
     return EXIT_KNOWN
@@ -128,9 +125,9 @@ def print_versions(left: str, right: str, names: tuple[str, str]) -> None:
         click.echo(safe_line(line), err=True)
 
 
-def print_written(written: Written, *, as_json: bool, dry_run: bool) -> None:
+def print_written(written: Written, *, dry_run: bool) -> None:
     """Print what was written, or would be."""
-    if as_json:
+    if wants_json():
         print_json(written_json(written))
         return
     for hint in written.hints:
@@ -141,12 +138,3 @@ def print_written(written: Written, *, as_json: bool, dry_run: bool) -> None:
         place = f"{written.path}:{written.line}" if written.line else written.path
         parts = ["written", place, *([str(written.fact_id)] if written.fact_id else [])]
         click.echo(safe_line(" · ".join(parts)))
-
-
-def print_diff(diff: str) -> None:
-    """Print a unified diff, coloured on a terminal."""
-    from rich.text import Text
-
-    out = console()
-    for line in diff.splitlines():
-        out.print(Text(safe_line(line), DIFF_STYLES.get(line[:1], "")))

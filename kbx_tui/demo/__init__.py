@@ -14,16 +14,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kbx_tui.errors import ConfigError, KbxError
-from kbx_tui.removal import DEMO_MARKER, DEMO_WORKPLACE, remove_demo_workplace
+from kbx_tui.removal import DEMO_MARKER, DEMO_WORKPLACE, STATE_FOLDER, remove_demo_workplace
 from kbx_tui.state_file import read_regular_file
 
 SHIPPED = Path(__file__).parent
 PARTS = ("drafts.md", "kbx.toml", "memory")
 FOLDER_VARIABLE = "KBX_DEMO_DIR"
-STATE = ".kbx"
-"""Folder of a copy with its index, drafts and journal, which are replaced with it."""
 SHIPPED_JUDGMENTS = "judgments.jsonl"
-JUDGMENTS = f"{STATE}/judgments.jsonl"
+JUDGMENTS = f"{STATE_FOLDER}/judgments.jsonl"
 """Where a copy has the judged queries that are shipped, to which the user's grades are added."""
 
 
@@ -85,7 +83,7 @@ def _replace(folder: Path, notice: Callable[[str], None]) -> None:
             target = fresh / path
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(SHIPPED / path, target)  # without the file mode of the wheel
-        (fresh / STATE).mkdir()
+        (fresh / STATE_FOLDER).mkdir()
         shutil.copyfile(SHIPPED / SHIPPED_JUDGMENTS, fresh / JUDGMENTS)
         if folder.exists():
             folder.rename(old)
@@ -107,8 +105,8 @@ def _added_files(copy: Path) -> list[str]:
     """Return the paths of files in a copy of the demo that were not shipped, links included."""
     known, added = {DEMO_MARKER, *shipped_files()}, []
     for top, folders, files in os.walk(copy):
-        if Path(top) == copy and STATE in folders:
-            folders.remove(STATE)
+        if Path(top) == copy and STATE_FOLDER in folders:
+            folders.remove(STATE_FOLDER)
         links = [name for name in folders if Path(top, name).is_symlink()]
         added += [Path(top, name).relative_to(copy).as_posix() for name in (*files, *links)]
     if _has_own_judgments(copy):

@@ -11,32 +11,29 @@ from hashlib import blake2b
 from heapq import nlargest
 from operator import itemgetter
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kbx_tui.config import DedupSettings
 from kbx_tui.drafting.drafts import Draft
 from kbx_tui.drafting.records import BatchMatch, DraftCheck, DraftMatch, EntityGuess
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
+from kbx_tui.embedding.embedder import Vectors
 from kbx_tui.errors import NotFound, WriteFault
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.fact_line import read_fact_line
-from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.evidence.evidence import EntityCandidate
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
-from kbx_tui.similarity.conflict_guard import contradict
+from kbx_tui.similarity.conflict_guard import find_conflicts
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
 from kbx_tui.similarity.entity_finder import SubjectIndex
-from kbx_tui.similarity.fact_comparison import NearFact
 from kbx_tui.similarity.matches import FLOOR, DuplicateFact, SimilarityMatch, Thresholds, is_near
 from kbx_tui.similarity.pair_score import (
     MAX_TEXT,
     Calibration,
     PairSimilarity,
     cut_notes,
-    score_pair,
+    similarity,
 )
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
@@ -77,7 +74,7 @@ def check_drafts(
     repeats = find_batch_duplicates(
         resolved, texts, engine.vectors(texts), engine.calibration, Thresholds(settings)
     )
-    hints = _of_others(resolved, texts, engine, entities, subjects)
+    hints = _said_of_others(resolved, texts, engine, entities, subjects)
     return [
         DraftCheck(
             draft=resolved[row],
@@ -142,7 +139,7 @@ def with_written_texts(
     return [replace(check, matches=tuple(map(look_up, check.matches))) for check in checks]
 
 
-def _of_others(
+def _said_of_others(
     drafts: Sequence[Draft],
     statements: Sequence[str],
     engine: SimilarityEngine,
@@ -151,14 +148,13 @@ def _of_others(
 ) -> list[DraftMatch | None]:
     """Return, per draft, the fact that says the same of another entity."""
     hints: list[DraftMatch | None] = [None] * len(drafts)
-    rows = [
-        row
+    owned = [
+        (row, entities[draft.entity_id])
         for row, draft in enumerate(drafts)
         if draft.kind == "fact" and draft.entity_id in entities
     ]
-    near = engine.near([statements[row] for row in rows], [""] * len(rows), FLOOR, MATCHES)
-    for row, facts in zip(rows, near, strict=True):
-        owner = entities[drafts[row].entity_id]
+    near = engine.near([statements[row] for row, _ in owned], [""] * len(owned), FLOOR, MATCHES)
+    for (row, owner), facts in zip(owned, near, strict=True):
         hints[row] = said_of_another(statements[row], owner, facts, entities, subjects)
     return hints
 
@@ -201,15 +197,12 @@ def _candidates(
     return (chosen, *others) if chosen else others
 
 
-def _matches(near: Sequence[NearFact], draft: Draft) -> tuple[DraftMatch, ...]:
-    """Return the facts near a draft as matches, except the fact that it represents."""
+def _matches(near: Sequence[SimilarityMatch], draft: Draft) -> tuple[DraftMatch, ...]:
+    """Return what is near a draft as matches, except the fact that it represents."""
     return tuple(
-        DraftMatch(
-            fact.match,
-            is_own=draft.entity_id in ("", fact.entity_id),
-        )
-        for fact in near
-        if draft.stands_for is None or fact.match.fact_id != draft.stands_for
+        DraftMatch(known, is_own=draft.entity_id in ("", known.entity_id))
+        for known in near
+        if draft.stands_for is None or known.fact_id != draft.stands_for
     )
 
 
@@ -248,15 +241,15 @@ def guess_by_name(
 
 
 def guess_by_fact(
-    near: Sequence[NearFact], entities: Mapping[str, Entity]
+    near: Sequence[SimilarityMatch], entities: Mapping[str, Entity]
 ) -> tuple[EntityGuess, ...]:
     """Return the entities that have a fact similar to a text, best first."""
     guesses: dict[str, EntityGuess] = {}
-    for fact in near:
-        entity = entities.get(fact.entity_id)
-        if entity and fact.match.score >= fact.match.threshold:
-            reason = f"its fact {fact.match.text!r} is the nearest"
-            guess = replace(entity_guess(entity, reason, fact.match.score), is_named=False)
+    for known in near:
+        entity = entities.get(known.entity_id)
+        if entity and known.score >= known.threshold:
+            reason = f"its fact {known.text!r} is the nearest"
+            guess = replace(entity_guess(entity, reason, known.score), is_named=False)
             guesses.setdefault(entity.id, guess)
     return tuple(guesses.values())[:MAX_GUESSES]
 
@@ -286,25 +279,27 @@ LEAST_WORDS = 2
 def said_of_another(
     statement: str,
     owner: Entity,
-    near: Sequence[NearFact],
+    near: Sequence[SimilarityMatch],
     entities: Mapping[str, Entity],
     subjects: SubjectIndex,
 ) -> DraftMatch | None:
     """Return the best fact of `near` that says a statement of another entity, if only of one.
 
     `statement` is the draft without the name of its owner; `near` are facts near to it, best first.
+
+    Whether a statement can be true of one entity only, no rule can tell from its words. What the
+    base says of several, as that they work remotely, is true of many.
     """
     words = analyse_words(statement).content
     if len(words) < LEAST_WORDS:
         return None
     found: dict[str, DraftMatch] = {}
-    for fact in near:
-        known = fact.match
-        subject = subjects.subject_of(known.text) or entities.get(fact.entity_id)
+    for known in near:
+        subject = subjects.subject_of(known.text) or entities.get(known.entity_id)
         if subject is None or subject.type != owner.type or known.match_type != "fact":
             continue
         said = strip_subject(known.text, subject)
-        if words <= analyse_words(said).content and not contradict(statement, said):
+        if words <= analyse_words(said).content and not find_conflicts(statement, said):
             named = replace(known, entity_name=subject.name)
             found.setdefault(subject.id, DraftMatch(named, is_own=False, is_of_another=True))
     if owner.id in found or len(found) != 1:
@@ -321,7 +316,7 @@ MAX_COMPARED = 50
 def find_batch_duplicates(
     drafts: Sequence[Draft],
     texts: Sequence[str],
-    vectors: NDArray[np.float32],
+    vectors: Vectors,
     calibration: Calibration,
     thresholds: Thresholds,
 ) -> list[tuple[BatchMatch, ...]]:
@@ -346,11 +341,10 @@ def find_batch_duplicates(
         matches = []
         for cosine, earlier in sorted(nearest, key=itemgetter(1)):
             other = drafts[earlier]
-            pair = score_pair(texts[later], texts[earlier], cosine, calibration)
+            pair = similarity(texts[later], texts[earlier], cosine, calibration)
             if pair.score >= FLOOR and is_near(pair):
                 threshold = thresholds.of(other.kind, texts[earlier])
-                similarity = pair.with_conflicts()
-                matches.append(BatchMatch(other.id, other.text, similarity, threshold))
+                matches.append(BatchMatch(other.id, other.text, pair, threshold))
         if draft.choice is None or draft.choice.action != "skip":
             rows.append(later)
         duplicates.append(tuple(sorted(matches, key=lambda match: -match.pair.score)))
@@ -363,48 +357,63 @@ def duplicate_groups(scan: DuplicateScan) -> list[tuple[DuplicateFact, ...]]:
     return [*clusters, *(pair.facts for pair in scan.conflicting)]
 
 
-def check_group(
-    facts: Sequence[DuplicateFact],
-    pairs: Sequence[PairSimilarity],
-    thresholds: Sequence[float],
-    *,
-    owners: Mapping[int, str],
-    entities: Mapping[str, Entity],
+def check_groups(
     scan: DuplicateScan,
-) -> DraftCheck:
-    """Return a check of a draft that represents the newest fact and matches the others.
+    facts: Mapping[int, Fact],
+    entities: Mapping[str, Entity],
+    thresholds: Thresholds,
+    compare: Callable[[Sequence[tuple[str, str]]], Sequence[PairSimilarity]],
+) -> list[DraftCheck]:
+    """Return for each group a check of a draft that stands for the newest fact.
 
-    `pairs` and `thresholds` compare the newest fact with each of the others, in order; `owners` is
-    entity id by fact id.
+    It matches the others. `facts` are those of the groups by id.
     """
-    newest, *others = facts
-    owner = owners.get(newest.fact_id, "")
-    entity = entities.get(owner)
-    guess = entity_guess(entity, "its fact") if entity else None
-    ids = ",".join(str(fact.fact_id) for fact in facts)
-    draft = Draft(
-        id=blake2b(ids.encode(), digest_size=6).hexdigest(),  # a fact may be in several groups
-        text=newest.text,
-        kind=newest.match_type,
-        entity_id=entity.id if entity else "",
-        is_guessed=False,
-        date=newest.date,
-        stands_for=newest.fact_id,
-    )
-    matches = [
-        DraftMatch(
-            SimilarityMatch.of(fact, pair, threshold),
-            is_own=owners.get(fact.fact_id, "") == owner,
+    checks = []
+    for group in duplicate_groups(scan):
+        newest, *others = members = [facts[fact.fact_id] for fact in group]
+        text, *texts = (strip_subject(fact.text, entities.get(fact.entity_id)) for fact in members)
+        matches = [
+            DraftMatch(
+                SimilarityMatch(
+                    text=fact.text,
+                    pair=pair,
+                    # in a chain of duplicates, a fact may score lower with the newest
+                    threshold=min(thresholds.of(fact.kind, fact.text), pair.score),
+                    match_type=fact.kind,
+                    source_path=fact.path,
+                    line=fact.line,
+                    entity_id=fact.entity_id,
+                    entity_name=duplicate.entity_name,
+                    fact_id=fact.fact_id,
+                    date=fact.date,
+                ),
+                is_own=fact.entity_id == newest.entity_id,
+            )
+            for duplicate, fact, pair in zip(
+                group[1:], others, compare([(text, other) for other in texts]), strict=True
+            )
+        ]
+        entity = entities.get(newest.entity_id)
+        guess = entity_guess(entity, "its fact") if entity else None
+        ids = ",".join(str(fact.fact_id) for fact in members)
+        draft = Draft(
+            id=blake2b(ids.encode(), digest_size=6).hexdigest(),  # a fact may be in several groups
+            text=newest.text,
+            kind=newest.kind,
+            entity_id=entity.id if entity else "",
+            is_guessed=False,
+            date=newest.date,
+            stands_for=newest.fact_id,
         )
-        for fact, pair, threshold in zip(others, pairs, thresholds, strict=True)
-    ]
-    return DraftCheck(
-        draft=draft,
-        text=newest.text,
-        entity=guess,
-        candidates=(guess,) if guess else (),
-        matches=tuple(sorted(matches, key=lambda match: -match.known.score)),
-        repeats=(),
-        model=scan.model,
-        is_calibrated=scan.is_calibrated,
-    )
+        check = DraftCheck(
+            draft=draft,
+            text=newest.text,
+            entity=guess,
+            candidates=(guess,) if guess else (),
+            matches=tuple(sorted(matches, key=lambda match: -match.known.score)),
+            repeats=(),
+            model=scan.model,
+            is_calibrated=scan.is_calibrated,
+        )
+        checks.append(check)
+    return checks

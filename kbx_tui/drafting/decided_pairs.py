@@ -15,14 +15,13 @@ import numpy as np
 
 from kbx_tui.drafting.drafts import Choice
 from kbx_tui.drafting.records import DraftCheck
-from kbx_tui.editing.state_files import read_records, write_records
+from kbx_tui.editing.state_files import Log
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.similarity.matches import precision_recall_f1, require_threshold
 from kbx_tui.similarity.pair_score import PairSimilarity
 from kbx_tui.state_file import Notice, ignore
 
-LABELS = Path(".kbx", "labels.jsonl")
-"""Relative to the root."""
+_LABELS, _KEPT_PAIRS = "labels.jsonl", "kept-pairs.jsonl"
 MIN_LABELS = 20
 """Minimum number of labels for meaningful metrics."""
 
@@ -58,21 +57,18 @@ class ThresholdMetrics:
 
 def read_labels(root: Path, notice: Notice = ignore) -> tuple[Label, ...]:
     """Return the newest label of each pair, in either order, skipping unreadable lines."""
-    labels = (label for _, label in read_records(root / LABELS, Label, notice) if label)
+    labels = Log(root, _LABELS, Label, notice).records()
     return tuple({frozenset((label.left, label.right)): label for label in labels}.values())
 
 
 def write_labels(root: Path, labels: Iterable[Label]) -> None:
     """Replace the stored labels, keeping unreadable lines. Raises WriteFault, changing nothing."""
-    stored = read_records(root / LABELS, Label, ignore)
-    others = [line for line, label in stored if not label]
-    write_records(root, LABELS, labels, others, {label: line for line, label in stored if label})
+    Log(root, _LABELS, Label).replace(labels)
 
 
 def score_labels(
     labels: Sequence[Label], pairs: Sequence[PairSimilarity]
 ) -> tuple[LabelledScore, ...]:
-    """Return the labels with the scores of their pairs; `pairs` has the same order."""
     return tuple(
         LabelledScore(label, pair.score, pair.relation == "conflict")
         for label, pair in zip(labels, pairs, strict=True)
@@ -97,16 +93,17 @@ def measure_threshold(
     return ThresholdMetrics(len(labelled), precision, recall)
 
 
-KEPT_PAIRS = Path(".kbx", "kept-pairs.jsonl")
-"""Relative to the root."""
-
 FactPair = frozenset[int]
 """The ids of two facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPair:
-    """Two facts that stay as they are; the texts are for people who read the file."""
+    """Two facts that stay as they are; the texts are for people who read the file.
+
+    A scan for duplicates leaves them out. A fact whose text changes gets another id, so that its
+    pairs are found again.
+    """
 
     first_id: int
     second_id: int
@@ -135,14 +132,12 @@ def pairs_of(check: DraftCheck) -> tuple[KeptPair, ...]:
 
 
 def with_choice_to_keep(check: DraftCheck) -> DraftCheck:
-    """Return a check of facts that are kept, with that choice."""
     return replace(check, draft=replace(check.draft, choice=Choice("skip")))
 
 
 def read_kept(root: Path, notice: Notice = ignore) -> frozenset[FactPair]:
     """Return the pairs that the user keeps, skipping unreadable lines."""
-    records = read_records(root / KEPT_PAIRS, KeptPair, notice)
-    return frozenset(pair.ids for _, pair in records if pair)
+    return frozenset(pair.ids for pair in Log(root, _KEPT_PAIRS, KeptPair, notice).records())
 
 
 def write_kept(root: Path, pairs: Sequence[KeptPair], *, kept: bool) -> None:
@@ -150,15 +145,12 @@ def write_kept(root: Path, pairs: Sequence[KeptPair], *, kept: bool) -> None:
 
     The caller holds the edit lock. Raises WriteFault, changing nothing.
     """
-    stored = read_records(root / KEPT_PAIRS, KeptPair, ignore)
-    changed = {pair.ids for pair in pairs}
-    present = {pair.ids for _, pair in stored if pair}
-    if changed <= present if kept else not changed & present:
-        return
-    wanted: Iterable[KeptPair] = (pair for _, pair in stored if pair)
+    log = Log(root, _KEPT_PAIRS, KeptPair)
+    stored, changed = log.records(), {pair.ids for pair in pairs}
+    present = {pair.ids for pair in stored}
     if kept:
-        wanted = (*wanted, *(pair for pair in pairs if pair.ids not in present))
+        wanted = [*stored, *(pair for pair in pairs if pair.ids not in present)]
     else:
-        wanted = (pair for pair in wanted if pair.ids not in changed)
-    others = [line for line, pair in stored if not pair]
-    write_records(root, KEPT_PAIRS, wanted, others, {pair: line for line, pair in stored if pair})
+        wanted = [pair for pair in stored if pair.ids not in changed]
+    if len(wanted) != len(stored):
+        log.replace(wanted)

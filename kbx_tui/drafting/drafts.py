@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from kbx_tui.editing.state_files import read_records, write_records
+from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.fact_line import read_fact_line, split_head
 from kbx_tui.knowledge.records import FactKind
 from kbx_tui.state_file import Notice, ignore
-
-DRAFTS = Path(".kbx", "drafts.jsonl")
-"""Relative to the root."""
 
 MAX_DRAFTS = 5_000
 """Drafts read from one text: each is compared with the base and with the others."""
@@ -65,7 +62,6 @@ class Draft:
 
 
 def new_draft(text: str, **fields: Any) -> Draft:
-    """Return a draft with a new id."""
     return Draft(uuid.uuid4().hex[:12], text, **fields)
 
 
@@ -96,13 +92,13 @@ def drafts_from_text(text: str) -> tuple[Draft, ...]:
 
 def read_drafts(root: Path, notice: Notice = ignore) -> tuple[Draft, ...]:
     """Return the stored drafts in order, the first of each id, skipping unreadable lines."""
-    return tuple(_read(root, notice)[0].values())
+    return tuple(dict.fromkeys(draft for _, draft in _read(root, notice)[1] if draft))
 
 
 def write_drafts(root: Path, drafts: Iterable[Draft]) -> None:
     """Replace the stored drafts, keeping unreadable lines. Raises WriteFault, changing nothing."""
-    _, lines, others = _read(root, ignore)
-    write_records(root, DRAFTS, drafts, others, lines)
+    log, lines = _read(root)
+    log.replace(drafts, lines)
 
 
 def drop_drafts(root: Path, ids: Iterable[str]) -> None:
@@ -133,25 +129,16 @@ def merge_drafts(
     return [*merged.values(), *added]
 
 
-def _read(root: Path, notice: Notice) -> tuple[dict[str, Draft], dict[Draft, str], list[str]]:
-    """Return the drafts of the file by id, the line of each, and the other lines.
+def _read(root: Path, notice: Notice = ignore) -> tuple[Log[Draft], list[tuple[str, Draft | None]]]:
+    """Return the log and its lines, of which a draft that is blank or repeats an id is none."""
+    log, first = Log(root, "drafts.jsonl", Draft, notice), dict[str, Draft]()
 
-    Those are invalid or repeat an id.
-    """
-    drafts: dict[str, Draft] = {}
-    lines: dict[Draft, str] = {}
-    others = []
-    for line, draft in read_records(root / DRAFTS, Draft, notice):
-        if (
-            draft
-            and draft.id
-            and draft.text.strip()
-            and drafts.setdefault(draft.id, draft) == draft
-        ):
-            lines.setdefault(draft, line)
-        else:
-            others.append(line)
-    return drafts, lines, others
+    def is_first(draft: Draft | None) -> bool:
+        if draft is None or not draft.id or not draft.text.strip():
+            return False
+        return first.setdefault(draft.id, draft) == draft
+
+    return log, [(line, draft if is_first(draft) else None) for line, draft in log.lines()]
 
 
 def _from_line(line: str, entity: str) -> Draft | None:

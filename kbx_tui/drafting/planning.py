@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from functools import partial
 from pathlib import Path
 
 from kbx_tui.drafting.drafts import Action, Draft
 from kbx_tui.drafting.records import Applied, DraftProblem, Plan, PlannedFile
-from kbx_tui.editing.fact_edits import AddFact, ChangeFact, StrikeFact, fact_identity, source_note
+from kbx_tui.editing.fact_edits import AddFact, ChangeFact, StrikeFact, source_note
 from kbx_tui.editing.file_edits import FileEdit, ProgressCallback, write_files
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
 from kbx_tui.errors import WriteFault
@@ -32,14 +32,6 @@ CONTEXT = 3
 
 _PathEdit = tuple[str, AddFact | ChangeFact | StrikeFact]
 """A path and an edit of that page."""
-
-
-@dataclass(slots=True)
-class _File:
-    before: bytes
-    after: bytes
-    edits: list[PageEdit] = field(default_factory=list)
-    draft_ids: list[str] = field(default_factory=list)
 
 
 def make_plan(
@@ -100,7 +92,7 @@ class _Planner:
     facts: Mapping[int, Fact]
     read: Callable[[str], bytes | None]
     today: str
-    files: dict[str, _File] = field(default_factory=dict)
+    files: dict[str, PlannedFile] = field(default_factory=dict)
     targets: dict[int, str] = field(default_factory=dict)
     """Text of the draft that decides about a fact, by fact id."""
     actions: list[tuple[str, Action]] = field(default_factory=list)
@@ -110,36 +102,23 @@ class _Planner:
         """Plan a draft, or record why it cannot be carried out."""
         try:
             edits = self._edits_for(draft)
-            targets = {edit.fact_id for _, edit in edits if not isinstance(edit, AddFact)}
+            targets = {edit.fact.fact_id for _, edit in edits if not isinstance(edit, AddFact)}
             if edits and draft.stands_for is not None:  # an existing fact, which is kept
                 targets.add(draft.stands_for)
             for fact_id in targets & self.targets.keys():
                 raise WriteFault(
                     f"the draft {self.targets[fact_id]!r} decides about the same fact; apply first"
                 )
-            trial = self._try_edits(edits)
+            self.files |= self._edited(draft.id, edits)
         except WriteFault as error:
             self.problems.append(DraftProblem(draft.id, str(error)))
             return
         self.targets |= dict.fromkeys(targets, draft.text)
-        for path, edit in edits:
-            file = self.files.setdefault(path, trial[path])
-            file.after = trial[path].after
-            file.edits.append(edit)
-            file.draft_ids.append(draft.id)
         self.actions.append((draft.id, action))
 
     def plan(self) -> Plan:
-        """Return the plan for all drafts added."""
         files = tuple(
-            PlannedFile(
-                path=path,
-                before=file.before,
-                after=file.after,
-                edits=tuple(file.edits),
-                draft_ids=tuple(dict.fromkeys(file.draft_ids)),
-                diff=file_diff(path, file.before, file.after),
-            )
+            replace(file, diff=file_diff(path, file.before, file.after))
             for path, file in sorted(self.files.items())
         )
         return Plan(files, tuple(self.actions), tuple(self.problems))
@@ -155,18 +134,15 @@ class _Planner:
         text = choice.text or draft.text
         if problem := too_long_for_a_fact(text):
             raise WriteFault(problem)
-        strikes: list[_PathEdit] = [
-            (fact.path, StrikeFact(fact.entity_id, fact.fact_id, fact_identity(fact)))
-            for fact in targets
-        ]
+        strikes: list[_PathEdit] = [(fact.path, StrikeFact(fact)) for fact in targets]
         if draft.stands_for is not None:
             own = self._fact(draft.stands_for)
             if choice.action == "create":
                 return []
             if choice.action == "supersede" or text == draft.text:
                 return strikes
-            change = ChangeFact(own.entity_id, own.fact_id, text, identity=fact_identity(own))
-            return [*strikes, (own.path, change)]  # changing first would give equal texts new ids
+            # changing first would give equal texts new ids
+            return [*strikes, (own.path, ChangeFact(own, text))]
         if choice.action == "merge":
             return [(targets[0].path, _merge(draft, text, targets[0]))]
         addition = self._addition(draft)
@@ -186,25 +162,26 @@ class _Planner:
             raise WriteFault(f"fact {fact_id} no longer exists; check again")
         return self.facts[fact_id]
 
-    def _try_edits(self, edits: Sequence[_PathEdit]) -> dict[str, _File]:
-        """Return the files as the edits would leave them. Raises WriteFault."""
-        trial: dict[str, _File] = {}
+    def _edited(self, draft_id: str, edits: Sequence[_PathEdit]) -> dict[str, PlannedFile]:
+        """Return the files as the edits of a draft would leave them. Raises WriteFault."""
+        edited: dict[str, PlannedFile] = {}
         for path, edit in edits:
-            if path not in trial:
-                trial[path] = self._trial_file(path)
-            file = trial[path]
+            file = edited.get(path) or self.files.get(path) or self._unchanged(path)
             if isinstance(edit, AddFact):
                 self._require_new(path, file.after, edit)
-            file.after = apply_edits(path, file.after, [edit])
-        return trial
+            edited[path] = replace(
+                file,
+                after=apply_edits(path, file.after, [edit]),
+                edits=(*file.edits, edit),
+                draft_ids=tuple(dict.fromkeys((*file.draft_ids, draft_id))),
+            )
+        return edited
 
-    def _trial_file(self, path: str) -> _File:
-        if path in self.files:
-            return _File(self.files[path].before, self.files[path].after)
+    def _unchanged(self, path: str) -> PlannedFile:
         content = self.read(path)
         if content is None:
             raise WriteFault(f"{path} is gone; check again")
-        return _File(content, content)
+        return PlannedFile(path, content, content)
 
     def _require_new(self, path: str, data: bytes, edit: AddFact) -> None:
         """Raise WriteFault if the page already says what would be added."""
@@ -220,7 +197,7 @@ def _merge(draft: Draft, text: str, fact: Fact) -> ChangeFact:
     if source and draft.source not in read_fact_line(text).sources:
         text = f"{text} {source}"
     later = draft.date if draft.date > fact.date else ""
-    return ChangeFact(fact.entity_id, fact.fact_id, text, later, fact_identity(fact))
+    return ChangeFact(fact, text, later)
 
 
 def apply_plan(root: Path, plan: Plan, progress: ProgressCallback | None = None) -> Applied:

@@ -116,10 +116,10 @@ class PlannedFile:
     path: str
     before: bytes
     after: bytes
-    edits: tuple[PageEdit, ...]
+    edits: tuple[PageEdit, ...] = ()
     """The edits themselves, so that they can be rebased if the file changes before `apply`."""
-    draft_ids: tuple[str, ...]
-    diff: str
+    draft_ids: tuple[str, ...] = ()
+    diff: str = ""
     """Unified diff, empty when nothing changes."""
 
 
@@ -145,7 +145,6 @@ class Plan:
 
     @property
     def diff(self) -> str:
-        """The diffs of all files."""
         return "".join(file.diff for file in self.files)
 
 

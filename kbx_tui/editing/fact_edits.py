@@ -33,50 +33,35 @@ class AddFact:
 
 
 @dataclass(frozen=True, slots=True)
-class FactIdentity:
-    """The fields that distinguish facts with the same text; an id may come to mean another one."""
-
-    date: str
-    sources: tuple[str, ...]
-
-
-def fact_identity(fact: Fact) -> FactIdentity:
-    """Return the identity of a fact."""
-    return FactIdentity(fact.date, fact.sources)
-
-
-@dataclass(frozen=True, slots=True)
 class ChangeFact:
     """A new text for a fact; its check box and notes stay."""
 
-    entity_id: str
-    fact_id: int
+    fact: Fact
     text: str
     date: str = ""
     """New date; empty keeps the old one."""
-    identity: FactIdentity | None = None
-    """None: whichever fact has the id."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrikeFact:
     """A fact to strike out, `~~struck~~`; it then reads as superseded."""
 
-    entity_id: str
-    fact_id: int
-    identity: FactIdentity | None = None
+    fact: Fact
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteFact:
     """A fact to delete, with the notes nested below its line."""
 
-    entity_id: str
-    fact_id: int
-    identity: FactIdentity | None = None
+    fact: Fact
 
 
 FactEdit = AddFact | ChangeFact | StrikeFact | DeleteFact
+
+
+def owner_of(edit: FactEdit) -> str:
+    """Return the id of the entity on whose page a fact is edited."""
+    return edit.entity_id if isinstance(edit, AddFact) else edit.fact.entity_id
 
 
 class _FactValues(NamedTuple):
@@ -96,7 +81,8 @@ class _FactValues(NamedTuple):
 
 def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
     """Return the page after an edit. Raises WriteFault when it cannot be made safely."""
-    page = FactPage.parse(path, data, edit.entity_id)
+    entity_id = owner_of(edit)
+    page = FactPage.parse(path, data, entity_id)
     others = _values_in(page)
     expected: _FactValues | None
     if isinstance(edit, AddFact):
@@ -106,7 +92,7 @@ def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
         splices = additions(page, edit.kind, line)
         refusal = f"a line cannot be added to {path} without changing how the page reads"
     else:
-        fact, item = _find_fact(page, edit)
+        fact, item = _find_fact(page, edit.fact)
         others -= Counter([_FactValues.of(fact)])
         splices, expected = _change(page, fact, item, edit)
         refusal = (
@@ -115,7 +101,7 @@ def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
         )
     for splice in splices:
         after = page.text.apply(splice)
-        if _is_expected(_values_in(FactPage.parse(path, after, edit.entity_id)), others, expected):
+        if _is_expected(_values_in(FactPage.parse(path, after, entity_id)), others, expected):
             return after
     raise WriteFault(refusal)
 
@@ -143,17 +129,18 @@ def source_note(kind: FactKind, source: str) -> str:
     return f"({'from' if kind == 'open_item' else 'source'}: {source})" if source else ""
 
 
-def _find_fact(page: FactPage, edit: ChangeFact | StrikeFact | DeleteFact) -> tuple[Fact, ListItem]:
+def _find_fact(page: FactPage, wanted: Fact) -> tuple[Fact, ListItem]:
+    """Return a fact as the page has it now; its id may have come to mean another one."""
     path = page.document.path
     for fact, item in page.facts:
-        if fact.fact_id == edit.fact_id:
-            if edit.identity not in (None, fact_identity(fact)):
+        if fact.fact_id == wanted.fact_id:
+            if (fact.date, fact.sources) != (wanted.date, wanted.sources):
                 raise WriteFault(
                     f"in {path}, {fact.text!r} now has another date or source; check it again"
                 )
             return fact, item
     raise WriteFault(
-        f"{path} no longer holds fact {edit.fact_id}, or now holds another one with its text; "
+        f"{path} no longer holds fact {wanted.fact_id}, or now holds another one with its text; "
         "`kbx memory list` shows the ids"
     )
 
@@ -248,7 +235,11 @@ class FactPage:
 
 
 def additions(page: FactPage, kind: FactKind, line: str) -> Iterator[Splice]:
-    """Yield splices that add a line: a fact last in its section, an open item first."""
+    """Yield splices that add a line: a fact last in its section, an open item first.
+
+    As all functions that yield candidates, the most natural first; the caller takes the first one
+    after which the page reads as intended.
+    """
     sections = [section for section in fact_sections(page.document.body) if section.kind == kind]
     sections.sort(key=lambda section: section.title != HEADINGS[kind].casefold())  # kbx reads it
     if not sections:

@@ -37,7 +37,6 @@ class ByteChange:
         return data[: self.start] + self.inserted + data[self.start + len(self.removed) :]
 
     def inverse(self) -> ByteChange:
-        """Return the change that reverts this one."""
         return ByteChange(
             self.path, self.start, self.inserted, self.removed, self.after, self.before
         )
@@ -64,7 +63,6 @@ class StagedChange:
 
     @property
     def path(self) -> str:
-        """The path relative to the root."""
         return self.change.path
 
     @property

@@ -23,7 +23,8 @@ from kbx_tui.editing.file_change import (
     read_file,
     smallest_change,
 )
-from kbx_tui.editing.journal import FOLDER, JournalEntry, edit_lock, entry_to_undo, finish_pending
+from kbx_tui.editing.journal import FOLDER, JournalEntry, entry_to_undo, finish_pending
+from kbx_tui.editing.state_files import edit_lock
 from kbx_tui.errors import FileChanged, RecordDamaged, WriteFault
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.decoding import decode
@@ -60,7 +61,6 @@ class WriteOutcome:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that were written."""
         return tuple(change.path for change in self.entry.changes) if self.entry else ()
 
 
@@ -176,7 +176,6 @@ def _replace_all(
 
 
 def _fail_groups(failed: dict[str, WriteFault], edits: Sequence[FileEdit | StagedChange]) -> None:
-    """Fail every file of a group in which one failed."""
     groups = {edit.path: edit.group for edit in edits}
     first = {groups[path]: path for path in reversed(failed) if groups.get(path)}
     for path, group in groups.items():

@@ -14,22 +14,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
 from kbx_tui.editing.atomic_write import sync_folder, write_atomically, write_fault
 from kbx_tui.editing.file_change import ByteChange, StagedChange, file_hash, is_editable, read_file
-from kbx_tui.editing.state_files import state_folder
-from kbx_tui.ending import unfinished_write
+from kbx_tui.editing.state_files import edit_lock
 from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.decoding import content_hash
-from kbx_tui.removal import remove_state_file
+from kbx_tui.removal import STATE_FOLDER, remove_state_file
 from kbx_tui.state_file import (
     Notice,
     UnusableFile,
@@ -41,7 +39,7 @@ from kbx_tui.state_file import (
 )
 from kbx_tui.user_files import logger
 
-FOLDER = Path(".kbx", "journal")
+FOLDER = Path(STATE_FOLDER, "journal")
 """Relative to the root."""
 PENDING = FOLDER / "begun.json"
 SIZE_LIMIT = 1024 * 1024 * 1024
@@ -67,7 +65,6 @@ class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """True when a later entry reverted this one; not stored."""
 
     def computed_digest(self) -> str:
-        """Return the digest that the fields should have."""
         return content_hash(json.dumps(_fields(self), sort_keys=True).encode())
 
     @property
@@ -92,7 +89,6 @@ def entries(root: Path, notice: Notice = ignore) -> tuple[JournalEntry, ...]:
 
 
 def next_number(root: Path) -> int:
-    """Return the number of the next write."""
     return max(_numbered_files(root), default=0) + 1
 
 
@@ -143,7 +139,7 @@ def finish_interrupted(root: Path, notice: Notice = ignore) -> tuple[str, ...]:
     try:
         with edit_lock(root, seconds=0):
             return finish_pending(root, notice)
-    except Timeout:
+    except TimeoutError:
         return ()
 
 
@@ -276,30 +272,3 @@ def _read_damaged(file: Path, number: int) -> JournalEntry:
         raise WriteFault(
             f"{file} cannot be read ({cause}), so that write cannot be undone; nothing was written"
         ) from error
-
-
-LOCK_SECONDS = 60.0
-"""Longest wait for another process; a write takes a fraction of a second."""
-
-
-@contextmanager
-def edit_lock(root: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-    """Hold the edit lock of a base, which is reentrant.
-
-    Raises WriteFault after waiting for another process, or Timeout at once if `seconds` is 0.
-    """
-    folder = state_folder(root)
-    lock = FileLock(folder / "edit.lock", is_singleton=True)  # a singleton is reentrant
-    try:
-        lock.acquire(timeout=seconds)
-    except Timeout as error:
-        if not seconds:
-            raise
-        raise WriteFault(f"another process is writing in {root}; try again") from error
-    except OSError as error:
-        raise write_fault(folder / "edit.lock", error) from error
-    try:
-        with unfinished_write():
-            yield
-    finally:
-        lock.release()

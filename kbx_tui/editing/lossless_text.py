@@ -47,7 +47,6 @@ class LosslessText:
         return max(counts, key=lambda end: counts[end]) if counts else "\n"
 
     def line(self, number: int) -> str:
-        """Return a line without its line end."""
         return self.text[self.line_starts[number] : self.line_ends[number]]
 
     def start_of(self, number: int) -> int:
@@ -62,7 +61,6 @@ class LosslessText:
         return Splice(offset, offset, line.replace("\n", end) + end)
 
     def remove_lines(self, first: int, end: int) -> Splice:
-        """Return a splice that removes lines `first` to `end`, exclusive."""
         start, stop = self.start_of(first), self.start_of(end)
         if first and self._is_end_of_unterminated_line(stop):  # then also the line end before
             start = self.line_ends[first - 1]

@@ -1,4 +1,4 @@
-"""The folder `.kbx` of a base: its files of lines, their locks, and their check.
+"""The folder `.kbx` of a base: its locks, its logs of records, and their check.
 
 It holds the index and the user's drafts, journal, judgments and labels.
 """
@@ -8,20 +8,22 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kbx_tui.editing.atomic_write import sync_folder, write_atomically, write_fault
 from kbx_tui.ending import unfinished_write
 from kbx_tui.errors import WriteFault
+from kbx_tui.removal import STATE_FOLDER
 from kbx_tui.state_file import (
     Notice,
     UnusableFile,
     check_regular_file,
     decode_json,
+    ignore,
     invalid_lines,
     read_regular_file,
     require_writable,
@@ -29,11 +31,12 @@ from kbx_tui.state_file import (
     unreadable,
 )
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-
-STATE = ".kbx"
+EDIT_LOCK_SECONDS = 60.0
+"""Longest wait for another process that writes files of the base."""
+LOCK_SECONDS = 10.0
+"""Longest wait for another process that writes a log, which takes milliseconds."""
+BRIEF_LOCK_SECONDS = 2.0
+"""Longest wait where a log is not worth an error: what cannot be noted is lost."""
 
 Record = TypeVar("Record")
 
@@ -41,11 +44,11 @@ Record = TypeVar("Record")
 def state_folder(root: Path) -> Path:
     """Return `<root>/.kbx`, created with its own `.gitignore` if needed. Raises WriteFault."""
     require_writable(root)
-    folder = root / STATE
+    folder = root / STATE_FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError), (folder / ".gitignore").open("x") as ignore:
-            ignore.write("*\n")
+        with suppress(FileExistsError), (folder / ".gitignore").open("x") as ignore_file:
+            ignore_file.write("*\n")
     except OSError as error:
         reason = error.strerror or str(error)
         raise WriteFault(
@@ -55,57 +58,149 @@ def state_folder(root: Path) -> Path:
     return folder
 
 
-def read_records(
-    file: Path, record_type: type[Record], notice: Notice
-) -> list[tuple[str, Record | None]]:
-    """Return each non-blank line of a JSON Lines file with its record, None if it is invalid.
+@contextmanager
+def state_lock(
+    root: Path, name: str, seconds: float, busy: str, *, is_reentrant: bool = False
+) -> Iterator[None]:
+    """Hold a lock in `.kbx`, which the operating system releases when its process dies.
 
-    Bytes that are not UTF-8 become surrogates in the line, which `write_records` writes back
-    unchanged, and U+FFFD in the record. A missing file has no lines, nor has one that cannot be
-    read. `notice` receives one sentence about what is not readable.
+    Raises WriteFault with the sentence `busy` after waiting for another process, but TimeoutError
+    at once if `seconds` is 0.
     """
+    from filelock import FileLock  # here, as the first paint of the app waits for imports
+
+    file = state_folder(root) / name
+    lock = FileLock(file, is_singleton=is_reentrant)
     try:
-        text = read_regular_file(file).decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        return []
+        lock.acquire(timeout=seconds)
+    except TimeoutError as error:
+        if not seconds:
+            raise
+        raise WriteFault(busy) from error
     except OSError as error:
-        notice(unreadable(file, error))
-        return []
-    records: list[tuple[str, Record | None]] = []
-    reasons: list[str] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        record = None
-        try:
-            valid = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            record = decode_json(valid, record_type)
-        except ValueError as error:
-            reasons.append(f"line {number}: {error}")
-        records.append((line, record))
-    if reasons:
-        notice(invalid_lines(file, len(reasons), reasons[0]))
-    return records
+        raise write_fault(file, error) from error
+    try:
+        with unfinished_write():
+            yield
+    finally:
+        lock.release()
 
 
-def write_records(
-    root: Path,
-    file: Path,
-    records: Iterable[DataclassInstance],
-    others: Iterable[str],
-    stored: Mapping[Any, str],
-) -> None:
-    """Replace `root / file` by records and other lines. Raises WriteFault, changing nothing.
+def edit_lock(root: Path, seconds: float = EDIT_LOCK_SECONDS) -> AbstractContextManager[None]:
+    """Hold the lock under which one process at a time writes the files of a base; reentrant."""
+    busy = f"another process is writing in {root}; try again"
+    return state_lock(root, "edit.lock", seconds, busy, is_reentrant=True)
 
-    A record in `stored` keeps the line it was read from. Anything that is not a file of records is
-    set aside first.
+
+class Log(Generic[Record]):
+    """A file in `.kbx` of one JSON object a line, which several processes may change.
+
+    Lines that cannot be read are left out and stay in the file, which is read again once it has
+    changed. For one thread.
     """
-    state_folder(root)
-    lines = [
-        stored.get(record) or json.dumps(asdict(record), ensure_ascii=False) for record in records
-    ]
-    text = "".join(f"{line}\n" for line in (*lines, *others))
-    replace_state_file(root / file, text.encode("utf-8", "surrogateescape"))
+
+    def __init__(
+        self,
+        root: Path,
+        name: str,
+        kind: type[Record],
+        notice: Notice = ignore,
+        *,
+        brief: bool = False,
+    ) -> None:
+        """`notice` receives one sentence about what cannot be read.
+
+        `brief` waits less for the lock.
+        """
+        self.root, self.file, self.notice = root, root / STATE_FOLDER / name, notice
+        self._kind, self._brief = kind, brief
+        self._version: tuple[int, ...] | None = None
+        self._lines: list[tuple[str, Record | None]] = []
+
+    def version(self) -> tuple[int, ...] | None:
+        """Return what differs once the file has changed; None without a file."""
+        try:
+            status = os.lstat(self.file)
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
+
+    def lines(self) -> Sequence[tuple[str, Record | None]]:
+        """Return each non-blank line with its record, None if it is invalid.
+
+        The same sequence is returned until the file changes. There is none without a file, or if
+        it cannot be read. Bytes that are not UTF-8 are surrogates in the line, U+FFFD in the
+        record.
+        """
+        version = self.version()
+        if version is None or version != self._version:
+            self._lines, self._version = self._read() if version else [], version
+        return self._lines
+
+    def records(self) -> list[Record]:
+        return [record for _, record in self.lines() if record is not None]
+
+    def locked(self, seconds: float | None = None) -> AbstractContextManager[None]:
+        """Hold the lock, so that what is read still holds when it is written.
+
+        Raises WriteFault, or TimeoutError, as `state_lock`.
+        """
+        if seconds is None:
+            seconds = BRIEF_LOCK_SECONDS if self._brief else LOCK_SECONDS
+        busy = f"another process is writing {self.file}; nothing was changed, try again"
+        return state_lock(self.root, f"{self.file.stem}.lock", seconds, busy)
+
+    def append(self, lines: Sequence[bytes], *, synced: bool = True) -> int:
+        """Append lines as `append_lines`, for a caller that holds the lock. Raises WriteFault."""
+        try:
+            return append_lines(self.file, lines, synced=synced) if lines else 0
+        except OSError as error:
+            raise write_fault(self.file, error) from error
+
+    def replace(
+        self,
+        records: Iterable[Any],
+        stored: Sequence[tuple[str, Record | None]] | None = None,
+    ) -> None:
+        """Replace the records, for a caller that holds a lock. Raises WriteFault, changing nothing.
+
+        A record keeps the line it was read from, as `stored` gives it, by default `lines()`. Lines
+        without a record come last.
+        """
+        stored = self.lines() if stored is None else stored
+        line_of = {record: line for line, record in stored if record is not None}
+        lines = [
+            line_of.get(record) or json.dumps(asdict(record), ensure_ascii=False)
+            for record in records
+        ]
+        others = (line for line, record in stored if record is None)
+        state_folder(self.root)
+        text = "".join(f"{line}\n" for line in (*lines, *others))
+        replace_state_file(self.file, text.encode("utf-8", "surrogateescape"))
+
+    def _read(self) -> list[tuple[str, Record | None]]:
+        try:
+            text = read_regular_file(self.file).decode("utf-8", "surrogateescape")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            self.notice(unreadable(self.file, error))
+            return []
+        lines: list[tuple[str, Record | None]] = []
+        reasons: list[str] = []
+        for number, line in enumerate(text.split("\n"), 1):
+            if not line.strip():
+                continue
+            record = None
+            try:
+                valid = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                record = decode_json(valid, self._kind)
+            except ValueError as error:
+                reasons.append(f"line {number}: {error}")
+            lines.append((line, record))
+        if reasons:
+            self.notice(invalid_lines(self.file, len(reasons), reasons[0]))
+        return lines
 
 
 def replace_state_file(file: Path, data: bytes) -> None:
@@ -121,44 +216,6 @@ def replace_state_file(file: Path, data: bytes) -> None:
             raise write_fault(file, error) from error
         set_aside(file)
     write_atomically(file, data)
-
-
-LOCK_SECONDS = 10.0
-"""Longest wait for another process that writes, which takes milliseconds."""
-
-
-class LockedLog:
-    """The file and its lock. Lines are flushed to disk, so that none is lost."""
-
-    def __init__(self, root: Path, file: Path, lock_name: str) -> None:
-        """`file` is relative to the root, and `lock_name` names a file beside it."""
-        self._root, self._lock_name = root, lock_name
-        self.file = root / file
-
-    def version(self) -> tuple[int, ...] | None:
-        """Return what differs once the file has changed; None without a file."""
-        try:
-            status = os.lstat(self.file)
-        except OSError:
-            return None
-        return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the lock, so that what is read still holds when it is written.
-
-        Raises WriteFault when it cannot be had.
-        """
-        with state_lock(self._root, self._lock_name, self.file, LOCK_SECONDS), unfinished_write():
-            yield
-
-    def append(self, lines: Sequence[bytes]) -> None:
-        """Append lines in one write, for a caller that holds the lock. Raises WriteFault."""
-        if lines:
-            try:
-                append_lines(self.file, lines, synced=True)
-            except OSError as error:
-                raise write_fault(self.file, error) from error
 
 
 _FLAGS = ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
@@ -200,30 +257,6 @@ def append_lines(file: Path, lines: Sequence[bytes], *, synced: bool = False) ->
     return size
 
 
-@contextmanager
-def state_lock(root: Path, lock_name: str, file: Path, seconds: float) -> Iterator[None]:
-    """Hold the lock `lock_name` of a file, against other processes.
-
-    Raises WriteFault when it cannot be had, at the latest after `seconds`.
-    """
-    from filelock import FileLock, Timeout  # here, as the first paint of the app waits for imports
-
-    lock_file = state_folder(root) / lock_name
-    lock = FileLock(lock_file)
-    try:
-        lock.acquire(timeout=seconds)
-    except Timeout as error:
-        raise WriteFault(
-            f"another process is writing {file}; nothing was changed, try again"
-        ) from error
-    except OSError as error:
-        raise write_fault(lock_file, error) from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 PATTERNS = ("*.jsonl", "app.json", "journal/*.json")
 """The user's files below `.kbx`; what else is there are caches."""
 
@@ -231,7 +264,7 @@ PATTERNS = ("*.jsonl", "app.json", "journal/*.json")
 def unreadable_state_files(root: Path) -> Iterator[tuple[str, str]]:
     """Yield the path and what is wrong of each file below `.kbx` that is not JSON, by path."""
     for pattern in PATTERNS:
-        for file in sorted((root / STATE).glob(pattern)):
+        for file in sorted((root / STATE_FOLDER).glob(pattern)):
             if reason := _reason(file):
                 yield file.relative_to(root).as_posix(), reason
 

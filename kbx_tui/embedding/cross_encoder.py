@@ -95,9 +95,9 @@ def open_cross_encoder(
     if not folder.is_dir():
         if Path(model).is_absolute() or model.startswith((".", "~")):
             raise RerankerError(f"the folder {folder} does not exist")
-        from kbx_tui.embedding.download import cached  # loads fastembed
+        from kbx_tui.embedding.download import cached_cross_encoder  # loads fastembed
 
-        return CrossEncoder(*cached(model, cache_dir))
+        return CrossEncoder(*cached_cross_encoder(model, cache_dir))
     folder = folder.resolve()
     if not (folder / "tokenizer.json").is_file():
         raise RerankerError(f"the folder {folder} has no tokenizer.json")

@@ -23,23 +23,61 @@ HUB_TIMEOUT = 2.0
 
 
 def from_fastembed(name: str, cache_dir: Path | None = None) -> ModelSource:
-    """Return the model that fastembed lists as ``name``, downloading it unless it is cached.
+    """Return the embedding model that fastembed lists as ``name``, downloading it if needed.
 
     ``cache_dir`` defaults to that of fastembed ($FASTEMBED_CACHE_PATH, else a temporary folder).
     Raises EmbeddingError: at once for an unknown name, within 5 seconds if the hub is unreachable.
     """
-    from fastembed.common.utils import define_cache_dir
+    from fastembed import TextEmbedding
 
     silence_libraries()
-    listing = _listing(name)
-    cache = str(define_cache_dir(str(cache_dir) if cache_dir else None))
+    listing, guess = _find(name, TextEmbedding.list_supported_models())
+    if listing is None:
+        raise EmbeddingError(
+            f"{name!r} is neither a folder nor a model of fastembed{guess}; {OFFLINE_HINT}"
+        )
+    try:
+        folder = _cached(listing, cache_dir) or _download(listing, cache_dir)
+    except Exception as error:  # of huggingface_hub, httpx or the system
+        failure = f"the model {listing['model']!r} could not be downloaded ({brief(error)})"
+        raise EmbeddingError(f"{failure}; {OFFLINE_HINT}") from error
     return ModelSource(
         name=listing["model"],
-        folder=cached_files(listing, cache) or _download(listing, cache),
+        folder=folder,
         dimension=listing["dim"],
         fastembed_name=listing["model"],
         model_file=listing["model_file"],
     )
+
+
+def cached_cross_encoder(name: str, cache_dir: Path | None = None) -> tuple[Path, Path]:
+    """Return folder and ONNX file of a cross-encoder in the cache of fastembed; uses no network.
+
+    Raises RerankerError for an unknown name, and for a model that has not been downloaded.
+    """
+    listing = _cross_encoder(name)
+    if (folder := _cached(listing, cache_dir)) is None:
+        model = listing["model"]
+        raise RerankerError(
+            f"the model {model!r} has not been downloaded; `kbx reranker {model} --download` does"
+        )
+    return folder, folder / listing["model_file"]
+
+
+def download(name: str, cache_dir: Path | None = None) -> None:
+    """Download a cross-encoder into the cache of fastembed, unless it is there.
+
+    Raises RerankerError: at once for an unknown name, within 5 seconds if the hub is unreachable.
+    """
+    listing = _cross_encoder(name)
+    try:
+        if _cached(listing, cache_dir) is None:
+            _download(listing, cache_dir)
+    except Exception as error:  # of huggingface_hub, httpx or the system
+        raise RerankerError(
+            f"the model {listing['model']!r} could not be downloaded ({brief(error)}); a "
+            "folder with model.onnx and tokenizer.json works offline"
+        ) from error
 
 
 def silence_libraries() -> None:
@@ -52,18 +90,19 @@ def silence_libraries() -> None:
     disable_progress_bars()
 
 
-def _listing(name: str) -> Listing:
-    from fastembed import TextEmbedding
-
-    listing, guess = find_listing(name, TextEmbedding.list_supported_models())
+def _cross_encoder(name: str) -> Listing:
+    try:
+        from fastembed.rerank.cross_encoder import TextCrossEncoder
+    except ImportError as error:
+        raise RerankerError(f"fastembed cannot be imported ({brief(error)})") from error
+    silence_libraries()
+    listing, guess = _find(name, TextCrossEncoder.list_supported_models())
     if listing is None:
-        raise EmbeddingError(
-            f"{name!r} is neither a folder nor a model of fastembed{guess}; {OFFLINE_HINT}"
-        )
+        raise RerankerError(f"{name!r} is neither a folder nor a cross-encoder of fastembed{guess}")
     return listing
 
 
-def find_listing(name: str, listings: list[Listing]) -> tuple[Listing | None, str]:
+def _find(name: str, listings: list[Listing]) -> tuple[Listing | None, str]:
     """Return the listing of a name in any case, and without one, words on the nearest name."""
     by_name = {listing["model"].lower(): listing for listing in listings}
     if (listing := by_name.get(name.lower())) is not None:
@@ -72,35 +111,26 @@ def find_listing(name: str, listings: list[Listing]) -> tuple[Listing | None, st
     return None, f", the nearest is {by_name[nearest[0]]['model']!r}" if nearest else ""
 
 
-def cached_files(listing: Listing, cache: str) -> Path | None:
+def _cached(listing: Listing, cache_dir: Path | None) -> Path | None:
     """Return the folder of a model in the cache, None if it is not complete; uses no network."""
     try:
-        return _fetch(listing, cache, local_files_only=True)
+        return _fetch(listing, cache_dir, local_files_only=True)
     except Exception:  # whatever is wrong with the cache, downloading fixes it
         return None
 
 
-def download_files(listing: Listing, cache: str) -> Path:
-    """Download a model into the cache and return its folder.
-
-    Raises what huggingface_hub, httpx or the system raises, within 5 seconds without an answer.
-    """
+def _download(listing: Listing, cache_dir: Path | None) -> Path:
+    """Download a model into the cache; any error comes within 5 seconds without an answer."""
     _require_answer(listing["sources"]["hf"])
-    return _fetch(listing, cache, local_files_only=False)
+    return _fetch(listing, cache_dir, local_files_only=False)
 
 
-def _download(listing: Listing, cache: str) -> Path:
-    try:
-        return download_files(listing, cache)
-    except Exception as error:  # of huggingface_hub, httpx or the system
-        failure = f"the model {listing['model']!r} could not be downloaded ({brief(error)})"
-        raise EmbeddingError(f"{failure}; {OFFLINE_HINT}") from error
-
-
-def _fetch(listing: Listing, cache: str, *, local_files_only: bool) -> Path:
+def _fetch(listing: Listing, cache_dir: Path | None, *, local_files_only: bool) -> Path:
     # Not TextEmbedding(name), which sleeps between retries for too long before it fails.
     from fastembed import TextEmbedding
+    from fastembed.common.utils import define_cache_dir
 
+    cache = str(define_cache_dir(str(cache_dir) if cache_dir else None))
     files = [listing["model_file"], *listing["additional_files"]]
     folder = Path(
         TextEmbedding.download_files_from_huggingface(
@@ -132,46 +162,3 @@ def _require_answer(repository: str) -> None:
     if not wait([answer], HUB_TIMEOUT).done:
         raise TimeoutError(f"no answer from {constants.ENDPOINT}")
     answer.result()
-
-
-def cached(name: str, cache_dir: Path | None = None) -> tuple[Path, Path]:
-    """Return folder and ONNX file of a model in the cache of fastembed; uses no network.
-
-    Raises RerankerError for an unknown name, and for a model that has not been downloaded.
-    """
-    listing, cache = _find(name, cache_dir)
-    if (folder := cached_files(listing, cache)) is None:
-        model = listing["model"]
-        raise RerankerError(
-            f"the model {model!r} has not been downloaded; `kbx reranker {model} --download` does"
-        )
-    return folder, folder / listing["model_file"]
-
-
-def download(name: str, cache_dir: Path | None = None) -> None:
-    """Download a model into the cache of fastembed, unless it is there.
-
-    Raises RerankerError: at once for an unknown name, within 5 seconds if the hub is unreachable.
-    """
-    listing, cache = _find(name, cache_dir)
-    if cached_files(listing, cache) is None:
-        try:
-            download_files(listing, cache)
-        except Exception as error:  # of huggingface_hub, httpx or the system
-            raise RerankerError(
-                f"the model {listing['model']!r} could not be downloaded ({brief(error)}); a "
-                "folder with model.onnx and tokenizer.json works offline"
-            ) from error
-
-
-def _find(name: str, cache_dir: Path | None) -> tuple[Listing, str]:
-    try:
-        from fastembed.common.utils import define_cache_dir
-        from fastembed.rerank.cross_encoder import TextCrossEncoder
-    except ImportError as error:
-        raise RerankerError(f"fastembed cannot be imported ({brief(error)})") from error
-    silence_libraries()
-    listing, guess = find_listing(name, TextCrossEncoder.list_supported_models())
-    if listing is None:
-        raise RerankerError(f"{name!r} is neither a folder nor a cross-encoder of fastembed{guess}")
-    return listing, str(define_cache_dir(str(cache_dir) if cache_dir else None))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from kbx_tui.embedding import model_files
 from kbx_tui.embedding.embedder import Embedder, Vector, Vectors, normalize
 from kbx_tui.embedding.model_files import (
     BUNDLED,
@@ -26,6 +25,8 @@ from kbx_tui.embedding.model_files import (
     brief,
     encodable,
     from_folder,
+    load_tokenizer,
+    read_max_tokens,
 )
 from kbx_tui.errors import EmbeddingError
 
@@ -164,7 +165,6 @@ _load_bundled_once = cache(_load_bundled)
 
 
 def load_with_fastembed(source: ModelSource, threads: int) -> Session:
-    """Load any model with fastembed."""
     from fastembed import TextEmbedding
 
     from kbx_tui.embedding.download import silence_libraries
@@ -213,6 +213,9 @@ class PooledModel:
     """A session of a BERT model with the interface of `TextEmbedding`.
 
     Raises the errors of onnxruntime.
+
+    Its vectors are bit-identical to those of fastembed (`tests/unit/embedding/test_local.py`),
+    which is slow to import.
     """
 
     def __init__(self, folder: Path, model_file: str, threads: int, *, as_int8: bool) -> None:
@@ -228,8 +231,8 @@ class PooledModel:
             str(folder / model_file), sess_options=options, providers=["CPUExecutionProvider"]
         )
         self._inputs = {node.name for node in self._session.get_inputs()}
-        self._tokenizer = model_files.load_tokenizer(folder)
-        self._tokenizer.enable_truncation(model_files.read_max_tokens(folder))
+        self._tokenizer = load_tokenizer(folder)
+        self._tokenizer.enable_truncation(read_max_tokens(folder))
         self._tokenizer.enable_padding()  # to the longest text, with 0, [PAD] in BERT
 
     def query_embed(self, texts: Sequence[str]) -> Iterator[Vector]:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kbx_tui.editing.state_files import LockedLog, read_records
+from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, WriteFault
 from kbx_tui.evaluation.judgments import query_key
 from kbx_tui.evaluation.significance import sign_test_p
@@ -58,7 +58,7 @@ class Preference:
     when: str = ""
     """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
     generation: int | None = None
-    """Of the index at that time."""
+    """Generation of the index at that time."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a blank query, and for lists that are the same."""
@@ -133,20 +133,10 @@ def count_votes(preferences: Iterable[Preference], lists: Mapping[str, Lists]) -
     return Votes(wins_a, wins_b, neither, undecided)
 
 
-FILE = Path(".kbx", "preferences.jsonl")
-"""Relative to the root."""
-LOCK_NAME = "preferences.lock"
-
-
-class _List(msgspec.Struct):
-    paths: tuple[str, ...]
-    knobs: dict[str, Any] = {}
-
-
 class _Line(msgspec.Struct):
     query: str
-    first: _List
-    second: _List
+    first: ShownList
+    second: ShownList
     better: Better
     when: str = ""
     generation: int | None = None
@@ -159,41 +149,37 @@ class _Line(msgspec.Struct):
             raise ValueError(str(error)) from error
 
     def preference(self) -> Preference:
-        first, second = (ShownList(each.paths, each.knobs) for each in (self.first, self.second))
-        return Preference(self.query, first, second, self.better, self.when, self.generation)
+        return Preference(
+            self.query, self.first, self.second, self.better, self.when, self.generation
+        )
 
 
 class PreferenceLog:
-    """The file of preferences of one base; rereads it when it has changed. For one thread."""
+    """The file of preferences of one base. For one thread."""
 
     def __init__(self, root: Path, notice: Notice) -> None:
-        self._file, self._notice = LockedLog(root, FILE, LOCK_NAME), notice
-        self._version: tuple[int, ...] | None = None
-        self._standing: tuple[Preference, ...] = ()
+        self._log = Log(root, "preferences.jsonl", _Line, notice)
 
     def read(self) -> tuple[Preference, ...]:
-        """Return the preferences that count, in the order they were given.
-
-        There are none without a file, or if it cannot be read.
-        """
-        version = self._file.version()
-        if version is None or version != self._version:
-            records = read_records(self._file.file, _Line, self._notice) if version else ()
-            self._standing = _standing(line for _, line in records if line)
-            self._version = version
-        return self._standing
+        standing: dict[object, Preference] = {}
+        for line in self._log.records():
+            preference = line.preference()
+            standing.pop(preference.key, None)
+            if not line.undo:
+                standing[preference.key] = preference
+        return tuple(standing.values())
 
     def add(self, preference: Preference) -> None:
         """Append a preference. Raises WriteFault, changing nothing."""
-        with self._file.locked():
-            self._file.append([_encode(preference)])
+        with self._log.locked():
+            self._log.append([_encode(preference)])
 
     def undo(self, preference: Preference | None = None) -> Preference:
         """Take a preference back, by default the last one, and return it.
 
         Raises WriteFault when there is none, or it was replaced or taken back since.
         """
-        with self._file.locked():
+        with self._log.locked():
             standing = self.read()
             if preference is None:
                 if not standing:
@@ -203,18 +189,8 @@ class PreferenceLog:
                 raise WriteFault(
                     f"the preference for “{preference.query}” was replaced or taken back since"
                 )
-            self._file.append([_encode(preference, undo=True)])
+            self._log.append([_encode(preference, undo=True)])
         return preference
-
-
-def _standing(lines: Iterable[_Line]) -> tuple[Preference, ...]:
-    standing: dict[object, Preference] = {}
-    for line in lines:
-        preference = line.preference()
-        standing.pop(preference.key, None)
-        if not line.undo:
-            standing[preference.key] = preference
-    return tuple(standing.values())
 
 
 def _encode(preference: Preference, *, undo: bool = False) -> bytes:

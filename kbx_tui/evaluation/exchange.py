@@ -27,9 +27,9 @@ class JudgmentConflict:
     place: str
     """Where in the file."""
     judgment: Judgment
-    """As it is here."""
+    """The judgment given here."""
     grade: int
-    """As it is in the file."""
+    """The grade in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class JudgmentImport:
     """What a file of judgments adds to those of a base."""
 
     added: tuple[Judgment, ...]
-    """Of documents that had no judgment."""
+    """Judgments of documents that had none."""
     conflicts: tuple[JudgmentConflict, ...]
     unchanged: int
     """Number of grades that are the same here."""
@@ -162,7 +162,6 @@ class GradedFile:
     problems: list[str] = field(default_factory=list)
 
     def add(self, place: str, query: str, path: str, rating: object, scale: float | None) -> None:
-        """Add a grade, or what is wrong with it."""
         try:
             if not query.strip() or not path.strip():
                 raise ValueError("the query or the document is missing")
@@ -242,12 +241,16 @@ Topics = Mapping[str, str]
 
 
 def escape(text: str) -> str:
-    """Return a text without blanks, from which `decode` restores it."""
+    """Return a text without blanks, from which `decode` restores it.
+
+    Fields are separated by blanks in files of TREC tools, so a document or a query id has `%20` for
+    a blank and `%25` for `%`, as in a URL; all other characters, such as colons, stay. The id of a
+    query is its text, written that way, unless a file of topics gives the texts of other ids.
+    """
     return _BLANK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
 
 
 def unescape(field: str) -> str:
-    """Return the text of a field."""
     return unquote(field)
 
 
@@ -276,7 +279,6 @@ def read_qrels(data: bytes, topics: Topics | None = None, scale: float | None = 
 
 
 def write_qrels(grades: Iterable[Grade]) -> str:
-    """Return grades as qrels."""
     return "".join(
         f"{escape(grade.query)} 0 {escape(grade.path)} {grade.grade}\n" for grade in grades
     )
@@ -398,7 +400,6 @@ def read_quepid(data: bytes, scale: float | None = None) -> GradedFile:
 
 
 def write_quepid(grades: Iterable[Grade]) -> str:
-    """Return grades as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -29,10 +29,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from kbx_tui.editing.state_files import LockedLog, read_records
+from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, NotFound, OutOfRange, WriteFault
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice, decode_json, read_regular_file
 
 SIZE_LIMIT = 1024 * 1024 * 1024
@@ -140,11 +140,9 @@ def _grade(value: object, place: str) -> int:
     return grade
 
 
-FILE = Path(".kbx", "judgments.jsonl")
-"""Relative to the root."""
-LOCK_NAME = "judgments.lock"
 GROUP = "own"
 MAX_GRADE = 3
+"""The highest grade that the app gives, "just what was wanted"."""
 UNSURE: Literal["unsure"] = "unsure"
 """The grade "not sure" in the file."""
 
@@ -165,7 +163,7 @@ class Judgment:
     knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """The fields of the Tuning that ranked the document when it was judged."""
     generation: int | None = None
-    """Of the index at that time."""
+    """Generation of the index at that time."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a blank query or path, OutOfRange for an unknown grade."""
@@ -179,7 +177,6 @@ class Judgment:
 
     @property
     def pair(self) -> Pair:
-        """The query and the path."""
         return self.query, self.path
 
 
@@ -218,7 +215,7 @@ class StandingJudgments:
 
     def __init__(self, lines: Iterable[_Line] = ()) -> None:
         self._standing: dict[int, Judgment] = {}
-        """By number of the line, those not undone; the older ones of a pair included."""
+        """Judgments that were not undone by number of their line, older ones of a pair included."""
         self._numbers: dict[Pair, list[int]] = {}
         for number, line in enumerate(lines):
             self._add(number, line)
@@ -261,17 +258,14 @@ class JudgmentLog:
     """The file of judgments of one base; rereads it when it has changed. For one thread."""
 
     def __init__(self, root: Path, notice: Notice) -> None:
-        self._file, self._notice = LockedLog(root, FILE, LOCK_NAME), notice
-        self._version: tuple[int, ...] | None = None
+        self._log = Log(root, "judgments.jsonl", _Line, notice)
+        self._lines: object = None
         self._standing = StandingJudgments()
 
     def read(self) -> StandingJudgments:
         """Return the judgments that count; none if there is no file, or it cannot be read."""
-        version = self._file.version()
-        if version is None or version != self._version:
-            records = read_records(self._file.file, _Line, self._notice) if version else ()
-            self._standing = StandingJudgments(line for _, line in records if line)
-            self._version = version
+        if (lines := self._log.lines()) is not self._lines:
+            self._lines, self._standing = lines, StandingJudgments(self._log.records())
         return self._standing
 
     def add(self, judgments: Sequence[Judgment]) -> None:
@@ -280,8 +274,8 @@ class JudgmentLog:
             self.append(judgments)
 
     def append(self, judgments: Sequence[Judgment]) -> None:
-        """As `add`, for a caller that holds the lock."""
-        self._file.append([_encode(judgment) for judgment in judgments])
+        """Append judgments as `add` does, for a caller that holds the lock."""
+        self._log.append([_encode(judgment) for judgment in judgments])
 
     def undo(self, judgment: Judgment | None = None) -> UndoneJudgment:
         """Undo a judgment, by default the last one that is not undone.
@@ -302,14 +296,14 @@ class JudgmentLog:
             restored = standing.before(judgment)
             if restored is None:
                 gone = {"query": judgment.query, "path": judgment.path, "grade": None}
-                self._file.append([_json(gone | {"undo": True})])
+                self._log.append([_json(gone | {"undo": True})])
             else:
-                self._file.append([_encode(restored, undo=True)])
+                self._log.append([_encode(restored, undo=True)])
         return UndoneJudgment(judgment, restored)
 
     def locked(self) -> AbstractContextManager[None]:
         """Hold the lock of the file, so that what is read still holds when it is written."""
-        return self._file.locked()
+        return self._log.locked()
 
 
 def query_key(query: str) -> str:

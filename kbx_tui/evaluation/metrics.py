@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import log2
 
-from kbx_tui.evaluation.judgments import Grades
+from kbx_tui.evaluation.judgments import MAX_GRADE, Grades
 
 CUTOFF = 10
 PRECISION_CUTOFF = 5
-MAX_GRADE = 3
-"""The highest grade that the app gives, "just what was wanted"."""
 PERSISTENCE = 0.8
-"""Of the reader that RBP assumes: the middle of .5, .8 and .95, which its authors compare."""
+"""Persistence of the reader that RBP assumes: the middle of .5, .8 and .95, which its authors
+compare."""
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:

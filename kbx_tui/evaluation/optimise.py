@@ -26,8 +26,8 @@ from kbx_tui.evaluation.significance import (
     randomisation_p,
 )
 from kbx_tui.formatting import format_change, format_p
-from kbx_tui.search.evidence.evidence import Scores
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.scores import Scores
+from kbx_tui.search.request import Tuning
 
 FOLDS = 5
 FEWEST_QUERIES = 10
@@ -71,7 +71,7 @@ class Advice:
     """Judged queries that were not measured, for lack of memory."""
     before: float
     after: float
-    """Of `best` on the queries that chose it: too good by a little."""
+    """Mean of `best` on the queries that chose it: too good by a little."""
     gain: float
     """Mean difference out of fold: each query with the setting that the others choose."""
     p: float

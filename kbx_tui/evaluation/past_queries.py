@@ -17,8 +17,8 @@ import numpy as np
 
 from kbx_tui.index.lexical.terms import terms_in
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 
 THRESHOLDS = tuple(step / 20 for step in range(21))
 BINS = 20

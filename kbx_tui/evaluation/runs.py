@@ -16,7 +16,13 @@ from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.evaluation import metrics
 from kbx_tui.evaluation.blind_preferences import Preference, Votes, count_votes
 from kbx_tui.evaluation.exchange import read_run, write_file, write_run
-from kbx_tui.evaluation.judgments import HOW_TO_JUDGE, SIZE_LIMIT, Grades, JudgedQuery
+from kbx_tui.evaluation.judgments import (
+    HOW_TO_JUDGE,
+    MAX_GRADE,
+    SIZE_LIMIT,
+    Grades,
+    JudgedQuery,
+)
 from kbx_tui.evaluation.metrics import CUTOFF, judged_share, ndcg
 from kbx_tui.evaluation.significance import (
     Interval,
@@ -26,9 +32,9 @@ from kbx_tui.evaluation.significance import (
     paired_difference,
 )
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.alpha import NO_ROW, best_of_each
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice, decode_json, ignore, read_regular_file
 
 ALL = "all"
@@ -193,7 +199,7 @@ def measured(ranked: Sequence[str], grades: Grades, max_grade: int) -> Measures:
 def highest_grade(queries: Iterable[JudgedQuery]) -> int:
     """Return the highest grade of the scale: that of the app, or a higher one that was given."""
     given = (grade for query in queries for grade in query.grades.values())
-    return max(metrics.MAX_GRADE, max(given, default=0))
+    return max(MAX_GRADE, max(given, default=0))
 
 
 def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
@@ -254,7 +260,7 @@ def _trec_run(file: Path, data: bytes, notice: Notice) -> Run:
         raise ValueError("it has no line of a TREC run")
     results = tuple(
         QueryResult(
-            **msgspec.structs.asdict(measured((), {}, metrics.MAX_GRADE)),
+            **msgspec.structs.asdict(measured((), {}, MAX_GRADE)),
             id=query,
             text=query,
             group=ALL,
@@ -271,23 +277,18 @@ def _trec_run(file: Path, data: bytes, notice: Notice) -> Run:
 
 def _means(group: str, results: Sequence[QueryResult]) -> GroupMetrics:
     labelled = [result.entity_first for result in results if result.entity_first is not None]
+    means = {
+        name: fmean(getattr(result, name) for result in results)
+        for name in (*Measures.__struct_fields__, "milliseconds")
+    }
     return GroupMetrics(
         group=group,
         queries=len(results),
-        judged=fmean(result.judged for result in results),
-        ndcg=fmean(result.ndcg for result in results),
         ndcg_interval=bootstrap_interval([result.ndcg for result in results]),
-        ndcg_linear=fmean(result.ndcg_linear for result in results),
-        recall=fmean(result.recall for result in results),
-        precision=fmean(result.precision for result in results),
-        mrr=fmean(result.reciprocal_rank for result in results),
-        average_precision=fmean(result.average_precision for result in results),
-        err=fmean(result.err for result in results),
-        rbp=fmean(result.rbp for result in results),
-        rbp_residual=fmean(result.rbp_residual for result in results),
+        mrr=means.pop("reciprocal_rank"),
         two_pass=fmean(result.search_mode == "two_pass" for result in results),
         entity_first=fmean(labelled) if labelled else None,
-        milliseconds=fmean(result.milliseconds for result in results),
+        **means,
     )
 
 

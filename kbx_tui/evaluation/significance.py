@@ -39,9 +39,9 @@ class PairedDifference:
 
     queries: int
     mean: float
-    """Of the second setting minus the first."""
+    """Mean difference: the second setting minus the first."""
     interval: Interval | None
-    """Of the mean, 95 %; None for fewer than two queries."""
+    """95 % interval of the mean; None for fewer than two queries."""
     p: float
     """Two-sided, of the paired randomisation test."""
     wins: int

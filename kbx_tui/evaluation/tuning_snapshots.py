@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.editing.state_files import read_records, state_lock, write_records
+from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import KbxError
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice
-
-FILE = Path(".kbx", "snapshots.jsonl")
-LOCK_NAME = "snapshots.lock"
-LOCK_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +22,9 @@ class TuningSnapshot:
     knobs: Mapping[str, Any] = field(hash=False)
     """The fields of the Tuning."""
     generation: int | None = None
-    """Of the index at that time; None without one."""
+    """Generation of the index at that time; None without an index."""
     model: str = ""
-    """Of the embeddings at that time."""
+    """Embedding model at that time."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for knobs that do not make a Tuning."""
@@ -40,47 +35,34 @@ class TuningSnapshot:
 
     @property
     def tuning(self) -> Tuning:
-        """The knobs as a value."""
         return _tuning(self.knobs)
 
 
 class TuningSnapshots:
-    """The snapshots of one base. Lines that cannot be read stay in the file."""
+    """The snapshots of one base."""
 
     def __init__(self, root: Path, notice: Notice) -> None:
         """`notice` receives one sentence about lines that cannot be read."""
-        self._root, self._notice = root, notice
+        self._log = Log(root, "snapshots.jsonl", TuningSnapshot, notice)
 
     def read(self) -> tuple[TuningSnapshot, ...]:
-        """Return the snapshots, the oldest first."""
-        return tuple(one for _, one in self._records() if one is not None)
+        return tuple(self._log.records())
 
     def add(self, snapshot: TuningSnapshot) -> None:
         """Store a snapshot. Raises WriteFault."""
-        with self._locked():
-            self._write([*self.read(), snapshot])
+        with self._log.locked():
+            self._log.replace([*self._log.records(), snapshot])
 
     def remove(self, snapshot: TuningSnapshot) -> None:
         """Remove a snapshot, if it is there. Raises WriteFault."""
-        with self._locked():
-            self._write([one for one in self.read() if one != snapshot])
+        with self._log.locked():
+            self._log.replace(one for one in self.read() if one != snapshot)
 
     def restore(self, snapshot: TuningSnapshot) -> None:
         """Put a removed snapshot back in its place by time. Raises WriteFault."""
-        with self._locked():
-            self._write(sorted([*self.read(), snapshot], key=lambda one: one.when))
-
-    def _records(self) -> list[tuple[str, TuningSnapshot | None]]:
-        return read_records(self._root / FILE, TuningSnapshot, self._notice)
-
-    def _write(self, snapshots: Sequence[TuningSnapshot]) -> None:
-        records = self._records()
-        others = [line for line, one in records if one is None]
-        stored = {one: line for line, one in records if one is not None}
-        write_records(self._root, FILE, snapshots, others, stored)
-
-    def _locked(self) -> AbstractContextManager[None]:
-        return state_lock(self._root, LOCK_NAME, FILE, LOCK_SECONDS)
+        with self._log.locked():
+            records = [*self._log.records(), snapshot]
+            self._log.replace(sorted(records, key=lambda one: one.when))
 
 
 def _tuning(knobs: Mapping[str, Any]) -> Tuning:

@@ -23,7 +23,7 @@ from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.languages import stem
-from kbx_tui.knowledge.records import Entity, Fact, FactStatus
+from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, words_of
 
@@ -40,74 +40,46 @@ _ABOUT = frozenset(
 class Claim:
     """A fact line and the entities it is about."""
 
-    fact_id: int
-    text: str
-    """Without its `confirmed:` note."""
-    status: FactStatus
-    date: str
-    """ISO date of its last confirmation, else its own, its page's or its file's; may be empty."""
-    path: str
-    line: int
-    sources: tuple[str, ...]
-    confidence: float
+    fact: Fact
+    """Without its `confirmed:` note; its date is that of its last confirmation, else its own, its
+    page's or its file's, and may be empty."""
     entity_ids: tuple[str, ...]
     """Distinct, the owner of the page first."""
     has_file_date: bool = False
-    """Whether `date` is that of the file, because neither the line nor the page has one."""
+    """Whether the date is that of the file, because neither the line nor the page has one."""
 
 
 def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
     """Return all claims of the base, of any status, sorted by page and line."""
-    table = index.reader.rows("facts", FACT_COLUMNS, "kind = 'fact'")
+    table = index.store.rows("facts", FACT_COLUMNS, "kind = 'fact'")
     facts = sorted(map(fact_from_row, table.to_pylist()), key=lambda fact: (fact.path, fact.line))
     pages = _pages(index, {fact.path for fact in facts})
     snapshot = index.generation().snapshot
     resolver = EntityResolver.looking_up(snapshot.names.with_key)
     ids = [entity.id for entity in snapshot.entities]
     about = {path: _about_page(resolver, page) for path, page in pages.items()}
-    undated = {path for path, page in pages.items() if not page["date"]}
-    dates = {path: page["date"] or _day_of_file(root / path) for path, page in pages.items()}
-    claims = (
-        _claim(fact, ids, resolver, about.get(fact.path, ()), dates.get(fact.path, ""))
-        for fact in facts
-    )
-    return tuple(
-        replace(claim, has_file_date=True)
-        if claim.path in undated and not _states_date(fact)
-        else claim
-        for fact, claim in zip(facts, claims, strict=True)
-    )
-
-
-def _states_date(fact: Fact) -> bool:
-    confirmed = _CONFIRMED.search(fact.text)
-    return bool(fact.date or (confirmed and iso_date(confirmed[1])))
-
-
-def _claim(
-    fact: Fact, ids: Sequence[str], resolver: EntityResolver, page: Sequence[int], page_date: str
-) -> Claim:
-    confirmed = _CONFIRMED.search(fact.text)
-    linked = [row for source in fact.sources for row in resolver.by_reference(source)]
-    others = (ids[row] for row in (*page, *linked))
-    return Claim(
-        fact_id=fact.fact_id,
-        text=_CONFIRMED.sub("", fact.text),
-        status=fact.status,
-        date=(iso_date(confirmed[1]) if confirmed else "") or fact.date or page_date,
-        path=fact.path,
-        line=fact.line,
-        sources=fact.sources,
-        confidence=fact.confidence,
-        entity_ids=tuple(dict.fromkeys((fact.entity_id, *others))),
-    )
+    days = {path: page["date"] or _day_of_file(root / path) for path, page in pages.items()}
+    claims = []
+    for fact in facts:
+        page = pages.get(fact.path)
+        confirmed = _CONFIRMED.search(fact.text)
+        stated = (iso_date(confirmed[1]) if confirmed else "") or fact.date
+        linked = [row for source in fact.sources for row in resolver.by_reference(source)]
+        others = (ids[row] for row in (*about.get(fact.path, ()), *linked))
+        shown = replace(
+            fact, text=_CONFIRMED.sub("", fact.text), date=stated or days.get(fact.path, "")
+        )
+        has_file_date = page is not None and not (page["date"] or stated)
+        entity_ids = tuple(dict.fromkeys((fact.entity_id, *others)))
+        claims.append(Claim(shown, entity_ids, has_file_date))
+    return tuple(claims)
 
 
 def _pages(index: OpenIndex, paths: set[str]) -> dict[str, Mapping[str, Any]]:
     if not paths:
         return {}
     columns = ["path", "date", "frontmatter", "attendees"]
-    table = index.reader.rows("documents", columns, is_one_of("path", sorted(paths)))
+    table = index.store.rows("documents", columns, is_one_of("path", sorted(paths)))
     return {row["path"]: row for row in table.to_pylist()}
 
 
@@ -188,7 +160,7 @@ class ClaimMatcher:
         self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
         self._by_entity: defaultdict[str, list[int]] = defaultdict(list)
         for position, claim in enumerate(claims):
-            words = words_of(fold(separate_cjk(claim.text)))
+            words = words_of(fold(separate_cjk(claim.fact.text)))
             for word_stem in {stem(word.folded) for word in words}:
                 self._by_stem[word_stem].append(position)
             for entity_id in claim.entity_ids:
@@ -211,19 +183,15 @@ class ClaimMatcher:
                 held[position].add(topic_stem)
         for run in topic.cjk_runs:
             for position, claim in enumerate(self.claims):
-                if run in fold(claim.text):
+                if run in fold(claim.fact.text):
                     held[position].add(run)
-        for entity_id, words in self._named_by(topic):
+        for entity_id, words in self.named_by(topic):
             for position in self._by_entity.get(entity_id, ()) if words else ():
                 held[position] |= words
         size = len(topic.stems) + len(topic.cjk_runs)
         return {position: len(words) / size for position, words in sorted(held.items())}
 
-    def named(self, topic: Topic) -> frozenset[str]:
-        """Return the ids of entities with a name that the topic contains or is part of."""
-        return frozenset(entity_id for entity_id, _ in self._named_by(topic))
-
-    def _named_by(self, topic: Topic) -> Iterator[tuple[str, frozenset[str]]]:
+    def named_by(self, topic: Topic) -> Iterator[tuple[str, frozenset[str]]]:
         """Yield each entity that the topic names, and the topic's stems and runs in its name."""
         whole = f" {name_key(topic.text)} "
         for key, entity_id in self._names:

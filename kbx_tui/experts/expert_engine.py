@@ -26,7 +26,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.results.notes import cut_query_notes, vector_notes, wide_scope_notes
+from kbx_tui.search.results.answer import cut_query_notes, vector_notes, wide_scope_notes
 
 Receipts = defaultdict[str, list[Receipt]]
 """Receipts by entity id."""
@@ -88,7 +88,7 @@ class ExpertEngine:
 
     def _newest_day(self, today: date) -> date:
         claims = self._matcher.claims if self._matcher is not None else ()
-        stated = (claim.date for claim in claims if not claim.has_file_date)
+        stated = (claim.fact.date for claim in claims if not claim.has_file_date)
         return newest_day((*self._index.generation().snapshot.dates, *stated), today)
 
     def _add_documents(self, receipts: Receipts, evidence: Evidence) -> None:
@@ -103,15 +103,16 @@ class ExpertEngine:
 
 
 def _claim_receipt(claim: Claim, added: float, share: float) -> Receipt:
+    fact = claim.fact
     return Receipt(
-        claim_id=claim.fact_id,
-        text=claim.text,
-        date=claim.date,
-        path=claim.path,
-        line=claim.line,
-        status=claim.status,
-        sources=claim.sources,
-        contribution=added if claim.status == "active" else 0.0,
+        claim_id=fact.fact_id,
+        text=fact.text,
+        date=fact.date,
+        path=fact.path,
+        line=fact.line,
+        status=fact.status,
+        sources=fact.sources,
+        contribution=added if fact.status == "active" else 0.0,
         has_file_date=claim.has_file_date,
         share=share,
     )

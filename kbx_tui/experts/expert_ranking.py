@@ -181,9 +181,9 @@ def contribution_function(
 ) -> Callable[[Claim], float]:
     """Return the function from a claim to its contribution on the day `now`, 0 or more."""
     if weight == "recency":
-        return lambda claim: decay(claim.date, now, half_life_days)
+        return lambda claim: decay(claim.fact.date, now, half_life_days)
     if weight == "citation":
-        return lambda claim: len(set(claim.sources)) * claim.confidence
+        return lambda claim: len(set(claim.fact.sources)) * claim.fact.confidence
     return lambda claim: 1.0
 
 

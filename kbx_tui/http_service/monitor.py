@@ -68,14 +68,15 @@ async def monitored(port: MonitorPort | None, state: ServiceState) -> AsyncItera
         yield
         return
     # uvicorn and prometheus_client are loaded only where there is such a port.
-    from kbx_tui.http_service.http_server import Connections, HttpServer
+    from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
+    from kbx_tui.http_service.http_server import HttpServer
     from kbx_tui.http_service.monitor_app import MonitorApp, ServiceMetrics
 
     metrics = ServiceMetrics()
     metrics.show(state)
     state.observer = metrics
-    limits = Connections(at_once=16, receive_seconds=5.0, answer_seconds=10.0)
-    server = HttpServer(MonitorApp(port.rules, state, metrics), limits)
+    guard = ConnectionGuard(ConnectionLimits(at_once=16, receive_seconds=10.0))
+    server = HttpServer(MonitorApp(port.rules, state, metrics), guard)
     serving = asyncio.create_task(server.serve(sockets=[port.socket]))
     try:
         yield

@@ -26,7 +26,7 @@ from starlette.types import Receive, Scope, Send
 
 from kbx_tui import __version__
 from kbx_tui.http_service.hosts import HostRules, refusal
-from kbx_tui.http_service.server_process import ServiceState, process_usage
+from kbx_tui.http_service.server_process import Observer, ServiceState, process_usage
 
 
 class MonitorApp:
@@ -39,6 +39,7 @@ class MonitorApp:
         if scope["type"] == "http":
             answer = await self._answer(scope)
             answer.headers["Cache-Control"] = "no-store"
+            answer.headers["Connection"] = "close"  # each is limited in time
             answer.headers["X-Content-Type-Options"] = "nosniff"
             await answer(scope, receive, send)
         elif scope["type"] == "lifespan":
@@ -73,7 +74,7 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 
 """Upper bounds of the buckets of times."""
 
 
-class ServiceMetrics:
+class ServiceMetrics(Observer):
     """Counts what happens to a server, and writes it with the state of the server."""
 
     content_type = "text/plain; version=0.0.4; charset=utf-8"
@@ -121,21 +122,17 @@ class ServiceMetrics:
         )
 
     def request(self, route: str, status: int, seconds: float) -> None:
-        """Count an HTTP request."""
         self._requests.labels(route, str(status)).inc()
         self._request_seconds.labels(route).observe(seconds)
 
     def call(self, tool: str, result: str, seconds: float) -> None:
-        """Count a call of a tool."""
         self._calls.labels(tool, result).inc()
         self._call_seconds.labels(tool).observe(seconds)
 
     def rejected(self, reason: str) -> None:
-        """Count what was refused because a limit was reached."""
         self._rejected.labels(reason).inc()
 
     def restarted(self) -> None:
-        """Count the replacement of a process."""
         self._restarts.inc()
 
     def show(self, state: ServiceState) -> None:

@@ -6,6 +6,7 @@ only errors are kept, in the log file.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sys
@@ -28,42 +29,28 @@ class IndexState:
     indexed_at: float | None
     """When a run last changed the text, in seconds since 1970."""
 
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> IndexState:
-        """Return the state that another process sent as JSON. Raises KeyError."""
-        names = ("generation", "pages", "chunks", "indexed_at")
-        return cls(*(fields[name] for name in names))
 
+class Observer:
+    """Counts what happens; this one nothing, as metrics are off."""
 
-class Observer(Protocol):
-    """Counts what happens; `ServiceMetrics` is one."""
+    def request(self, route: str, status: int, seconds: float) -> None:
+        """Count an HTTP request."""
 
-    def request(self, route: str, status: int, seconds: float) -> None: ...
+    def call(self, tool: str, result: str, seconds: float) -> None:
+        """Count a call of a tool."""
 
-    def call(self, tool: str, result: str, seconds: float) -> None: ...
+    def rejected(self, reason: str) -> None:
+        """Count what was refused because a limit was reached."""
 
-    def rejected(self, reason: str) -> None: ...
-
-    def restarted(self) -> None: ...
-
-
-class _Nobody:
-    """Counts nothing: metrics are off."""
-
-    def request(self, route: str, status: int, seconds: float) -> None: ...
-
-    def call(self, tool: str, result: str, seconds: float) -> None: ...
-
-    def rejected(self, reason: str) -> None: ...
-
-    def restarted(self) -> None: ...
+    def restarted(self) -> None:
+        """Count the replacement of a process."""
 
 
 @dataclass
 class ServiceState:
     """The processes of a server, by name: `worker 0`, `indexer 0`, `server`."""
 
-    observer: Observer = field(default_factory=_Nobody)
+    observer: Observer = field(default_factory=Observer)
     pids: Callable[[], Mapping[str, list[int]]] = dict
     """Returns the processes that run, by name; several may have one."""
     sessions: Callable[[], tuple[int, int]] | None = None
@@ -73,12 +60,21 @@ class ServiceState:
     load: dict[str, tuple[int, int]] = field(default_factory=dict)
     """How many requests are in progress and how many calls wait for the engine, by process."""
 
-    def set_index(self, process: str, index: IndexState | None) -> None:
-        """Note which index a process has open; None for none."""
-        if index is None:
-            self.indices.pop(process, None)
-        else:
-            self.indices[process] = index
+    def note(self, process: str, kind: str, *values: Any) -> None:
+        """Note a report of a process; kinds and values as in `tools.engine_process.Report`."""
+        match kind, values:
+            case "load", (requests, waiting):
+                self.load[process] = requests, waiting
+            case "request", (status, seconds):
+                self.observer.request("mcp", status, seconds)
+                if status == 503:
+                    self.observer.rejected("requests")
+            case "call", (tool, result, seconds):
+                self.observer.call(tool, result, seconds)
+            case "index", (None,):
+                self.indices.pop(process, None)
+            case "index", (fields,):
+                self.indices[process] = IndexState(**fields)
 
     def forget(self, process: str) -> None:
         """Note that a process has ended."""
@@ -174,3 +170,46 @@ def allow_connections() -> None:
     enough = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     with suppress(OSError, ValueError):  # beyond what the system allows any process
         resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
+
+
+def limit_memory(most: int) -> None:
+    """Limit the private data of this process to so many bytes, or to the limit that it has.
+
+    What is read of files through mappings is shared and does not count.
+    """
+    if sys.platform != "win32":
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+class Process(Protocol):
+    """What is needed of a process to end it; the methods as those of asyncio."""
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    async def wait(self) -> int: ...
+
+
+async def end_process(process: Process, seconds: float) -> int:
+    """Ask a process to end, and return its exit code as `exit_code` does."""
+    with suppress(ProcessLookupError):
+        process.terminate()
+    return await exit_code(process, seconds)
+
+
+async def exit_code(process: Process, seconds: float) -> int:
+    """Return the exit code of a process that is about to end; kill it if it takes longer.
+
+    Sending it a signal before would collect the code in place of asyncio, which then has none.
+    """
+    try:
+        return await asyncio.wait_for(process.wait(), seconds)
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        return await process.wait()

@@ -13,31 +13,25 @@ import numpy as np
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import verified_files
 from kbx_tui.index.build.document_stage import read_chunk_texts
-from kbx_tui.index.derived_files import (
-    BODIES,
-    DOCUMENTS,
-    ENTITIES,
-    FACTS,
-    LINKS,
-    LISTS,
-    NAMES,
-    VECTORS_NAME,
-    WORDS,
-    DerivedFile,
-    vectors_file,
-)
+from kbx_tui.index.derived_files import DerivedFile
+from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.load_snapshot import stored_entities
-from kbx_tui.index.noted_state import find_damage, read_noted_state
+from kbx_tui.index.noted_state import find_damage
+from kbx_tui.index.snapshot import LINKS
+from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import Store
+from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
+from kbx_tui.index.stored_entities import ENTITIES, FACTS
+from kbx_tui.index.stored_names import NAMES
 from kbx_tui.index.tables import (
     SCHEMA_VERSION,
-    SCHEMAS,
     document_version,
     fact_hash,
+    table_schema,
     text_hash,
-    vectors_schema,
 )
-from kbx_tui.index.vectors import vector_lists
+from kbx_tui.index.vectors.vector_lists import EXACT_CHUNKS, LISTS
+from kbx_tui.index.vectors.vector_segment import vectors_file
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.removal import INDEX_TABLES
 
@@ -103,8 +97,8 @@ def _check_files(store: Store, check: IndexCheck) -> None:
         check.add("BUILD", "does not have the bytes that were written", INDEX)
     for sentence in find_damage(store):
         check.add("tables", sentence.rpartition("; ")[0], INDEX)
-    if noted := read_noted_state(store):
-        check.files += len(noted.files)
+    if stamp := read_stamp(Path(store.uri)):
+        check.files += len(stamp.files)
 
 
 def _check_tables(store: Store, check: IndexCheck) -> None:
@@ -113,8 +107,7 @@ def _check_tables(store: Store, check: IndexCheck) -> None:
         found = meta.get("schema_version")
         check.add("meta", f"schema version {found} instead of {SCHEMA_VERSION}")
     for name in INDEX_TABLES:
-        expected = SCHEMAS.get(name) or vectors_schema(int(meta.get("dimension", 0)))
-        if store.table(name).schema != expected:
+        if store.table(name).schema != table_schema(name, int(meta.get("dimension", 0))):
             check.add(name, "has other columns than this version writes")
         check.rows += store.count(name)
 
@@ -139,30 +132,30 @@ def _check_links(store: Store, check: IndexCheck) -> None:
             check.add(name, f"{len(values) - len(set(values)):,} values of {column} occur twice")
 
 
-def _check_derived_files(store: Store, check: IndexCheck) -> None:
+def map_derived_files(store: Store) -> dict[str, bool]:
+    """Map each derived file, so that damage is noted; return whether it is there, by its name."""
     meta = store.meta()
     vectors = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
-    chunks_needed = {VECTORS_NAME: 1, LISTS.name: vector_lists.EXACT_CHUNKS + 1}
-    files: tuple[DerivedFile[Any], ...] = (
-        WORDS,
-        BODIES,
-        DOCUMENTS,
-        ENTITIES,
-        NAMES,
-        FACTS,
-        LINKS,
-        vectors,
-        LISTS,
-    )
-    for file in files:
-        mapped = file.map(store)
-        check.files += mapped is not None or file is not LISTS
-        if file.name in store.damaged_files:
-            check.add(file.name, "does not have the bytes that were written", INDEX)
-        elif mapped is None and store.count("chunks") >= chunks_needed.get(file.name, 0):
-            is_there = (Path(store.uri) / file.name).exists()
-            what = "is of another version" if is_there else "is missing; searches take longer"
-            check.add(file.name, what, INDEX)
+    files: list[DerivedFile[Any]] = [ENTITIES, NAMES, FACTS, LINKS, LISTS]
+    for file in (WORDS, BODIES, DOCUMENTS, vectors):
+        files += (file, file.of_newer)
+    return {file.name: file.map(store) is not None for file in files}
+
+
+def _check_derived_files(store: Store, check: IndexCheck) -> None:
+    chunks, needed_from = store.count("chunks"), {"vectors.bin": 1, LISTS.name: EXACT_CHUNKS + 1}
+    for name, is_mapped in map_derived_files(store).items():
+        is_optional = name == LISTS.name or name.endswith("-new.bin")
+        is_there = (Path(store.uri) / name).exists()
+        check.files += is_mapped or not is_optional
+        if name in store.damaged_files:
+            check.add(name, "does not have the bytes that were written", INDEX)
+        elif is_mapped or chunks < needed_from.get(name, 0):
+            continue
+        elif is_there:
+            check.add(name, "is of another version", INDEX)
+        elif not name.endswith("-new.bin"):
+            check.add(name, "is missing; searches take longer", INDEX)
 
 
 def _check_rows(store: Store, check: IndexCheck) -> None:
@@ -172,7 +165,7 @@ def _check_rows(store: Store, check: IndexCheck) -> None:
         if name == "vectors":
             continue
         count = partial(_count_inconsistent, store, name, entities)
-        if wrong := store.read_batches(name, SCHEMAS[name].names, count):
+        if wrong := store.read_batches(name, table_schema(name).names, count):
             check.add(name, f"{wrong:,} rows differ from the hash they carry")
 
 

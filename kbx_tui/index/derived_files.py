@@ -3,26 +3,28 @@
 They lie in the folder of the index and only save time: whatever a file lacks is read from the
 tables, and a missing, damaged or outdated file never changes a result.
 
-This module alone knows how the files are named, versioned, mapped, judged stale, written and
-deleted. Each is one dataclass of arrays (`array_files/`), whose field `versions` says which
-documents it covers, or whose field `state` says which state of the tables it is right for
-(`entities/table_state`). The inverted file of the vectors says which vectors.bin it was made from.
+Each is a dataclass of arrays, declared beside it as a `DerivedFile`. Its field `versions` says
+which documents it covers, or its field `state` which state of the tables it is right for
+(`versions.table_state`). A run writes a file of documents again once many differ; before, the few
+that it lacks go to a small file beside it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.array_file import (
+    Arrays,
     ArrayWriter,
     Damaged,
     FileState,
@@ -30,15 +32,15 @@ from kbx_tui.index.array_file import (
     map_unverified,
     state_of,
 )
-from kbx_tui.index.lexical.postings import Postings
-from kbx_tui.index.snapshot import StoredLinks
+from kbx_tui.index.arrays import Rows, Versions
 from kbx_tui.index.store import Store, translate_errors
-from kbx_tui.index.stored_documents import Bodies, StoredDocuments
-from kbx_tui.index.stored_entities import StoredEntities, StoredFacts
-from kbx_tui.index.stored_names import StoredNames
-from kbx_tui.index.vectors.vector_lists import VectorLists
-from kbx_tui.index.vectors.vector_segment import StoredVectors
-from kbx_tui.index.versions import VersionArray, count_differing
+from kbx_tui.index.text_columns import ByHash, CodedColumn, TextArena
+from kbx_tui.index.versions import (
+    are_among,
+    count_differing,
+    have_same_versions,
+    rows_of_versions,
+)
 from kbx_tui.removal import DERIVED_FILES, remove_index_file, remove_temporary
 
 if TYPE_CHECKING:
@@ -47,25 +49,52 @@ if TYPE_CHECKING:
 STALE_SHARE = 0.05
 """Share of the documents that may differ from a file before it is rewritten."""
 
-
 T = TypeVar("T", bound="DataclassInstance")
-OfDocuments = TypeVar("OfDocuments", Postings, Bodies, StoredDocuments, StoredVectors)
-OfState = TypeVar("OfState", StoredEntities, StoredNames, StoredFacts, StoredLinks)
+
+
+class OfDocuments(Protocol):
+    """Arrays of documents."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def versions(self) -> Versions:
+        """Version of each document."""
+
+
+class OfState(Protocol):
+    """Arrays of one state of the tables."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def state(self) -> NDArray[np.bytes_]:
+        """That state (`versions.table_state`), shape (1,)."""
+
+
+D = TypeVar("D", bound=OfDocuments)
+S = TypeVar("S", bound=OfState)
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedFile(Generic[T]):
-    """One kind of derived file.
+    """One kind of derived file."""
 
-    Fields of `layout` that are None by default may be missing, in files of a former version.
-    """
-
-    name: str
-    format_tag: str
-    """First line of the file. A change of layout or of what the arrays mean needs another tag."""
+    kind: str
+    """Name of the file without its ending."""
+    version: str
+    """A change of layout or of what the arrays mean needs another one."""
     layout: type[T]
-    array_names: Mapping[str, str]
-    """Names of the arrays in the file, for the fields of `layout` that are called otherwise."""
+
+    @property
+    def name(self) -> str:
+        """Name of the file in the folder of the index."""
+        return f"{self.kind}.bin"
+
+    @property
+    def format_tag(self) -> str:
+        """The first line of the file."""
+        return f"kbx {self.kind} {self.version}"
 
     def map(self, store: Store) -> T | None:
         """Memory-map the file, read-only.
@@ -78,16 +107,21 @@ class DerivedFile(Generic[T]):
         except Damaged:
             store.damaged_files.add(self.name)
             return None
-        return self._content(arrays)
+        return None if arrays is None else self._content(arrays)
 
     def write(self, store: Store, content: T) -> None:
         """Write the file atomically. Raises IndexFault."""
         with self.writer(store) as writer:
             self._add(writer, content)
 
+    def remove(self, store: Store) -> None:
+        """Remove the file if it exists. Raises IndexFault."""
+        with translate_errors(f"delete {self.name}", store.uri):
+            remove_index_file(Path(store.uri), self.name)
+
     @contextmanager
     def writer(self, store: Store) -> Iterator[ArrayWriter]:
-        """Write the file, array by array, in the order of the fields of `layout`.
+        """Write the file, array by array, each named as its field of `layout`.
 
         It takes its place at the end of the `with` block, or not at all after an error. Raises
         IndexFault.
@@ -95,7 +129,7 @@ class DerivedFile(Generic[T]):
         file = Path(store.uri) / self.name
         with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
             with temporary.open("w+b") as out:
-                writer = ArrayWriter(out, self.format_tag, self._names())
+                writer = ArrayWriter(out, self.format_tag)
                 yield writer
                 writer.finish()
                 os.fsync(out.fileno())
@@ -110,14 +144,12 @@ class DerivedFile(Generic[T]):
         """
         with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
             with temporary.open("w+b") as out:
-                writer = ArrayWriter(out, self.format_tag, self._names())
+                writer = ArrayWriter(out, self.format_tag)
                 self._add(writer, content)
                 writer.finish()
-            del content  # in memory once, not twice
-            mapped = self._content(map_unverified(temporary, self.format_tag))
-            if mapped is None:
-                raise Damaged
-            yield mapped
+                del content  # in memory once, not twice
+                mapped = map_unverified(out, self.format_tag)
+            yield self._content(mapped or {})
 
     @contextmanager
     def _temporary(self, store: Store) -> Iterator[Path]:
@@ -129,47 +161,84 @@ class DerivedFile(Generic[T]):
             remove_temporary(temporary)
 
     def _add(self, writer: ArrayWriter, content: T) -> None:
-        for field in self._names():
-            if (array := getattr(content, field)) is not None:
-                writer.add(field, array)
+        for field in fields(content):
+            for name, array in _parts(field.name, getattr(content, field.name)):
+                writer.add(name, array)
 
-    def _content(self, arrays: dict[str, NDArray[Any]]) -> T | None:
-        """Return arrays as `layout`, None if they are others."""
-        names = self._names()
-        mapped = {field: arrays.pop(name) for field, name in names.items() if name in arrays}
-        is_of_this_format = not arrays and mapped.keys() >= names.keys() - self._optional()
-        return self.layout(**mapped) if is_of_this_format else None
-
-    def _optional(self) -> set[str]:
-        return {field.name for field in fields(self.layout) if field.default is None}
-
-    def _names(self) -> dict[str, str]:
-        """Return the name in the file of each field, in the order of the fields."""
-        names = [field.name for field in fields(self.layout)]
-        return {name: self.array_names.get(name, name) for name in names}
+    def _content(self, arrays: Arrays) -> T:
+        whole: dict[str, Any] = {}
+        of_columns: dict[str, Arrays] = defaultdict(dict)
+        for name, array in arrays.items():
+            column, dot, part = name.partition(".")
+            if dot:
+                of_columns[column][part] = array
+            else:
+                whole[name] = array
+        return self.layout(**whole, **{name: _column(of_columns[name]) for name in of_columns})
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentFile(DerivedFile[OfDocuments]):
+class DocumentFile(DerivedFile[D]):
     """A file of which each part is that of one document, so that few may be outdated."""
 
-    def is_current(self, store: Store, document_versions: VersionArray) -> bool:
-        """Return whether the file is whole and few documents differ from those in the index.
+    @property
+    def of_newer(self) -> DocumentFile[D]:
+        """The file beside it, of documents that this one lacks."""
+        return replace(self, kind=f"{self.kind}-new")
 
-        `document_versions` are those in the index.
+    def map_for(self, store: Store, current: Versions) -> tuple[list[tuple[D, Rows]], Rows]:
+        """Memory-map this file and that of newer documents, for documents of these versions.
+
+        Returns each with the row in `current` of each of its documents, -1 for one that is not
+        there, and the rows of those that neither has.
         """
+        found, missing = [], np.arange(len(current))
+        for file in (self, self.of_newer):
+            if (mapped := file.map(store)) is None:
+                break
+            places = rows_of_versions(mapped.versions, current[missing])
+            is_current = places >= 0
+            rows = np.full(len(places), -1, np.int64)
+            rows[is_current] = missing[places[is_current]]
+            found.append((mapped, rows))
+            missing = np.delete(missing, places[is_current])
+        return found, missing
+
+    def is_current(self, store: Store, current: Versions) -> bool:
+        """Return whether the file is whole and few documents differ from those in the index."""
+        mapped = self.map(store)
+        return mapped is not None and is_few(
+            count_differing(mapped.versions, current), len(current)
+        )
+
+    def refresh(
+        self,
+        store: Store,
+        current: Versions,
+        write: Callable[[DocumentFile[D], Versions | None], None],
+    ) -> None:
+        """Bring the file up to date with the documents in the index, or that of newer ones.
+
+        `write` writes one of the two, for documents of some versions, or for all. Raises
+        IndexFault. For the holder of the writer lock.
+        """
+        if not self.is_current(store, current):
+            write(self, None)
         if (mapped := self.map(store)) is None:
-            return False
-        differing = count_differing(mapped.versions, document_versions)
-        has_all = all(getattr(mapped, field) is not None for field in self._optional())
-        return has_all and is_few(differing, len(document_versions))
+            return
+        missing = current[~are_among(current, mapped.versions)]
+        newer = self.of_newer.map(store)
+        if not len(missing):
+            self.of_newer.remove(store)
+        elif newer is None or not have_same_versions(newer.versions, missing):
+            write(self.of_newer, missing)
 
 
 @dataclass(frozen=True, slots=True)
-class StateFile(DerivedFile[OfState]):
+class StateFile(DerivedFile[S]):
     """A file that follows from all documents together, and is right for one state of the tables."""
 
-    def map_state(self, store: Store, state: NDArray[np.bytes_]) -> OfState | None:
+    def map_state(self, store: Store, state: NDArray[np.bytes_]) -> S | None:
         """Memory-map the file as `map` does; None as well when it is of another state.
 
         `state` is that of the tables (`table_state`), as in field `state` of the layout.
@@ -179,43 +248,23 @@ class StateFile(DerivedFile[OfState]):
         return mapped if is_current else None
 
 
-WORDS = DocumentFile(
-    "words.bin",
-    "kbx words 3",
-    Postings,
-    {
-        "versions": "names",
-        "text_starts": "begins",
-        "term_bytes": "spelling",
-        "term_byte_starts": "spelling_starts",
-        "posting_starts": "starts",
-        "doc_ids": "slots",
-        "term_frequencies": "counts",
-        "position_starts": "place_starts",
-        "positions": "places",
-    },
-)
-BODIES = DocumentFile(
-    "bodies.bin",
-    "kbx bodies 3",
-    Bodies,
-    {"versions": "names", "first_lines": "lines"},
-)
-DOCUMENTS = DocumentFile("documents.bin", "kbx documents 1", StoredDocuments, {})
-ENTITIES = StateFile("entities.bin", "kbx entities 1", StoredEntities, {})
-NAMES = StateFile("names.bin", "kbx names 1", StoredNames, {})
-FACTS = StateFile("facts.bin", "kbx facts 1", StoredFacts, {})
-LINKS = StateFile("links.bin", "kbx links 1", StoredLinks, {})
-LISTS = DerivedFile("vectors-ivf.bin", "kbx vectors-ivf 1", VectorLists, {})
-VECTORS_NAME = "vectors.bin"
+def _parts(name: str, value: Any) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the arrays of a field by the names that they have in a file."""
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, CodedColumn):
+        yield f"{name}.codes", value.codes
+        yield from _parts(name, value.arena)
+    else:
+        for field in fields(value):
+            yield f"{name}.{field.name}", getattr(value, field.name)
 
 
-def vectors_file(model: str, dimension: int) -> DocumentFile[StoredVectors]:
-    """Return the kind of file that holds the vectors of one embedding model."""
-    tag = f"kbx vectors 3, {dimension} numbers each, {' '.join(model.split())}"
-    return DocumentFile(
-        VECTORS_NAME, tag, StoredVectors, {"versions": "names", "chunk_weights": "chunk_shares"}
-    )
+def _column(parts: Arrays) -> TextArena | CodedColumn | ByHash:
+    if "hashes" in parts:
+        return ByHash(**parts)
+    arena = TextArena(parts["data"], parts["starts"])
+    return CodedColumn(parts["codes"], arena) if "codes" in parts else arena
 
 
 def delete_derived_files(store: Store) -> None:

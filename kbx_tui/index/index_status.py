@@ -16,18 +16,18 @@ from kbx_tui.config import Settings
 from kbx_tui.errors import IndexDamaged, IndexFault, NotConfirmed
 from kbx_tui.formatting import format_count
 from kbx_tui.index.build.file_changes import FileHashes, find_changes
-from kbx_tui.index.derived_files import BODIES, LISTS, WORDS, vectors_file
 from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.index_folder import index_uri
+from kbx_tui.index.load_snapshot import indexed_versions
 from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
-from kbx_tui.index.tables import problems_from
+from kbx_tui.index.tables import document_version, problems_from
 from kbx_tui.index.vectors.vector_matrix import Coverage, count_texts, read_coverage
 from kbx_tui.index.versions import hash_array
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
-from kbx_tui.knowledge.linking import suppression_problems
 from kbx_tui.knowledge.records import Problem
+from kbx_tui.knowledge.suppressions import suppression_problems
 from kbx_tui.knowledge.vault import (
     CONFIG_NAME,
     describe_system_folder,
@@ -116,6 +116,8 @@ def read_status(root: Path, store: Store, settings: Settings) -> Status:
 
 def _status(root: Path, store: Store, settings: Settings) -> Status:
     """Return the status of an undamaged index."""
+    from kbx_tui.index.check_index import map_derived_files  # parses markdown: not for a search
+
     store.check_compatible()
     changes = find_changes(root, store, settings)
     stale: list[tuple[str, Change]] = [
@@ -124,16 +126,14 @@ def _status(root: Path, store: Store, settings: Settings) -> Status:
         *((path, "deleted") for path in changes.deleted),
     ]
     meta = store.meta()
-    model, dimension = str(meta.get("model", "")), int(meta.get("dimension", 0))
-    for file in (WORDS, BODIES, vectors_file(model, dimension), LISTS):
-        file.map(store)  # compares it with its digests
+    map_derived_files(store)  # compares each with its digest
     coverage = read_coverage(store)
     return Status(
         root=root,
         index_path=store.uri,
         indexed=True,
         indexed_at=local_time(meta.get("indexed_at")),
-        model=model,
+        model=str(meta.get("model", "")),
         vector_share=coverage.share,
         without_vector=coverage.missing,
         size_bytes=store.size_bytes(),
@@ -159,12 +159,11 @@ def count_newer_files(root: Path, settings: Settings) -> int:
     store = Store(index_uri(root, settings))
     if not store.exists():
         return 0
-    indexed = store.mapping("documents", "path", "content_hash")
-    known, newer = FileHashes(root), 0
+    indexed, known, newer = indexed_versions(store), FileHashes(root), 0
     files = list_files(root, excluded_files(root, settings.index))
     for path, file in files.items():
         with suppress(OSError):
-            newer += known.hash_of(path, file) != indexed.get(path)
+            newer += document_version(path, known.hash_of(path, file)) != indexed.get(path)
     known.save(files)
     return newer + len(indexed.keys() - files)
 

@@ -9,25 +9,20 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.arrays import Ints, Rows, Scores, Starts, Versions
+from kbx_tui.index.derived_files import StateFile
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import DocumentSegment
-from kbx_tui.index.stored_entities import EntityColumn
-from kbx_tui.index.tables import SCHEMAS
-from kbx_tui.index.text_columns import CodedColumn, RowOfText, SortedTexts, TextArena, TextRows
+from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
+from kbx_tui.index.stored_names import StoredNames
+from kbx_tui.index.text_columns import CodedColumn, Column, RowOfText, SortedTexts, TextArena
 from kbx_tui.index.versions import places_of
 from kbx_tui.knowledge.records import LinkKind
-
-if TYPE_CHECKING:
-    from kbx_tui.index.stored_entities import StoredFacts
-    from kbx_tui.index.stored_names import StoredNames
-
-
-Rows = NDArray[np.int64]
 
 LINK_KINDS: tuple[LinkKind, ...] = (
     "own_page", "attendee", "frontmatter", "title", "wikilink", "mention", "member"
@@ -94,16 +89,16 @@ def generation_of(versions: Mapping[str, int]) -> int:
 class LinksByEntity(Mapping[str, EntityLinks]):
     """The links of entities by id, without entities that have none: a range of the arrays each."""
 
-    __slots__ = ("_entities", "_links")
+    __slots__ = ("_entities", "stored")
 
     def __init__(self, links: StoredLinks, entities: EntityColumn) -> None:
-        self._links, self._entities = links, entities
+        self.stored, self._entities = links, entities
 
     def __getitem__(self, entity_id: str) -> EntityLinks:
         start, end = self._range(entity_id)
         if start == end:
             raise KeyError(entity_id)
-        links = self._links
+        links = self.stored
         rows = links.rows[start:end].astype(np.int64)
         return EntityLinks(rows, links.kinds[start:end], links.counts[start:end])
 
@@ -113,18 +108,18 @@ class LinksByEntity(Mapping[str, EntityLinks]):
 
     def _range(self, entity_id: object) -> tuple[int, int]:
         number = self._entities.row_of.get(entity_id, -1) if isinstance(entity_id, str) else -1
-        starts = self._links.starts
+        starts = self.stored.starts
         return (int(starts[number]), int(starts[number + 1])) if number >= 0 else (0, 0)
 
     def counts(self) -> NDArray[np.int64]:
         """Return the number of links of each entity, shape (entities,)."""
-        counts: NDArray[np.int64] = np.diff(self._links.starts)
+        counts: NDArray[np.int64] = np.diff(self.stored.starts)
         return counts
 
     def entities_of(self, row: int) -> NDArray[np.int64]:
         """Return the entities, by row and ascending, that a document is linked to."""
-        places = np.flatnonzero(self._links.rows == row)
-        entities: NDArray[np.int64] = self._links.starts.searchsorted(places, "right") - 1
+        places = np.flatnonzero(self.stored.rows == row)
+        entities: NDArray[np.int64] = self.stored.starts.searchsorted(places, "right") - 1
         return np.unique(entities)
 
     def items(self) -> ItemsView[str, EntityLinks]:
@@ -132,7 +127,7 @@ class LinksByEntity(Mapping[str, EntityLinks]):
         return _LinkItems(self)
 
     def _in_order(self) -> Iterator[tuple[str, EntityLinks]]:
-        links = self._links
+        links = self.stored
         for entity_id, (start, end) in zip(
             self._entities.ids, pairwise(links.starts.tolist()), strict=True
         ):
@@ -218,6 +213,33 @@ class _PageItems(ItemsView[int, str]):
         return self._mapping._in_order()
 
 
+class IdColumn(Column[str]):
+    """The ids of documents by row. Immutable."""
+
+    __slots__ = ("_ids", "_of_pages")
+
+    def __init__(self, ids: Sequence[str], of_pages: Mapping[int, str]) -> None:
+        """`ids` are those of all rows; `of_pages`, ascending, of the pages of entities instead."""
+        self._ids, self._of_pages = ids, of_pages
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def _at(self, row: int) -> str:
+        of_page = self._of_pages.get(row)
+        return self._ids[row] if of_page is None else of_page
+
+    def __iter__(self) -> Iterator[str]:
+        pages = iter(self._of_pages.items())
+        page, of_page = next(pages, (-1, ""))
+        for row, own in enumerate(self._ids):
+            if row == page:
+                yield of_page
+                page, of_page = next(pages, (-1, ""))
+            else:
+                yield own
+
+
 class NameUses(Mapping[str, NameVotes]):
     """How the documents use the words that are also names, by folded word."""
 
@@ -225,7 +247,7 @@ class NameUses(Mapping[str, NameVotes]):
 
     def __init__(self, links: StoredLinks) -> None:
         self._links = links
-        self._words = SortedTexts([TextArena(links.words, links.word_starts)])
+        self._words = SortedTexts([links.words])
         self._row_of = RowOfText(self._words)
 
     def __getitem__(self, word: str) -> NameVotes:
@@ -242,10 +264,6 @@ class NameUses(Mapping[str, NameVotes]):
         return iter(self._words)
 
 
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
-
-
 @dataclass(frozen=True, slots=True)
 class StoredLinks:
     """What follows from entities and documents together, in arrays of one dimension. Read-only.
@@ -253,12 +271,9 @@ class StoredLinks:
     Documents are rows of the snapshot, entities rows of its entities.
     """
 
-    state: NDArray[np.bytes_]
+    state: Versions
     """State of the tables and documents that they were read from (`table_state`), shape (1,)."""
-    documents: NDArray[np.bytes_]
-    """State of table documents of which documents.bin had all and no others when this was written,
-    so that they need not be compared; empty if it had not. Shape (1,)."""
-    starts: NDArray[np.int64]
+    starts: Starts
     """Where the links of each entity start in the next three, shape (entities + 1,)."""
     rows: Ints
     """The document of each link: those of one entity ascending."""
@@ -273,12 +288,14 @@ class StoredLinks:
     """The entity of each of `paged_rows`; the last one where several have the same page."""
     own_pages: Ints
     """Those of `paged_rows` that are about one entity, not notes that are topics as well."""
-    words: NDArray[np.uint8]
-    """The words that are also names, folded, in UTF-8 and ascending order."""
-    word_starts: NDArray[np.int64]
-    as_name: Floats
+    words: TextArena
+    """The words that are also names, folded, ascending."""
+    as_name: Scores
     """How many documents use each word as a name; one that does both counts in part."""
-    as_word: Floats
+    as_word: Scores
+
+
+LINKS = StateFile("links", "2", StoredLinks)
 
 
 def make_links(
@@ -286,8 +303,7 @@ def make_links(
     entities: EntityColumn,
     paths: SortedTexts,
     kinds: CodedColumn,
-    state: NDArray[np.bytes_],
-    documents_state: NDArray[np.bytes_],
+    state: Versions,
 ) -> StoredLinks:
     """Read the links of entities to the documents with these paths and types. Raises IndexFault."""
     all_paths = paths.to_arrow()
@@ -297,7 +313,6 @@ def make_links(
     paged_rows, first = np.unique(pages[last_first], return_index=True)
     return StoredLinks(
         state=state,
-        documents=documents_state,
         page_rows=pages,
         paged_rows=paged_rows,
         paged_entities=last_first[first].astype(np.int32),
@@ -307,7 +322,7 @@ def make_links(
     )
 
 
-def _own_pages(entities: EntityColumn, kinds: CodedColumn, paged: TextRows, pages: Ints) -> Ints:
+def _own_pages(entities: EntityColumn, kinds: CodedColumn, paged: Rows, pages: Ints) -> Ints:
     """Return the pages that have the type of their entity, or are those of people."""
     kind_codes = {kind: code for code, kind in enumerate(kinds.values)}
     codes = [kind_codes.get(kind, -1) for kind in entities.types.values]
@@ -318,7 +333,7 @@ def _own_pages(entities: EntityColumn, kinds: CodedColumn, paged: TextRows, page
 
 def _links(store: Store, entities: EntityColumn, paths: Any) -> dict[str, Any]:
     """Return the arrays of links, without those of entities and documents that are gone."""
-    table = store.rows("links", SCHEMAS["links"].names)
+    table = store.rows("links", ["entity_id", "path", "kind", "count"])
     owners = places_of(table["entity_id"].cast("large_string"), entities.ids.to_arrow())
     documents = places_of(table["path"].cast("large_string"), paths)
     names = table["kind"].dictionary_encode().combine_chunks()
@@ -340,10 +355,8 @@ def _name_uses(store: Store) -> dict[str, Any]:
     share, codes = names / np.maximum(names + others, 1.0), words.indices.to_numpy()
     texts = words.dictionary.to_pylist()
     order = sorted(range(len(texts)), key=texts.__getitem__)
-    arena = TextArena.of(texts[number] for number in order)
     return {
-        "words": arena.data,
-        "word_starts": arena.starts,
+        "words": TextArena.of(texts[number] for number in order),
         "as_name": np.bincount(codes, share, len(texts))[order],
         "as_word": np.bincount(codes, 1.0 - share, len(texts))[order],
     }

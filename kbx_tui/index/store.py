@@ -13,7 +13,7 @@ import json
 import os
 import re
 import stat
-import time
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +24,8 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from kbx_tui.errors import IndexDamaged, IndexFault, IndexForeign, NotFound
-from kbx_tui.index.tables import SCHEMA_VERSION, SCHEMAS, TEXT_RULES, vectors_schema
+from kbx_tui.index.stamp import Stamp, newest_version, read_stamp
+from kbx_tui.index.tables import SCHEMA_VERSION, TEXT_RULES, table_schema
 from kbx_tui.removal import (
     INDEX_TABLES,
     claim_index_folder,
@@ -50,11 +51,8 @@ BATCH = 8192
 DELETE_BATCH = 5000
 """Values in the where clause of one deletion."""
 
-SETTLED_NS = 100_000_000
-"""Age above which a modification time is trusted: file system clocks have coarse ticks."""
-
-STATISTICS_TABLES = frozenset({"name_uses", "meta"})
-"""Tables that `counts` leaves out."""
+COUNTED_TABLES = tuple(name for name in INDEX_TABLES if name not in ("name_uses", "meta"))
+"""Tables with content of the base."""
 
 BUILD = "BUILD"
 """File that appears when its text can be searched; holds the id of the build."""
@@ -131,18 +129,6 @@ class Store:
             else:
                 self._remove_marker()
                 self._marker.write_text(uuid4().hex, encoding="utf-8")
-
-    def stamp(self) -> tuple[int, ...] | None:
-        """Return a stamp of the tables that changes with every commit, from modification times.
-
-        None just after a commit, when a second one could have the same time.
-        """
-        folders = [f"{self.uri}/{name}.lance/_versions" for name in INDEX_TABLES]
-        with suppress(OSError):
-            stamp = tuple([os.stat(folder).st_mtime_ns for folder in folders])  # noqa: PTH116 - faster than Path
-            if max(stamp) < time.time_ns() - SETTLED_NS:
-                return stamp
-        return None
 
     def _remove_marker(self) -> None:
         """Remove the marker, or set aside what is in its place. Raises OSError and WriteFault."""
@@ -240,15 +226,30 @@ class Store:
         return self._read(f"read table {name}", read)
 
     def count(self, name: str) -> int:
-        """Return the number of rows of a table."""
-        return self._read(f"count table {name}", lambda: int(self.table(name).count_rows()))
+        """Return the number of rows of a table; without opening it, if it is as stamped."""
+        if (stamp := self._stamp_of(name)) and (count := stamp.counts.get(name)) is not None:
+            return count
+        return self._stored_count(name)
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows of every table with content of the base, by name."""
-        return {name: self.count(name) for name in INDEX_TABLES if name not in STATISTICS_TABLES}
+        return {name: self.count(name) for name in COUNTED_TABLES}
+
+    def stored_counts(self) -> dict[str, int]:
+        """Return the same, from the tables."""
+        return {name: self._stored_count(name) for name in COUNTED_TABLES}
+
+    def _stored_count(self, name: str) -> int:
+        return self._read(f"count table {name}", lambda: int(self.table(name).count_rows()))
 
     def versions(self) -> dict[str, int]:
-        """Return the version of every table; each write to a table increments it."""
+        """Return the version of every table, without opening it; each write increments it."""
+        versions = {name: newest_version(f"{self.uri}/{name}.lance") for name in INDEX_TABLES}
+        known = {name: version for name, version in versions.items() if version is not None}
+        return known if len(known) == len(versions) else self.opened_versions()
+
+    def opened_versions(self) -> dict[str, int]:
+        """Return the version of every table as LanceDB opens it."""
 
         def read() -> dict[str, int]:
             return {name: int(self.table(name).version) for name in INDEX_TABLES}
@@ -256,10 +257,26 @@ class Store:
         return self._read("read the index", read)
 
     def meta(self) -> dict[str, Any]:
-        """Return what the last run stored in table meta: schema version, model, dimension ..."""
+        """Return what the last run stored in table meta: schema version, model, dimension ...
+
+        The table is not opened if it is as stamped.
+        """
+        stamp = self._stamp_of("meta")
+        return self.stored_meta() if stamp is None else stamp.meta
+
+    def stored_meta(self) -> dict[str, Any]:
+        """Return the content of table meta."""
         texts = self.mapping("meta", "key", "value")
         with translate_errors("read table meta", self.uri):
             return {key: json.loads(text) for key, text in texts.items()}
+
+    def _stamp_of(self, name: str) -> Stamp | None:
+        """Return the stamp if a table still has the version that it notes."""
+        with suppress(IndexDamaged):
+            stamp = read_stamp(Path(self.uri))
+            if stamp and stamp.versions.get(name) == newest_version(f"{self.uri}/{name}.lance"):
+                return stamp
+        return None
 
     def check_compatible(self, *, model: str | None = None) -> None:
         """Raise IndexForeign for another schema version or, with `model`, another model."""
@@ -286,26 +303,25 @@ class Store:
 
         self.claim()
         self._remove_marker()
-        schemas = {name: SCHEMAS[name] for name in SCHEMAS if name != "meta"}
-        schemas["vectors"] = vectors_schema(dimension)
         with translate_errors("create the index", self.uri):
-            for name, table_schema in schemas.items():
-                self._create_empty(name, table_schema)
+            for name in INDEX_TABLES:
+                if name != "meta":
+                    self._create_empty(name, table_schema(name, dimension))
             for name in INDEXED_BY_PATH:
                 self._database.open_table(name).create_index("path", config=BTree())
         meta = {"schema_version": SCHEMA_VERSION, "model": model, "dimension": dimension}
-        self.write_meta({**meta, "text_rules": TEXT_RULES, "digests": True})
+        self.write_meta({**meta, "text_rules": TEXT_RULES})
 
-    def _create_empty(self, name: str, table_schema: Any) -> None:
+    def _create_empty(self, name: str, schema: Any) -> None:
         try:
-            self._database.create_table(name, schema=table_schema, mode="overwrite")
+            self._database.create_table(name, schema=schema, mode="overwrite")
         except BaseException as error:
             if not is_store_error(error):
                 raise
             # a damaged table cannot be overwritten
             drop_index_table(self._database, name)
             self._tables.pop(name, None)
-            self._database.create_table(name, schema=table_schema)
+            self._database.create_table(name, schema=schema)
 
     def write_meta(self, values: Mapping[str, Any]) -> None:
         """Replace the content of table meta."""
@@ -318,7 +334,7 @@ class Store:
 
         if rows:
             with translate_errors(f"write table {name}", self.uri):
-                self.table(name).add(pa.Table.from_pylist(rows, schema=SCHEMAS[name]))
+                self.table(name).add(pa.Table.from_pylist(rows, schema=table_schema(name)))
 
     def replace(self, name: str, rows: Any) -> None:
         """Replace the content of a small table in one commit.
@@ -329,8 +345,8 @@ class Store:
 
         with translate_errors(f"write table {name}", self.uri):
             is_table = isinstance(rows, pa.Table)
-            table = rows if is_table else pa.Table.from_pylist(rows, schema=SCHEMAS[name])
-            self._database.create_table(name, table, schema=SCHEMAS[name], mode="overwrite")
+            table = rows if is_table else pa.Table.from_pylist(rows, schema=table_schema(name))
+            self._database.create_table(name, table, schema=table_schema(name), mode="overwrite")
 
     def delete(self, name: str, column: str, values: Iterable[str]) -> None:
         """Delete the rows of a table whose column is one of the values."""
@@ -470,8 +486,7 @@ def _number(error: BaseException) -> int | None:
 
 def release_memory() -> None:
     """Return freed memory to the system; Arrow and glibc would keep what reading allocated."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
+    if (pa := sys.modules.get("pyarrow")) is not None:
+        pa.default_memory_pool().release_unused()
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

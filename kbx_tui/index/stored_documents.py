@@ -10,88 +10,60 @@ from hashlib import blake2b
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kbx_tui.index.array_file import ArrayPart, ArrayWriter
+from kbx_tui.index.array_file import ArrayWriter
+from kbx_tui.index.arrays import Bytes, Ints, Rows, Starts, Versions
+from kbx_tui.index.derived_files import DocumentFile
 from kbx_tui.index.lexical.terms import separate_cjk
 from kbx_tui.index.text_columns import (
+    ByHash,
     CodeBuilder,
     CodedColumn,
     TextArena,
     TextArenaBuilder,
     TextLists,
-    TextRows,
 )
+from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.folding import fold, name_key
 
 COLUMNS = ["path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "version"]
 """Columns of table documents that `make_documents` needs."""
 
-Bytes = NDArray[np.uint8]
-Starts = NDArray[np.int64]
-Codes = NDArray[np.int32]
-
 
 @dataclass(frozen=True, slots=True)
 class StoredDocuments:
-    """Documents ordered by path, in arrays of one dimension. Read-only.
+    """Documents ordered by path. Read-only."""
 
-    `..._starts` say where the text of each document starts in the bytes before; `..._codes` number
-    the different texts in the two arrays that follow.
-    """
-
-    versions: NDArray[np.bytes_]
-    paths: Bytes
-    path_starts: Starts
-    ids: Bytes
-    id_starts: Starts
+    versions: Versions
+    state: Versions
+    """State of the table of which the files have all documents and no others, shape (1,)."""
+    gone: Ints
+    """In the file of newer documents: those of documents.bin that are no longer in the index."""
+    paths: TextArena
+    ids: TextArena
     """Ids as the documents have them; the page of an entity has that of the entity instead."""
-    titles: Bytes
-    title_starts: Starts
-    attendees: Bytes
-    attendee_starts: Starts
-    tags: Bytes
-    tag_starts: Starts
-    aliases: Bytes
-    alias_starts: Starts
-    date_codes: Codes
-    dates: Bytes
-    date_starts: Starts
-    kind_codes: Codes
-    kinds: Bytes
-    kind_starts: Starts
-    folded_titles: Bytes
+    titles: TextArena
+    attendees: TextArena
+    tags: TextArena
+    aliases: TextArena
+    """These two as `TextLists`."""
+    folded_titles: TextArena
     """Titles as they are searched, each followed by a line break."""
-    folded_starts: Starts
-    item_hashes: NDArray[np.uint64]
-    """Hashes of the keys that name a document in full (`item_keys`), ascending."""
-    item_documents: NDArray[np.int32]
-    """The document that has each key, as an index into `versions`."""
-    item_kinds: NDArray[np.uint8]
-    """What each key is: its number in `item_keys.KINDS`."""
+    dates: CodedColumn
+    kinds: CodedColumn
+    by_key: ByHash
+    """By the hash of each key that names a document in full: the document, as an index into
+    `versions`, times 8, and what the key is, as its number in `KINDS`."""
 
     def __len__(self) -> int:
         return len(self.versions)
 
-    def arena(self, name: str) -> TextArena:
-        """Return one of the columns of texts: `path`, `id`, `title`, `attendee`, `tag`, `alias`."""
-        plural = "aliases" if name == "alias" else f"{name}s"
-        return TextArena(getattr(self, plural), getattr(self, f"{name}_starts"))
-
-    def coded(self, name: str) -> CodedColumn:
-        """Return the column `date` or `kind`."""
-        values = TextArena(getattr(self, f"{name}s"), getattr(self, f"{name}_starts"))
-        return CodedColumn(getattr(self, f"{name}_codes"), tuple(values))
-
     def items(self, key: str) -> list[tuple[int, int]]:
         """Return number in `KINDS` and document of all that a key names, in any order."""
-        wanted = np.uint64(key_hash(key))
-        first = int(self.item_hashes.searchsorted(wanted))
-        if first == len(self.item_hashes) or self.item_hashes[first] != wanted:
-            return []
-        end = int(self.item_hashes.searchsorted(wanted, "right"))
-        kinds, documents = self.item_kinds[first:end], self.item_documents[first:end]
-        return list(zip(kinds.tolist(), documents.tolist(), strict=True))
+        return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
+
+
+DOCUMENTS = DocumentFile("documents", "2", StoredDocuments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +71,7 @@ class DocumentSegment:
     """Some documents of a generation: those mapped from documents.bin, or those newer than it."""
 
     documents: StoredDocuments
-    rows: TextRows
+    rows: Rows
     """Row in the generation of each document, -1 for one that is not part of it."""
 
     @classmethod
@@ -108,7 +80,7 @@ class DocumentSegment:
         return cls(documents, np.arange(len(documents)))
 
 
-def places_by_row(segments: Sequence[DocumentSegment]) -> TextRows | None:
+def places_by_row(segments: Sequence[DocumentSegment]) -> Rows | None:
     """Return which document each row has, counted through all segments; None: as they are."""
     if len(segments) == 1 and np.array_equal(segments[0].rows, np.arange(len(segments[0].rows))):
         return None
@@ -119,77 +91,45 @@ def places_by_row(segments: Sequence[DocumentSegment]) -> TextRows | None:
     return places
 
 
-def make_documents(rows: Iterable[Mapping[str, Any]]) -> StoredDocuments:
+def make_documents(
+    rows: Iterable[Mapping[str, Any]], state: Versions = NO_STATE
+) -> StoredDocuments:
     """Return the arrays of documents, given by rows with `COLUMNS`, ordered by path.
 
     Each row becomes bytes at once: as Python objects, all would take ten times the memory.
     """
-    texts = {name: TextArenaBuilder() for name in _TEXTS}
-    codes = {name: CodeBuilder() for name in ("date", "kind")}
-    items, versions = _Items(), list[bytes]()
+    paths, ids, titles, attendees, tags, aliases, folded = (TextArenaBuilder() for _ in range(7))
+    dates, kinds, versions = CodeBuilder(), CodeBuilder(), list[bytes]()
+    hashes, found = array("Q"), array("i")
     for row in rows:
-        folded = fold(separate_cjk(row["title"])).replace("\n", " ")
-        values = {
-            "path": row["path"],
-            "id": row["id"],
-            "title": row["title"],
-            "attendee": row["attendees"],
-            "tag": TextLists.joined(row["tags"]),
-            "alias": TextLists.joined(row["aliases"]),
-            "folded": f"{folded}\n",
-        }
-        for name, text in values.items():
-            texts[name].append(text)
-        for name, builder in codes.items():
-            builder.append(row[name])
-        items.append(len(versions), row)
-        versions.append(row["version"].encode())
-    arrays: dict[str, Any] = {}
-    for name, plural in _TEXTS.items():
-        arena = texts[name].arena()
-        arrays |= {plural: arena.data, f"{name}_starts": arena.starts}
-    for name, builder in codes.items():
-        numbers, different = builder.codes_and_values()
-        arena = TextArena.of(different)
-        arrays |= {f"{name}s": arena.data, f"{name}_starts": arena.starts}
-        arrays[f"{name}_codes"] = numbers
-    return StoredDocuments(np.array(versions or [], dtype=np.bytes_), **arrays, **items.arrays())
-
-
-_TEXTS = {
-    "path": "paths",
-    "id": "ids",
-    "title": "titles",
-    "attendee": "attendees",
-    "tag": "tags",
-    "alias": "aliases",
-    "folded": "folded_titles",
-}
-"""Names of the arrays of bytes, by the first part of the names of their starts."""
-
-
-class _Items:
-    """The keys of the documents."""
-
-    def __init__(self) -> None:
-        self._hashes, self._documents, self._kinds = array("Q"), array("i"), array("B")
-
-    def append(self, document: int, row: Mapping[str, Any]) -> None:
-        """Add the keys of a document."""
+        paths.append(row["path"])
+        ids.append(row["id"])
+        titles.append(row["title"])
+        attendees.append(row["attendees"])
+        tags.append(TextLists.joined(row["tags"]))
+        aliases.append(TextLists.joined(row["aliases"]))
+        folded.append(fold(separate_cjk(row["title"])).replace("\n", " ") + "\n")
+        dates.append(row["date"])
+        kinds.append(row["kind"])
         for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
-            self._hashes.append(key_hash(key))
-            self._documents.append(document)
-            self._kinds.append(kind)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return hash, document and kind of each key, by ascending hash."""
-        hashes = np.array(self._hashes, np.uint64)
-        order = np.argsort(hashes, kind="stable")
-        return {
-            "item_hashes": hashes[order],
-            "item_documents": np.array(self._documents, np.int32)[order],
-            "item_kinds": np.array(self._kinds, np.uint8)[order],
-        }
+            hashes.append(key_hash(key))
+            found.append(8 * len(versions) + kind)
+        versions.append(row["version"].encode())
+    return StoredDocuments(
+        versions=np.array(versions or [], np.bytes_),
+        state=state,
+        gone=np.empty(0, np.int32),
+        paths=paths.arena(),
+        ids=ids.arena(),
+        titles=titles.arena(),
+        attendees=attendees.arena(),
+        tags=tags.arena(),
+        aliases=aliases.arena(),
+        folded_titles=folded.arena(),
+        dates=dates.column(),
+        kinds=kinds.column(),
+        by_key=ByHash.of(hashes, found),
+    )
 
 
 ItemKind = Literal["path", "id", "title", "date"]
@@ -228,9 +168,6 @@ def key_hash(key: str) -> int:
 BODY_COLUMNS = ["version", "body", "body_line"]
 """Columns of table documents that `write_bodies` needs."""
 
-WRITTEN_AT_ONCE = 500
-"""Bodies in memory at once."""
-
 Body = tuple[str, int]
 """The text below the frontmatter, and the 1-based line of the file where it starts."""
 
@@ -239,15 +176,15 @@ Body = tuple[str, int]
 class Bodies:
     """All bodies, compressed and concatenated. Read-only."""
 
-    versions: NDArray[np.bytes_]
+    versions: Versions
     """Version of each document, shape (documents,)."""
-    compressed: NDArray[np.uint8]
+    compressed: Bytes
     """All bodies in UTF-8, each one block of LZ4."""
-    starts: NDArray[np.int64]
+    starts: Starts
     """Where each body starts in `compressed`, shape (documents + 1,)."""
-    sizes: NDArray[np.int32]
+    sizes: Ints
     """Bytes of each body in UTF-8, shape (documents,)."""
-    first_lines: NDArray[np.int32]
+    first_lines: Ints
     """Line of its file where each body starts, shape (documents,)."""
 
     def __getitem__(self, doc_id: int) -> Body:
@@ -257,40 +194,35 @@ class Bodies:
         return text.decode(), int(self.first_lines[doc_id])
 
 
-def write_bodies(
-    file: ArrayWriter, versions: NDArray[np.bytes_], documents: Iterable[Mapping[str, Any]]
-) -> None:
-    """Write the bodies of documents, given by rows with `BODY_COLUMNS`. Raises OSError.
+BODIES = DocumentFile("bodies", "4", Bodies)
 
-    `versions` are those of the documents, in any order. Bodies are written as they come; few are in
-    memory at once.
+
+def write_bodies(file: ArrayWriter, documents: Iterable[Mapping[str, Any]]) -> None:
+    """Write the bodies of documents as they come, given by rows with `BODY_COLUMNS`.
+
+    Raises OSError.
     """
-    of_documents = file.begin("versions", versions.dtype, len(versions))
-    compressed = file.begin("compressed", np.uint8)
-    names, lengths, sizes, lines, blocks = [], [], [], [], []
-    for row in documents:
-        text = row["body"].encode("utf-8", "replace")
-        blocks.append(_lz4().compress(text, asbytes=True))
-        names.append(row["version"].encode())
-        lengths.append(len(blocks[-1]))
-        sizes.append(len(text))
-        lines.append(row["body_line"])
-        if len(blocks) >= WRITTEN_AT_ONCE:
-            _append(compressed, blocks)
-    _append(compressed, blocks)
-    of_documents.append(np.array(names or [], dtype=np.bytes_))
-    file.add("starts", np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))))
+    versions, lengths, sizes, lines = list[bytes](), array("q", [0]), array("i"), array("i")
+
+    def blocks() -> Iterator[Bytes]:
+        for row in documents:
+            text = row["body"].encode("utf-8", "replace")
+            block = _lz4().compress(text, asbytes=True)
+            versions.append(row["version"].encode())
+            lengths.append(len(block))
+            sizes.append(len(text))
+            lines.append(row["body_line"])
+            yield np.frombuffer(block, np.uint8)
+
+    file.append("compressed", blocks())
+    file.add("versions", np.array(versions or [], np.bytes_))
+    file.add("starts", np.cumsum(lengths, dtype=np.int64))
     file.add("sizes", np.array(sizes, np.int32))
     file.add("first_lines", np.array(lines, np.int32))
 
 
-def _append(array: ArrayPart, blocks: list[bytes]) -> None:
-    array.append(np.frombuffer(b"".join(blocks), np.uint8))
-    blocks.clear()
-
-
 @cache
 def _lz4() -> Any:
-    import pyarrow as pa  # slow to import; reading a snapshot has done so before
+    import pyarrow as pa  # slow to import
 
     return pa.Codec("lz4_raw")

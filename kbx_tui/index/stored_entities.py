@@ -1,32 +1,40 @@
-"""What a search needs of every entity besides names, links and vectors."""
+"""What a search needs of every entity besides names, links and vectors.
+
+The files are entities.bin and facts.bin.
+"""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.lexical.postings import Postings, make_postings
+from kbx_tui.index.arrays import Ints, Versions
+from kbx_tui.index.derived_files import StateFile
+from kbx_tui.index.lexical.postings import Terms, make_postings
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import item_key, key_hash
 from kbx_tui.index.tables import field_values
 from kbx_tui.index.text_columns import (
     ROWS_KEPT,
+    ByHash,
+    CodeBuilder,
     CodedColumn,
     Column,
     RowOfText,
     SortedTexts,
     TextArena,
+    TextArenaBuilder,
     TextColumn,
     TextLists,
 )
-from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
+from kbx_tui.index.versions import NO_STATE
+from kbx_tui.knowledge.languages import LANGUAGES
 from kbx_tui.knowledge.records import Entity
-
-NO_STATE = np.empty(0, "S32")
 
 
 class EntityColumn(Column[Entity]):
@@ -35,25 +43,22 @@ class EntityColumn(Column[Entity]):
     __slots__ = ("_columns", "_kept", "ids", "paths", "row_of", "stored", "types")
 
     def __init__(self, stored: StoredEntities) -> None:
-        def texts(name: str) -> TextColumn:
-            return TextColumn([stored.arena(name)])
-
         self.stored = stored
-        self.ids = SortedTexts([stored.arena("id")])
+        self.ids = SortedTexts([stored.ids])
         self.row_of = RowOfText(self.ids)
         """Row of each entity by id."""
-        self.paths = texts("path")
-        self.types = stored.coded("type")
+        self.paths = TextColumn([stored.paths])
+        self.types = stored.types
         self._columns: tuple[Column[Any], ...] = (
             self.ids,
-            texts("name"),
+            TextColumn([stored.names]),
             self.types,
             self.paths,
-            TextLists(texts("alias")),
-            stored.coded("role"),
-            stored.coded("team"),
-            TextLists(texts("member")),
-            TextLists(texts("email")),
+            TextLists(TextColumn([stored.aliases])),
+            stored.roles,
+            stored.teams,
+            TextLists(TextColumn([stored.members])),
+            TextLists(TextColumn([stored.emails])),
         )
         """In the order of the fields of Entity."""
         self._kept: dict[int, Entity] = {}
@@ -103,177 +108,103 @@ class EntitiesById(Mapping[str, Entity]):
         return iter(self._entities.ids)
 
 
-Bytes = NDArray[np.uint8]
-Starts = NDArray[np.int64]
-Codes = NDArray[np.int32]
-
-CODED = ("type", "role", "team")
-"""Fields of which many entities have the same value."""
-LISTS = ("aliases", "members", "emails")
-
-
 @dataclass(frozen=True, slots=True)
 class StoredEntities:
-    """Entities ordered by id, in arrays of one dimension. Read-only.
+    """Entities ordered by id. Read-only."""
 
-    `..._starts` say where the text of each entity starts in the bytes before; `..._codes` number
-    the different texts in the two arrays that follow.
-    """
-
-    state: NDArray[np.bytes_]
+    state: Versions
     """State of the tables that they were read from (`table_state`), shape (1,)."""
-    ids: Bytes
-    id_starts: Starts
-    names: Bytes
-    name_starts: Starts
-    paths: Bytes
-    path_starts: Starts
-    aliases: Bytes
-    alias_starts: Starts
-    members: Bytes
-    member_starts: Starts
-    emails: Bytes
-    email_starts: Starts
-    type_codes: Codes
-    types: Bytes
-    type_starts: Starts
-    role_codes: Codes
-    roles: Bytes
-    role_starts: Starts
-    team_codes: Codes
-    teams: Bytes
-    team_starts: Starts
-    profiles: NDArray[np.bytes_]
+    ids: TextArena
+    names: TextArena
+    paths: TextArena
+    aliases: TextArena
+    members: TextArena
+    emails: TextArena
+    """These three as `TextLists`."""
+    types: CodedColumn
+    roles: CodedColumn
+    teams: CodedColumn
+    profiles: Versions
     """Hash of the profile of each entity, by which its vector is found."""
-    id_hashes: NDArray[np.uint64]
-    """Hashes of the ids as queries name them (`item_keys`), ascending."""
-    id_entities: NDArray[np.int32]
-    """The entity that has each of `id_hashes`."""
+    by_id: ByHash
+    """The entities by the hash of their id as queries name it (`item_key`)."""
 
     def __len__(self) -> int:
-        return len(self.id_starts) - 1
-
-    def arena(self, name: str) -> TextArena:
-        """Return a column of texts: `id`, `name`, `path`, `alias`, `member`, `email`."""
-        plural = "aliases" if name == "alias" else f"{name}s"
-        return TextArena(getattr(self, plural), getattr(self, f"{name}_starts"))
+        return len(self.ids)
 
     def with_id_key(self, key: str) -> list[int]:
         """Return the entities whose id is a query's, as `item_key` writes it."""
-        return numbers_with(self.id_hashes, self.id_entities, key_hash(key))
-
-    def coded(self, name: str) -> CodedColumn:
-        """Return the column `type`, `role` or `team`."""
-        values = TextArena(getattr(self, f"{name}s"), getattr(self, f"{name}_starts"))
-        return CodedColumn(getattr(self, f"{name}_codes"), tuple(values))
+        return self.by_id.find(key_hash(key))
 
 
-def make_entities(rows: Iterable[Mapping[str, Any]], state: NDArray[np.bytes_]) -> StoredEntities:
+ENTITIES = StateFile("entities", "2", StoredEntities)
+
+
+def make_entities(rows: Iterable[Mapping[str, Any]], state: Versions) -> StoredEntities:
     """Return the arrays of entities, given by rows of their table ordered by id."""
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("id", "name", "path", "text_hash", *CODED, *LISTS)
-    }
+    ids, names, paths, aliases, members, emails = (TextArenaBuilder() for _ in range(6))
+    types, roles, teams = CodeBuilder(), CodeBuilder(), CodeBuilder()
+    profiles, hashes = list[bytes](), array("Q")
     for row in rows:
-        for name, values in columns.items():
-            values.append(row[name])
-    arrays: dict[str, Any] = {}
-    for name in ("id", "name", "path"):
-        arena = TextArena.of(columns[name])
-        arrays |= {f"{name}s": arena.data, f"{name}_starts": arena.starts}
-    for plural, name in zip(LISTS, ("alias", "member", "email"), strict=True):
-        arena = TextArena.of(map(TextLists.joined, columns[plural]))
-        arrays |= {plural: arena.data, f"{name}_starts": arena.starts}
-    for name in CODED:
-        column = CodedColumn.of(columns[name])
-        arena = TextArena.of(column.values)
-        arrays |= {
-            f"{name}_codes": column.codes,
-            f"{name}s": arena.data,
-            f"{name}_starts": arena.starts,
-        }
-    hashes = np.array([key_hash(item_key(each)) for each in columns["id"]], np.uint64)
-    order = np.argsort(hashes, kind="stable")
+        ids.append(row["id"])
+        names.append(row["name"])
+        paths.append(row["path"])
+        aliases.append(TextLists.joined(row["aliases"]))
+        members.append(TextLists.joined(row["members"]))
+        emails.append(TextLists.joined(row["emails"]))
+        types.append(row["type"])
+        roles.append(row["role"])
+        teams.append(row["team"])
+        profiles.append(row["text_hash"].encode())
+        hashes.append(key_hash(item_key(row["id"])))
     return StoredEntities(
         state=state,
-        profiles=np.array(columns["text_hash"], dtype=np.bytes_),
-        id_hashes=hashes[order],
-        id_entities=order.astype(np.int32),
-        **arrays,
+        ids=ids.arena(),
+        names=names.arena(),
+        paths=paths.arena(),
+        aliases=aliases.arena(),
+        members=members.arena(),
+        emails=emails.arena(),
+        types=types.column(),
+        roles=roles.column(),
+        teams=teams.column(),
+        profiles=np.array(profiles or [], np.bytes_),
+        by_id=ByHash.of(hashes, range(len(profiles))),
     )
 
 
-def numbers_with(hashes: NDArray[np.uint64], numbers: Codes, wanted: int) -> list[int]:
-    """Return the numbers beside a hash among ascending ones."""
-    sought = np.uint64(wanted)
-    start = int(hashes.searchsorted(sought))
-    if start == len(hashes) or hashes[start] != sought:
-        return []
-    return list(numbers[start : int(hashes.searchsorted(sought, "right"))].tolist())
-
-
-Ints = NDArray[np.int32]
-
-
 @dataclass(frozen=True, slots=True)
-class StoredFacts:
-    """Facts ordered by id, in arrays of one dimension. Read-only.
+class StoredFacts(Terms):
+    """Facts ordered by id, with their terms, in arrays of one dimension. Read-only."""
 
-    What Postings has too is as there, with facts as texts.
-    """
-
-    state: NDArray[np.bytes_]
+    state: Versions
     """State of the tables that they were read from (`table_state`), shape (1,)."""
     entities: Ints
     """The entity of each fact, -1 for one that is gone."""
-    texts: Bytes
-    starts: Starts
+    texts: TextArena
     active: NDArray[np.uint8]
     """1 for those that can be found; others only count in statistics."""
     language_order: NDArray[np.uint8]
     """Numbers in `LANGUAGES` of those that facts are in, that of most facts first."""
-    lengths: Ints
-    term_bytes: Bytes
-    term_byte_starts: Starts
-    posting_starts: Ints
-    doc_ids: Ints
-    term_frequencies: Ints
 
     def __len__(self) -> int:
         return len(self.entities)
-
-    def text_column(self) -> TextColumn:
-        """Return the texts of the facts."""
-        return TextColumn([TextArena(self.texts, self.starts)])
 
     def languages(self) -> list[str]:
         """Return the languages that facts are in, that of most facts first."""
         return [LANGUAGES[number] for number in self.language_order.tolist()]
 
-    def postings(self) -> Postings:
-        """Return the postings of the facts, without positions."""
-        nowhere = np.empty(0, np.int32)
-        return Postings(
-            versions=np.empty(0, "S32"),
-            languages=np.empty(0, np.uint8),
-            lengths=self.lengths,
-            text_starts=np.empty(0, np.int64),
-            term_bytes=self.term_bytes,
-            term_byte_starts=self.term_byte_starts,
-            posting_starts=self.posting_starts,
-            doc_ids=self.doc_ids,
-            term_frequencies=self.term_frequencies,
-            position_starts=nowhere,
-            positions=nowhere,
-        )
+
+FACTS = StateFile("facts", "2", StoredFacts)
 
 
 def make_facts(
     store: Store,
     entities: EntityColumn,
-    languages_of: Callable[[Iterable[str]], Mapping[str, str]],
-    state: NDArray[np.bytes_],
+    language_of: Callable[[str], str],
+    state: Versions,
 ) -> StoredFacts:
-    """Read the facts of entities. `languages_of` returns the languages of pages, by their path.
+    """Read the facts of entities. `language_of` returns the language of a page by its path.
 
     Raises IndexFault.
     """
@@ -282,23 +213,14 @@ def make_facts(
     texts: list[str] = table["text"].to_pylist()
     paths: list[str] = table["path"].to_pylist()
     owners = [entities.row_of.get(owner, -1) for owner in table["entity_id"].to_pylist()]
-    languages = languages_of(set(paths))
-    postings = make_postings(
-        zip(paths, texts, strict=True), lambda path, _: languages.get(path, ENGLISH)
-    )
+    languages = {path: language_of(path) for path in set(paths)}
+    postings = make_postings(zip(paths, texts, strict=True), lambda path, _: languages[path])
     numbers, counts = np.unique(postings.languages, return_counts=True)
-    arena = TextArena.of(texts)
     return StoredFacts(
+        **{field.name: getattr(postings, field.name) for field in fields(Terms)},
         state=state,
         entities=np.array(owners, np.int32),
-        texts=arena.data,
-        starts=arena.starts,
+        texts=TextArena.of(texts),
         active=np.array([each == "active" for each in table["status"].to_pylist()], np.uint8),
         language_order=numbers[np.argsort(-counts, kind="stable")],
-        lengths=postings.lengths,
-        term_bytes=postings.term_bytes,
-        term_byte_starts=postings.term_byte_starts,
-        posting_starts=postings.posting_starts,
-        doc_ids=postings.doc_ids,
-        term_frequencies=postings.term_frequencies,
     )

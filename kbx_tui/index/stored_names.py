@@ -23,9 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.arrays import Bytes, Hashes, Ints, Starts
+from kbx_tui.index.derived_files import StateFile
 from kbx_tui.index.stored_documents import key_hash
-from kbx_tui.index.stored_entities import EntityColumn, numbers_with
-from kbx_tui.index.text_columns import TextArena, TextArenaBuilder, TextColumn
+from kbx_tui.index.stored_entities import EntityColumn
+from kbx_tui.index.text_columns import TextArena, TextArenaBuilder, TextColumn, numbers_with
 from kbx_tui.knowledge.entity_names import (
     HONORIFICS,
     PARTICLES,
@@ -41,9 +43,6 @@ from kbx_tui.knowledge.records import Entity
 SHORTEST_TO_COMPARE = 6
 """Letters of a name below which misspellings are not looked for: too many texts differ by one."""
 
-Ints = NDArray[np.int32]
-Bytes = NDArray[np.uint8]
-Starts = NDArray[np.int64]
 
 Words = tuple[str, ...]
 """Folded words."""
@@ -110,6 +109,8 @@ class StoredNames:
         """Return the entities with a key, in order, as an EntityResolver looks them up."""
         return numbers_with(self.resolver_hashes, self.resolver_entities, resolver_hash(kind, key))
 
+
+NAMES = StateFile("names", "1", StoredNames)
 
 _word_hash = lru_cache(maxsize=1 << 16)(key_hash)
 
@@ -293,7 +294,7 @@ def _resolved(entities: Iterable[Entity]) -> dict[str, Any]:
 
 def _roles(entities: EntityColumn) -> dict[str, Any]:
     """Return the arrays of roles and teams."""
-    columns = [entities.stored.coded(name) for name in ("role", "team")]
+    columns = [entities.stored.roles, entities.stored.teams]
     texts = [text for column in columns for text in column.values]
     stems = [
         (key_hash(each), number)
@@ -351,7 +352,6 @@ percent of all letters of both."""
 LONGEST_IN_PIECES = 64
 """Letters of the longest name that is found by its pieces."""
 
-Hashes = NDArray[np.uint64]
 Letters = NDArray[np.uint32]
 """Code points of texts, one after the other."""
 

@@ -19,7 +19,7 @@ from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.store import Store, translate_errors
 from kbx_tui.knowledge.decoding import content_hash, decode
-from kbx_tui.knowledge.redaction import REDACTED
+from kbx_tui.knowledge.records import REDACTED
 from kbx_tui.knowledge.vault import list_files, read_page
 from kbx_tui.removal import remove_temporary
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from hashlib import blake2b
 from typing import Any, TypeVar
 
 import msgspec
-import pyarrow as pa
 
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.fields import ALIAS_KEYS
@@ -27,71 +27,77 @@ TEXT_RULES = 3
 """Number of the rules by which titles, searched texts and embedded texts are derived from files: an
 index with another number is rebuilt, with the vectors of all texts that stay the same."""
 
-TEXT, TEXTS = pa.string(), pa.list_(pa.field("item", pa.string()))
+COLUMNS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "documents": (
+        ("int64", "key!"),
+        ("text", "path! id title date kind subtype"),
+        ("texts", "aliases tags"),
+        ("text", "attendees"),
+        ("texts", "references links property_links"),
+        ("text", "frontmatter body"),
+        ("int32", "body_line"),
+        ("bool", "states_title"),
+        ("text", "content_hash! version!"),
+        ("int64", "size"),
+        ("text", "problems"),
+    ),
+    "chunks": (
+        ("text", "path! version!"),
+        ("int32", "ordinal! start! end!"),
+        ("text", "heading"),
+        ("int32", "line_start line_end"),
+        ("text", "text_hash!"),
+    ),
+    "entities": (
+        ("text", "id! name type path"),
+        ("texts", "aliases"),
+        ("text", "role team"),
+        ("texts", "members emails"),
+        ("text", "profile text_hash!"),
+    ),
+    "facts": (
+        ("int64", "fact_id!"),
+        ("text", "entity_id! kind text date path"),
+        ("int32", "line"),
+        ("text", "status"),
+        ("bool", "done"),
+        ("texts", "sources"),
+        ("float64", "confidence"),
+        ("text", "text_hash!"),
+    ),
+    "links": (("text", "entity_id! path! kind!"), ("int32", "count!")),
+    "name_uses": (("text", "path! word!"), ("int32", "as_name! as_word!")),
+    "vectors": (("text", "text_hash!"), ("vector", "vector!")),
+    "meta": (("text", "key! value"),),
+}
+"""Type and names of the columns of each table; `!` marks one without nulls.
+
+Table vectors has a row per distinct text. Half precision moves a cosine by less than .0001
+(docs/decisions/index-size.md).
+"""
 
 
-def _schema(*columns: tuple[Any, str]) -> Any:
-    """Return the schema of columns given as (type, names); `!` marks a column without nulls."""
+@cache
+def table_schema(name: str, dimension: int = 0) -> Any:
+    """Return the pyarrow schema of a table; `dimension` is that of vectors."""
+    import pyarrow as pa  # slow to import, and a search needs no schema
+
+    types = {
+        "text": pa.string(),
+        "texts": pa.list_(pa.field("item", pa.string())),
+        "vector": pa.list_(pa.float16(), dimension),
+        "bool": pa.bool_(),
+        "int32": pa.int32(),
+        "int64": pa.int64(),
+        "float64": pa.float64(),
+    }
     return pa.schema(
         [
-            pa.field(name.rstrip("!"), kind, nullable=not name.endswith("!"))
-            for kind, names in columns
-            for name in names.split()
+            pa.field(column.rstrip("!"), types[kind], nullable=not column.endswith("!"))
+            for kind, columns in COLUMNS[name]
+            for column in columns.split()
         ]
     )
-
-
-SCHEMAS = {
-    "documents": _schema(
-        (pa.int64(), "key!"),
-        (TEXT, "path! id title date kind subtype"),
-        (TEXTS, "aliases tags"),
-        (TEXT, "attendees"),
-        (TEXTS, "references links property_links"),
-        (TEXT, "frontmatter body"),
-        (pa.int32(), "body_line"),
-        (pa.bool_(), "states_title"),
-        (TEXT, "content_hash! version!"),
-        (pa.int64(), "size"),
-        (TEXT, "problems"),
-    ),
-    "chunks": _schema(
-        (TEXT, "path! version!"),
-        (pa.int32(), "ordinal! start! end!"),
-        (TEXT, "heading"),
-        (pa.int32(), "line_start line_end"),
-        (TEXT, "text_hash!"),
-    ),
-    "entities": _schema(
-        (TEXT, "id! name type path"),
-        (TEXTS, "aliases"),
-        (TEXT, "role team"),
-        (TEXTS, "members emails"),
-        (TEXT, "profile text_hash!"),
-    ),
-    "facts": _schema(
-        (pa.int64(), "fact_id!"),
-        (TEXT, "entity_id! kind text date path"),
-        (pa.int32(), "line"),
-        (TEXT, "status"),
-        (pa.bool_(), "done"),
-        (TEXTS, "sources"),
-        (pa.float64(), "confidence"),
-        (TEXT, "text_hash!"),
-    ),
-    "links": _schema((TEXT, "entity_id! path! kind!"), (pa.int32(), "count!")),
-    "name_uses": _schema((TEXT, "path! word!"), (pa.int32(), "as_name! as_word!")),
-    "meta": _schema((TEXT, "key! value")),
-}
-"""Schemas of all tables but `vectors`, by name."""
-
-
-def vectors_schema(dimension: int) -> Any:
-    """Return the schema of the table of vectors: one row per distinct text.
-
-    Half precision moves a cosine by less than .0001 (docs/decisions/index-size.md).
-    """
-    return _schema((TEXT, "text_hash!"), (pa.list_(pa.float16(), dimension), "vector!"))
 
 
 def document_key(path: str) -> int:

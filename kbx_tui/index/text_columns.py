@@ -1,6 +1,6 @@
 """Columns: a value for each row, made from a few arrays when it is asked for, and none is held.
 
-As Python objects, the columns of all documents take ten times the memory, and seconds to make.
+And numbers by hash. As Python objects, all of them take ten times the memory, and seconds to make.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kbx_tui.index.arrays import Flags, Hashes, Ints, Rows
 
 Value = TypeVar("Value", covariant=True)
 
@@ -52,8 +54,6 @@ class Column(Sequence[Value]):
         """Return the values of some rows; columns with a faster way have their own."""
         return tuple(map(self._at, range(*rows.indices(len(self)))))
 
-
-TextRows = NDArray[np.int64]
 
 BLOCK = 1000
 """Texts decoded at once where all are read in order."""
@@ -121,7 +121,7 @@ class TextColumn(Column[str]):
 
     __slots__ = ("_arenas", "_places", "_size", "_views")
 
-    def __init__(self, arenas: Sequence[TextArena], places: TextRows | None = None) -> None:
+    def __init__(self, arenas: Sequence[TextArena], places: Rows | None = None) -> None:
         """`places` says which text each row has, counted through all arenas; None: as they are.
 
         Several arenas need it.
@@ -135,7 +135,7 @@ class TextColumn(Column[str]):
         """Return a column of texts."""
         return cls([TextArena.of(texts)])
 
-    def take(self, rows: TextRows) -> Self:
+    def take(self, rows: Rows) -> Self:
         """Return the column of some rows, in their order, without copying a text."""
         return type(self)(self._arenas, rows if self._places is None else self._places[rows])
 
@@ -267,10 +267,6 @@ class TextLists(Column[tuple[str, ...]]):
         return tuple(text.split(self.END)[:-1]) if text else ()
 
 
-Codes = NDArray[np.int32]
-CodedRows = NDArray[np.int64]
-
-
 class CodeBuilder:
     """Numbers texts as they come, equal ones alike."""
 
@@ -280,46 +276,54 @@ class CodeBuilder:
     def append(self, text: str) -> None:
         self._codes.append(self._code_of.setdefault(text, len(self._code_of)))
 
-    def codes_and_values(self) -> tuple[Codes, tuple[str, ...]]:
-        """Return the number of each text, and the different texts."""
-        return np.array(self._codes, np.int32), tuple(self._code_of)
+    def column(self) -> CodedColumn:
+        return CodedColumn(np.array(self._codes, np.int32), TextArena.of(self._code_of))
 
 
 class CodedColumn(Column[str]):
-    """The texts of rows by their codes. Immutable."""
+    """A few different texts, such as types and dates: a number for each row. Immutable."""
 
-    __slots__ = ("codes", "values")
+    __slots__ = ("_values", "arena", "codes")
 
-    def __init__(self, codes: Codes, values: Sequence[str]) -> None:
+    def __init__(self, codes: Ints, arena: TextArena) -> None:
         self.codes = codes
         """The code of each row, an index into `values`."""
-        self.values = tuple(values)
+        self.arena = arena
         """The different texts."""
+        self._values: tuple[str, ...] | None = None
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The different texts, decoded once."""
+        if self._values is None:
+            self._values = tuple(self.arena)
+        return self._values
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Self:
+    def of(cls, texts: Iterable[str]) -> CodedColumn:
         """Return a column of texts."""
         builder = CodeBuilder()
         for text in texts:
             builder.append(text)
-        codes, values = builder.codes_and_values()
-        return cls(codes, values)
+        return builder.column()
 
     @classmethod
-    def concatenated(cls, columns: Sequence[CodedColumn]) -> Self:
+    def concatenated(cls, columns: Sequence[CodedColumn]) -> CodedColumn:
         """Return one column after the other."""
         code_of: dict[str, int] = {}
         parts = []
         for column in columns:
             codes = [code_of.setdefault(text, len(code_of)) for text in column.values]
             parts.append(np.array(codes, np.int32)[column.codes])
-        return cls(np.concatenate(parts), tuple(code_of))
+        return cls(np.concatenate(parts), TextArena.of(code_of))
 
-    def take(self, rows: CodedRows) -> Self:
+    def take(self, rows: Rows) -> CodedColumn:
         """Return the column of some rows, in their order."""
-        return type(self)(self.codes[rows], self.values)
+        taken = CodedColumn(self.codes[rows], self.arena)
+        taken._values = self.values
+        return taken
 
-    def flags(self, matches: Callable[[str], bool]) -> NDArray[np.bool_]:
+    def flags(self, matches: Callable[[str], bool]) -> Flags:
         """Return which rows have a text that matches; each different text is asked for once."""
         return np.fromiter(map(matches, self.values), np.bool_, len(self.values))[self.codes]
 
@@ -336,28 +340,30 @@ class CodedColumn(Column[str]):
         return map(self.values.__getitem__, self.codes.tolist())
 
 
-class IdColumn(Column[str]):
-    """The ids of documents by row. Immutable."""
+@dataclass(frozen=True, slots=True)
+class ByHash:
+    """Numbers by a 64-bit hash; several may have the same."""
 
-    __slots__ = ("_ids", "_of_pages")
+    hashes: Hashes
+    """Ascending."""
+    numbers: Ints
 
-    def __init__(self, ids: Sequence[str], of_pages: Mapping[int, str]) -> None:
-        """`ids` are those of all rows; `of_pages`, ascending, of the pages of entities instead."""
-        self._ids, self._of_pages = ids, of_pages
+    @classmethod
+    def of(cls, hashes: Sequence[int] | array[int], numbers: Sequence[int] | array[int]) -> ByHash:
+        """Return numbers, each by the hash at the same place; those with one keep their order."""
+        unordered = np.array(hashes, np.uint64)
+        order = np.argsort(unordered, kind="stable")
+        return cls(unordered[order], np.array(numbers, np.int32)[order])
 
-    def __len__(self) -> int:
-        return len(self._ids)
+    def find(self, wanted: int) -> list[int]:
+        """Return the numbers with a hash, in order."""
+        return numbers_with(self.hashes, self.numbers, wanted)
 
-    def _at(self, row: int) -> str:
-        of_page = self._of_pages.get(row)
-        return self._ids[row] if of_page is None else of_page
 
-    def __iter__(self) -> Iterator[str]:
-        pages = iter(self._of_pages.items())
-        page, of_page = next(pages, (-1, ""))
-        for row, own in enumerate(self._ids):
-            if row == page:
-                yield of_page
-                page, of_page = next(pages, (-1, ""))
-            else:
-                yield own
+def numbers_with(hashes: Hashes, numbers: Ints, wanted: int) -> list[int]:
+    """Return the numbers beside a hash among ascending ones."""
+    sought = np.uint64(wanted)
+    start = int(hashes.searchsorted(sought))
+    if start == len(hashes) or hashes[start] != sought:
+        return []
+    return list(numbers[start : int(hashes.searchsorted(sought, "right"))].tolist())

@@ -12,20 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.arrays import Rows, Versions
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import text_hash
 from kbx_tui.index.text_columns import Column
 
-Rows = NDArray[np.int64]
-VersionArray = NDArray[np.bytes_]
 
-
-class Versions(Column[str]):
+class VersionColumn(Column[str]):
     """The versions of documents by row (`schema.document_version`). Immutable."""
 
     __slots__ = ("array",)
 
-    def __init__(self, array: VersionArray) -> None:
+    def __init__(self, array: Versions) -> None:
         self.array = array
 
     def __len__(self) -> int:
@@ -41,9 +39,9 @@ class Versions(Column[str]):
         return (version.decode() for version in self.array.tolist())
 
 
-def version_array(versions: Sequence[str]) -> VersionArray:
+def version_array(versions: Sequence[str]) -> Versions:
     """Return versions as an array, without copying those that are one."""
-    if isinstance(versions, Versions):
+    if isinstance(versions, VersionColumn):
         return versions.array
     return np.array(list(versions), dtype=np.bytes_)
 
@@ -63,21 +61,20 @@ def _hashes_of(texts: Any) -> NDArray[np.bytes_]:
     return np.frombuffer(data, f"S{int(sizes[0])}", len(texts), int(starts[0]))
 
 
-def stored_versions(store: Store) -> VersionArray:
+def stored_versions(store: Store) -> Versions:
     """Return the versions in table documents, in its order. Raises IndexFault."""
     return hash_array(store.rows("documents", ["version"])["version"])
 
 
-def rows_of_versions(versions: VersionArray, snapshot_versions: Sequence[str]) -> Rows:
-    """Return the snapshot row of each document version of a file, -1 where it has none.
+def rows_of_versions(versions: Versions, current: Versions) -> Rows:
+    """Return the place of each version among the current ones, -1 where it has none.
 
     Few differ, in a base of any size: what both begin and end with is compared as arrays.
     """
-    current = version_array(snapshot_versions)
     shared = min(len(current), len(versions))
-    before = equal_until(current[:shared], versions[:shared])
+    before = _equal_until(current[:shared], versions[:shared])
     rest = shared - before
-    after = equal_until(current[::-1][:rest], versions[::-1][:rest])
+    after = _equal_until(current[::-1][:rest], versions[::-1][:rest])
     rows = np.full(len(versions), -1, np.int64)
     rows[:before] = np.arange(before)
     end, current_end = len(versions) - after, len(current) - after
@@ -88,27 +85,27 @@ def rows_of_versions(versions: VersionArray, snapshot_versions: Sequence[str]) -
     return rows
 
 
-def equal_until(first: VersionArray, second: VersionArray) -> int:
+def _equal_until(first: Versions, second: Versions) -> int:
     """Return how many elements are equal before the first that is not; lengths are equal."""
     differs = first != second
     return int(differs.argmax()) if differs.any() else len(first)
 
 
-def have_same_versions(versions: VersionArray, others: VersionArray) -> bool:
+def have_same_versions(versions: Versions, others: Versions) -> bool:
     """Return whether two arrays hold the same versions, in whatever order.
 
-    Versions are hashes, so it is enough that the sums of their parts are equal: nothing is sorted.
+    They are hashes, so it is enough that the sums of their parts are equal: nothing is sorted.
     """
     is_alike = versions.shape == others.shape and versions.dtype == others.dtype
     return is_alike and bool(np.array_equal(sums_of_versions(versions), sums_of_versions(others)))
 
 
-def are_among(versions: VersionArray, others: VersionArray) -> NDArray[np.bool_]:
+def are_among(versions: Versions, others: Versions) -> NDArray[np.bool_]:
     """Return which versions are among others, shape (versions,)."""
     return places_of(versions, others) >= 0
 
 
-def count_differing(versions: VersionArray, others: VersionArray) -> int:
+def count_differing(versions: Versions, others: Versions) -> int:
     """Return how many versions, different in each array, are in only one of the two."""
     if have_same_versions(versions, others):
         return 0
@@ -116,7 +113,7 @@ def count_differing(versions: VersionArray, others: VersionArray) -> int:
     return len(versions) + len(others) - 2 * shared
 
 
-def sums_of_versions(versions: VersionArray) -> NDArray[np.uint64]:
+def sums_of_versions(versions: Versions) -> NDArray[np.uint64]:
     """Return the sums, modulo 2^64, of every eight bytes of all versions."""
     parts = -(-versions.dtype.itemsize // 8)
     padded = np.ascontiguousarray(versions.astype(f"S{8 * parts}", copy=False))
@@ -148,6 +145,8 @@ def _texts(values: Any) -> Any:
     return pa.array(values, pa.string()) if isinstance(values, list) else values
 
 
+NO_STATE = np.empty(0, "S32")
+
 TABLES_ID = "tables_id"
 """Key in table meta: an id that the first run gives the tables of an index."""
 
@@ -162,7 +161,7 @@ def table_state(
     tables: Iterable[str],
     versions: Mapping[str, int],
     meta: Mapping[str, Any],
-    documents: VersionArray | None = None,
+    documents: Versions | None = None,
 ) -> NDArray[np.bytes_]:
     """Return what identifies a state of tables and documents, shape (1,).
 

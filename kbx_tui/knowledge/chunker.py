@@ -36,7 +36,11 @@ WORD_END = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class Segment:
-    """A heading, a paragraph, a speaker turn, or a part of one of these."""
+    """A heading, a paragraph, a speaker turn, or a part of one of these.
+
+    A range of characters. The segments of a body are contiguous; blank lines belong to the segment
+    before them, and no segment is blank.
+    """
 
     start: int
     end: int
@@ -297,7 +301,6 @@ class Limits:
 
     @classmethod
     def of(cls, max_tokens: int) -> Limits:
-        """Return the limits for chunks of at most ``max_tokens`` tokens."""
         return cls(
             tokens=max_tokens,
             characters=max_tokens * _CHARACTERS_PER_TOKEN,

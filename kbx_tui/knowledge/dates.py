@@ -1,14 +1,30 @@
-"""Dates of documents, from frontmatter, file name or folders."""
+"""Dates of documents, from frontmatter, file name or folders; names of months and weekdays."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from kbx_tui.knowledge.fields import text_of
-from kbx_tui.knowledge.obsidian_vault import DailyNotes
+
+_MONTHS = "january february march april may june july august september october november december"
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
+
+MONTH_NAMES = tuple(_MONTHS.split())
+"""In order, folded."""
+MONTH_NUMBERS = MappingProxyType(
+    {name: number for number, name in enumerate(MONTH_NAMES, 1)}
+    | {name[:3]: number for number, name in enumerate(MONTH_NAMES, 1)}
+    | {"sept": 9}
+)
+"""1 to 12, by name and by abbreviation."""
+WEEKDAY_NUMBERS = MappingProxyType({name: n for n, name in enumerate(_WEEKDAYS.split(), 1)})
+"""1 (Monday) to 7, by name."""
 
 _ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
 _ISO_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
@@ -20,6 +36,23 @@ _DATE_NAME = re.compile(
 _DATE_FORMATS = (
     "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%d.%m.%Y",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DailyNotes:
+    """How the notes of days are named."""
+
+    moment_format: str = "YYYY-MM-DD"
+    folder: str = ""
+    """Relative to the root, without a final slash; empty for the root."""
+
+    def date_of(self, path: str) -> str:
+        """Return the ISO date of a daily note at `path`, empty for any other note."""
+        prefix = f"{self.folder}/" if self.folder else ""
+        stem = path.rpartition(".")[0]
+        if not stem.startswith(prefix):
+            return ""
+        return date_in_format(stem.removeprefix(prefix), self.moment_format)
 
 
 def date_of(
@@ -69,3 +102,57 @@ def _valid_iso(year: str, month: str, day: str) -> str:
         return date(int(year), int(month), int(day)).isoformat()
     except ValueError:
         return ""
+
+
+_TOKEN = re.compile(
+    r"\[(?P<literal>[^\]]*)\]|(?P<token>YYYY|YY|MMMM|MMM|MM|Mo|M|DDDD|DDD|Do|DD|D"
+    r"|dddd|ddd|dd|do|d|gggg|gg|GGGG|GG|Q|ww|w|WW|W|E|e)|(?P<other>.)",
+    re.DOTALL,
+)
+_WORD, _NUMBER = r"[^\W\d_]++\.?+", r"\d++(?:st|nd|rd|th)?+"
+"""Possessive: a format is anyone's, and with many such tokens a search would take for ever."""
+_PATTERNS = {
+    "YYYY": ("year", r"\d{4}"), "YY": ("short_year", r"\d{2}"),
+    "MMMM": ("month_name", r"[^\W\d_]+"), "MMM": ("month_name", r"[^\W\d_]+"),
+    "MM": ("month", r"\d{2}"), "Mo": ("month", r"\d{1,2}"), "M": ("month", r"\d{1,2}"),
+    "DD": ("day", r"\d{2}"), "Do": ("day", r"\d{1,2}"), "D": ("day", r"\d{1,2}"),
+}  # fmt: skip
+_OLDEST_SHORT_YEAR = 69
+"""Two digits from this on are years before 2000, as Moment reads them."""
+
+
+def date_in_format(name: str, moment_format: str) -> str:
+    """Return the ISO date that a whole name is in a format; empty if it is none.
+
+    Month names are English. A format without year, month or day, as that of a week, gives none.
+    """
+    match = _pattern(moment_format).fullmatch(name)
+    if match is None:
+        return ""
+    found = {key: value for key, value in match.groupdict().items() if value}
+    month_name = found.get("month_name", "").casefold()
+    month = found.get("month") or MONTH_NUMBERS.get(month_name) or 0
+    year = int(found.get("year") or 0)
+    if short := found.get("short_year"):
+        year = int(short) + (1900 if int(short) >= _OLDEST_SHORT_YEAR else 2000)
+    try:
+        return date(year, int(month), int(found.get("day") or 0)).isoformat()
+    except ValueError:
+        return ""
+
+
+@lru_cache(maxsize=8)
+def _pattern(moment_format: str) -> re.Pattern[str]:
+    parts, named = [], set()
+    for match in _TOKEN.finditer(moment_format[:200]):
+        token = match["token"]
+        if token is None:
+            parts.append(re.escape(match["literal"] or match["other"] or ""))
+        elif token in _PATTERNS:
+            group, pattern = _PATTERNS[token]
+            parts.append(f"(?P={group})" if group in named else f"(?P<{group}>{pattern})")
+            parts.append("(?:st|nd|rd|th)" if token.endswith("o") else "")
+            named.add(group)
+        else:
+            parts.append(_WORD if token in ("dddd", "ddd", "dd") else _NUMBER)
+    return re.compile("".join(parts))

@@ -114,6 +114,9 @@ def other_spellings(name: str) -> list[str]:
 
     Only the last word changes, and a word joined to it by `and` or `&`. A name of a single word has
     no singular: Windows is not a window.
+
+    "Observables" may mean the project Observable, and "Records and Tuples" Record & Tuple. Names of
+    people have no such spellings.
     """
     spellings: list[str] = []
     for written in (name, name.replace(" & ", " and "), name.replace(" and ", " & ")):
@@ -180,6 +183,9 @@ def strip_subject(text: str, entity: Entity | None) -> str:
     """Return a text without the entity's name at its beginning, else unchanged.
 
     For a person, the first name is enough. A possessive (`Alice's team`) is another subject.
+
+    Both sides of a comparison are stripped, the stored fact of its own entity's name: a name on one
+    side hides a duplicate, on both sides it makes any two facts of a person look alike.
     """
     if entity is None:
         return text

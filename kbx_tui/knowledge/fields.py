@@ -217,6 +217,8 @@ def _references(values: Mapping[str, Any]) -> Iterator[str]:
 
 CORE_ENTITY_TYPES = frozenset({"person", "project", "team"})
 DEFAULT_ENTITY_TYPES = CORE_ENTITY_TYPES | {"lab", "company"}
+TAG = "tag"
+"""Type of tags that are entities. They are linked by tags alone, never by words of a text."""
 
 _ENTITY_FOLDERS = {"people": "person", "projects": "project", "teams": "team"}
 _PLAIN_FOLDERS = {"notes": "note", "context": "context", "glossary": "glossary"}

@@ -29,24 +29,11 @@ LEAST_WORDS, LEAST_SHARE = 3, 0.12
 English or parts of names, and the share of its words that all of them make up."""
 
 NAME_PARTICLES = frozenset(
-    [
-        "al",
-        "bin",
-        "da",
-        "de",
-        "del",
-        "den",
-        "der",
-        "di",
-        "dos",
-        "du",
-        "el",
-        "la",
-        "le",
-        "van",
+    {
+        "al", "bin", "da", "de", "del", "den", "der", "di", "dos", "du", "el", "la", "le", "van",
         "von",
-    ]
-)
+    }
+)  # fmt: skip
 """Function words that surnames begin with: `van der Berg` does not make a text Dutch."""
 
 AGAINST_ENGLISH = 1.5

@@ -1,4 +1,4 @@
-"""Links from documents to the entities they belong to, except those that the user suppressed.
+"""Links from documents to the entities they belong to.
 
 Explicit names are resolved, mentions in text are found, and ambiguous ones are decided by the other
 entities in the document.
@@ -11,18 +11,14 @@ common words, handles, page names in lower case) have to match in letter case.
 from __future__ import annotations
 
 import posixpath
-import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import ahocorasick
 
-from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.entity_names import (
     HONORIFICS,
     EntityResolver,
@@ -30,13 +26,12 @@ from kbx_tui.knowledge.entity_names import (
     other_spellings,
     title_keys,
 )
-from kbx_tui.knowledge.fields import stem_of, tags_of, texts_of
+from kbx_tui.knowledge.fields import TAG, stem_of, tags_of
 from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, strip_accents
 from kbx_tui.knowledge.inline import split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
-from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind, Problem
-from kbx_tui.knowledge.topics import TAG, tag_and_above
-from kbx_tui.state_file import decode_json, read_regular_file
+from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
+from kbx_tui.knowledge.topics import tag_and_above
 
 _STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
 """Links of a member that also link the document to the team."""
@@ -429,43 +424,3 @@ def _named(mention: Mention) -> set[int]:
     return {
         variant.entity for variant in mention.variants if variant.is_name and not variant.is_weak
     }
-
-
-SUPPRESSION_FILES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppressions.json")
-
-
-def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
-    """Return names or ids of entities, by the path of the document not to link to them.
-
-    A missing or invalid file is left out; `suppression_problems` names it.
-    """
-    suppressed: dict[str, tuple[str, ...]] = {}
-    for _, loaded in _read_files(root):
-        if not isinstance(loaded, ValueError):
-            for path, names in loaded.items():
-                key = unicodedata.normalize("NFC", path)
-                suppressed[key] = (*suppressed.get(key, ()), *texts_of(names))
-    return suppressed
-
-
-def suppression_problems(root: Path) -> list[Problem]:
-    """Return a problem for each file of suppressions that cannot be read."""
-    return [
-        Problem(name, f"cannot be read: {loaded}", skipped=True)
-        for name, loaded in _read_files(root)
-        if isinstance(loaded, ValueError)
-    ]
-
-
-def _read_files(root: Path) -> Iterator[tuple[str, dict[str, Any] | ValueError]]:
-    """Yield the name of each file that exists, and its content or why it is invalid."""
-    for name in SUPPRESSION_FILES:
-        try:
-            data = read_regular_file(root / name, follow_links=True)
-            yield name, decode_json(decode(data)[0], dict[str, Any])
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            yield name, ValueError(error.strerror or error)
-        except ValueError as error:
-            yield name, error

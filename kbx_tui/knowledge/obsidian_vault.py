@@ -1,4 +1,4 @@
-"""Vaults of Obsidian, read only: settings, names of daily notes, what links mean, attachments.
+"""Vaults of Obsidian, read only: settings, what links mean, attachments.
 
 A base is a vault if it has a folder `.obsidian`, or its `memory/` has. A file of settings that is
 missing or cannot be read counts as one without settings.
@@ -11,14 +11,13 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from kbx_tui.knowledge.calendar_names import MONTH_NUMBERS
+from kbx_tui.knowledge.dates import DailyNotes
 from kbx_tui.knowledge.vault import MEMORY
 from kbx_tui.state_file import decode_json, read_regular_file
 
@@ -33,23 +32,6 @@ _LIMIT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class DailyNotes:
-    """How the notes of days are named."""
-
-    moment_format: str = "YYYY-MM-DD"
-    folder: str = ""
-    """Relative to the root, without a final slash; empty for the root."""
-
-    def date_of(self, path: str) -> str:
-        """Return the ISO date of a daily note at `path`, empty for any other note."""
-        prefix = f"{self.folder}/" if self.folder else ""
-        stem = path.rpartition(".")[0]
-        if not stem.startswith(prefix):
-            return ""
-        return date_in_format(stem.removeprefix(prefix), self.moment_format)
-
-
-@dataclass(frozen=True, slots=True)
 class VaultSettings:
     """What the settings of a vault say; paths are relative to the root of the base."""
 
@@ -58,7 +40,7 @@ class VaultSettings:
     template_folders: tuple[str, ...] = ()
     template_notes: tuple[str, ...] = ()
     attachment_folder: str = ""
-    daily_notes: DailyNotes = DailyNotes()
+    daily_notes: DailyNotes = field(default_factory=DailyNotes)
 
 
 def obsidian_address(root: Path, path: str) -> str:
@@ -138,65 +120,17 @@ def _parts(path: str) -> Iterator[str]:
     return (part for part in path.split("/") if part not in ("", "."))
 
 
-_TOKEN = re.compile(
-    r"\[(?P<literal>[^\]]*)\]|(?P<token>YYYY|YY|MMMM|MMM|MM|Mo|M|DDDD|DDD|Do|DD|D"
-    r"|dddd|ddd|dd|do|d|gggg|gg|GGGG|GG|Q|ww|w|WW|W|E|e)|(?P<other>.)",
-    re.DOTALL,
-)
-_WORD, _NUMBER = r"[^\W\d_]++\.?+", r"\d++(?:st|nd|rd|th)?+"
-"""Possessive: a format is anyone's, and with many such tokens a search would take for ever."""
-_PATTERNS = {
-    "YYYY": ("year", r"\d{4}"), "YY": ("short_year", r"\d{2}"),
-    "MMMM": ("month_name", r"[^\W\d_]+"), "MMM": ("month_name", r"[^\W\d_]+"),
-    "MM": ("month", r"\d{2}"), "Mo": ("month", r"\d{1,2}"), "M": ("month", r"\d{1,2}"),
-    "DD": ("day", r"\d{2}"), "Do": ("day", r"\d{1,2}"), "D": ("day", r"\d{1,2}"),
-}  # fmt: skip
-_OLDEST_SHORT_YEAR = 69
-"""Two digits from this on are years before 2000, as Moment reads them."""
-
-
-def date_in_format(name: str, moment_format: str) -> str:
-    """Return the ISO date that a whole name is in a format; empty if it is none.
-
-    Month names are English. A format without year, month or day, as that of a week, gives none.
-    """
-    match = _pattern(moment_format).fullmatch(name)
-    if match is None:
-        return ""
-    found = {key: value for key, value in match.groupdict().items() if value}
-    month_name = found.get("month_name", "").casefold()
-    month = found.get("month") or MONTH_NUMBERS.get(month_name) or 0
-    year = int(found.get("year") or 0)
-    if short := found.get("short_year"):
-        year = int(short) + (1900 if int(short) >= _OLDEST_SHORT_YEAR else 2000)
-    try:
-        return date(year, int(month), int(found.get("day") or 0)).isoformat()
-    except ValueError:
-        return ""
-
-
-@lru_cache(maxsize=8)
-def _pattern(moment_format: str) -> re.Pattern[str]:
-    parts, named = [], set()
-    for match in _TOKEN.finditer(moment_format[:200]):
-        token = match["token"]
-        if token is None:
-            parts.append(re.escape(match["literal"] or match["other"] or ""))
-        elif token in _PATTERNS:
-            group, pattern = _PATTERNS[token]
-            parts.append(f"(?P={group})" if group in named else f"(?P<{group}>{pattern})")
-            parts.append("(?:st|nd|rd|th)" if token.endswith("o") else "")
-            named.add(group)
-        else:
-            parts.append(_WORD if token in ("dddd", "ddd", "dd") else _NUMBER)
-    return re.compile("".join(parts))
-
-
 _DOTS = re.compile(r"(?:\.{1,2}/)+")
 
 
 class FileLookup:
-    """The files of one base by name."""
+    """The files of one base by name.
+
+    What a link means is tried in turn: a path from the folder of the note (`./x`, `../x`); a path
+    from the top of the base; the end of a path, first among the files below the folder of the note,
+    and of several the shortest path. Letter case does not count; a name without an extension means
+    a note.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
         """`paths` are relative to the root, with `/`, NFC."""

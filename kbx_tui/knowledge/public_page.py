@@ -10,9 +10,8 @@ from kbx_tui.knowledge.entity_pages import page_entity
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.reading import parse_document
-from kbx_tui.knowledge.records import Document, Entity, Fact
+from kbx_tui.knowledge.records import REDACTED, Document, Entity, Fact
 from kbx_tui.knowledge.redaction import (
-    REDACTED,
     is_page_redacted,
     marked_lines,
     paragraphs,

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from kbx_tui.knowledge.dates import date_of
+from kbx_tui.knowledge.dates import DailyNotes, date_of
 from kbx_tui.knowledge.decoding import BINARY, content_hash, decode
 from kbx_tui.knowledge.fields import (
     aliases_of,
@@ -37,7 +37,6 @@ from kbx_tui.knowledge.markdown import (
     inline_tags,
     links_of,
 )
-from kbx_tui.knowledge.obsidian_vault import DailyNotes
 from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.safe_text import replace_surrogates
 

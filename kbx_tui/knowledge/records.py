@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+REDACTED = "redacted"
+"""The status of what must not be passed on, and a part of every mark that says so."""
+
 FactStatus = Literal["active", "superseded", "archived", "redacted"]
 FactKind = Literal["fact", "open_item"]
 LinkKind = Literal["attendee", "own_page", "frontmatter", "wikilink", "title", "mention", "member"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from kbx_tui.knowledge.fact_line import MARKERS, read_fact_line
@@ -20,9 +21,7 @@ from kbx_tui.knowledge.markdown import (
     read_as_markdown,
 )
 from kbx_tui.knowledge.reading import read_frontmatter
-
-REDACTED = "redacted"
-"""Part of every mark, in any letter case."""
+from kbx_tui.knowledge.records import REDACTED
 
 _TAG = r"(?:^|(?<=[\s|>*_(]))#redacted\b"
 _BRACKETS = r"[(\[]\s*(?:status::?\s*)?redacted\s*[)\]]"
@@ -132,13 +131,10 @@ def paragraphs(body: str) -> Iterator[Span]:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[Span]:
-    """Yield the runs of lines that are not blank."""
-    start = 0
-    for number, line in enumerate([*lines, ""]):
-        if not line.strip():
-            if start < number:
-                yield start, number
-            start = number + 1
+    for is_blank, run in groupby(enumerate(lines), key=lambda numbered: not numbered[1].strip()):
+        if not is_blank:
+            numbers = [number for number, _ in run]
+            yield numbers[0], numbers[-1] + 1
 
 
 class _Blocks:

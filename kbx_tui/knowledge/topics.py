@@ -11,17 +11,13 @@ from functools import cached_property
 from typing import Any
 
 from kbx_tui.formatting import format_count
-from kbx_tui.knowledge.fields import stem_of
+from kbx_tui.knowledge.fields import TAG, stem_of
 from kbx_tui.knowledge.folding import fold, name_key, slug
 from kbx_tui.knowledge.inline import property_link_targets, split_target
 from kbx_tui.knowledge.languages import plural, singular
 from kbx_tui.knowledge.obsidian_vault import FileLookup
-from kbx_tui.knowledge.records import Entity
-from kbx_tui.knowledge.redaction import REDACTED
+from kbx_tui.knowledge.records import REDACTED, Entity
 from kbx_tui.knowledge.vault import MEMORY
-
-TAG = "tag"
-"""Type of tags that are entities. They are linked by tags alone, never by words of a text."""
 
 PROPOSED_TAG, PROPOSED_HUB = 3, 5
 """Notes with a tag, and notes that link to one, from which these are proposed as entities."""
@@ -62,7 +58,6 @@ class TopicRules:
 
     @property
     def are_any(self) -> bool:
-        """Whether any rule is on."""
         return bool(self.tags or self.hubs or self.maps or self.folders or self.properties)
 
 
@@ -152,25 +147,24 @@ class Topics:
         )
         rules = TopicRules(PROPOSED_TAG, PROPOSED_HUB, True, tuple(folders), tuple(properties))
         found = self.entities(rules, ())
+        if not found:
+            return None
         kinds = Counter(entity.type for entity in found)
         in_order = sorted(kinds, key=lambda kind: (kind not in _ORDER, *map(kind.__ne__, _ORDER)))
-        counts = {_SHOWN.get(kind, plural(kind)): kinds[kind] for kind in in_order}
-        settings: dict[str, Any] = {}
-        if kinds[TAG]:
-            settings["tags"] = PROPOSED_TAG
-        if kinds["hub"]:
-            settings["hubs"] = PROPOSED_HUB
-        if kinds["map"]:
-            settings["maps"] = True
-        if folders:
-            settings["folders"] = folders
-        if properties:
-            settings["properties"] = properties
-        if not counts:
-            return None
-        names = {kind: self._most_frequent(found, kind) for kind in in_order}
-        examples = {_SHOWN.get(kind, plural(kind)): names[kind] for kind in in_order}
-        return EntityProposal(len(self._notes), counts, settings, examples)
+        settings = {
+            "tags": PROPOSED_TAG if kinds[TAG] else 0,
+            "hubs": PROPOSED_HUB if kinds["hub"] else 0,
+            "maps": bool(kinds["map"]),
+            "folders": folders,
+            "properties": properties,
+        }
+        words = {kind: _SHOWN.get(kind, plural(kind)) for kind in in_order}
+        return EntityProposal(
+            notes=len(self._notes),
+            counts={words[kind]: kinds[kind] for kind in in_order},
+            settings={key: value for key, value in settings.items() if value},
+            examples={words[kind]: self._most_frequent(found, kind) for kind in in_order},
+        )
 
     def _most_frequent(self, entities: Sequence[Entity], kind: str) -> list[tuple[str, int]]:
         """Return names of a type with the number of notes that have or link to each."""

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import msgspec
 
-from kbx_tui.editing.state_files import STATE, replace_state_file, state_folder
+from kbx_tui.editing.state_files import replace_state_file, state_folder
 from kbx_tui.errors import NotFound, StoreFault
 from kbx_tui.formatting import format_minute, format_size
 from kbx_tui.object_store.mirror import MirroredVersion, mirror_of
 from kbx_tui.object_store.store_uri import OFFLINE, StoreUri
+from kbx_tui.removal import STATE_FOLDER
 from kbx_tui.state_file import decode_json, read_regular_file
 
 NOTE = "published.json"
@@ -42,7 +43,7 @@ class _Note(msgspec.Struct):
 def publishes_from_here(root: Path, uri: StoreUri) -> bool:
     """Return whether the base has its own index on this machine, which it publishes to `uri`."""
     with suppress(OSError, ValueError):
-        note = decode_json(read_regular_file(root / STATE / NOTE), _Note)
+        note = decode_json(read_regular_file(root / STATE_FOLDER / NOTE), _Note)
         return note.uri == str(uri)
     return False
 

@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 
 
 def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
-    """Return everything known about an entity. Raises NotFound."""
     generation = index.generation()
     entity, entities = generation.entity(entity_id), generation.entities
-    rows = index.reader.rows("facts", FACT_COLUMNS, f"entity_id = {quoted(entity_id)}")
+    rows = index.store.rows("facts", FACT_COLUMNS, f"entity_id = {quoted(entity_id)}")
     linked = generation.entity_documents.linked(entity_id)
     return make_card(
         entity,
@@ -45,12 +44,10 @@ def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
 
 
 def find_entities(index: OpenIndex, text: str, limit: int) -> tuple[EntityName, ...]:
-    """Return the entities whose name matches part of a name, best first."""
     return tuple(map(name_of, index.generation().entity_names.find(text, limit)))
 
 
 def find_documents(index: OpenIndex, text: str, limit: int) -> tuple[DocumentName, ...]:
-    """Return the documents whose title or path matches part of a name, best first."""
     return tuple(index.generation().document_names.find(text, limit))
 
 
@@ -60,14 +57,13 @@ def follow(index: OpenIndex, target: str, source: str) -> Destination | None:
     if destination is None or not (destination.heading and destination.path):
         return destination
     where = f"path = {quoted(destination.path)}"
-    for row in index.reader.rows("documents", ["body", "body_line"], where).to_pylist():
+    for row in index.store.rows("documents", ["body", "body_line"], where).to_pylist():
         line = part_line(row["body"], row["body_line"], destination.heading)
         return replace(destination, line=line)
     return destination
 
 
 def complete_path(index: OpenIndex, text: str, root: Path, limit: int) -> tuple[str, ...]:
-    """Return the completions of a partial path, folders first."""
     return complete(index.generation().snapshot.paths, text, root, limit)
 
 
@@ -84,7 +80,7 @@ def list_facts(index: OpenIndex, entity_id: str = "", since: str = "") -> tuple[
     """
     clauses = [f"entity_id = {quoted(entity_id)}"] if entity_id else []
     clauses += [f"date >= {quoted(since)}"] if since else []
-    table = index.reader.rows("facts", FACT_COLUMNS, " AND ".join(clauses) or "fact_id > 0")
+    table = index.store.rows("facts", FACT_COLUMNS, " AND ".join(clauses) or "fact_id > 0")
     by_place = sorted(map(fact_from_row, table.to_pylist()), key=lambda f: (f.path, f.line))
     return tuple(sorted(by_place, key=lambda fact: fact.date, reverse=True))
 
@@ -94,20 +90,18 @@ def facts_by_id(index: OpenIndex, ids: Iterable[int]) -> dict[int, Fact]:
     id_list = ", ".join(map(str, sorted(set(ids))))
     if not id_list:
         return {}
-    table = index.reader.rows("facts", FACT_COLUMNS, f"fact_id IN ({id_list})")
+    table = index.store.rows("facts", FACT_COLUMNS, f"fact_id IN ({id_list})")
     return {fact.fact_id: fact for fact in map(fact_from_row, table.to_pylist())}
 
 
 def indexed_hash(index: OpenIndex, path: str) -> str:
     """Return the content hash of a document as indexed, empty if it is not indexed."""
-    rows = index.reader.rows("documents", ["content_hash"], f"path = {quoted(path)}").to_pylist()
+    rows = index.store.rows("documents", ["content_hash"], f"path = {quoted(path)}").to_pylist()
     return str(rows[0]["content_hash"]) if rows else ""
 
 
 @dataclass(frozen=True, slots=True)
 class EntityName:
-    """An entity as shown in lists."""
-
     id: str
     name: str
     type: str
@@ -117,8 +111,6 @@ class EntityName:
 
 @dataclass(frozen=True, slots=True)
 class EntityDocument:
-    """A document that belongs to an entity."""
-
     path: str
     title: str
     date: str
@@ -174,24 +166,16 @@ def make_card(
 
 
 def name_of(entity: Entity) -> EntityName:
-    """Return an entity as shown in lists."""
     return EntityName(entity.id, entity.name, entity.type, entity.path)
 
 
 def documents_of(snapshot: Snapshot, linked: LinkedDocuments) -> list[EntityDocument]:
     """Return linked documents in path order; `linked` has rows of the whole base."""
+    paths, titles, dates, kinds = snapshot.paths, snapshot.titles, snapshot.dates, snapshot.kinds
+    rows, strengths = linked.rows.tolist(), linked.strengths.tolist()
     return [
-        EntityDocument(
-            path=snapshot.paths[row],
-            title=snapshot.titles[row],
-            date=snapshot.dates[row],
-            kind=snapshot.kinds[row],
-            reason=reason,
-            strength=strength,
-        )
-        for row, strength, reason in zip(
-            linked.rows.tolist(), linked.strengths.tolist(), linked.reasons, strict=True
-        )
+        EntityDocument(paths[row], titles[row], dates[row], kinds[row], reason, strength)
+        for row, strength, reason in zip(rows, strengths, linked.reasons, strict=True)
     ]
 
 
@@ -276,7 +260,6 @@ def _by_documents(snapshot: Snapshot) -> list[Entity]:
 def _linked_pair(
     snapshot: Snapshot, people: list[Entity], others: list[Entity]
 ) -> tuple[Entity, Entity] | None:
-    """Return the first person and the first other entity that share a document."""
     for person in people[:5]:
         own = set(snapshot.links[person.id].rows.tolist())
         for other in others[:5]:

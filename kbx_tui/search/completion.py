@@ -16,7 +16,6 @@ from pathlib import Path
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.terms import stem_of_term, term_of
 from kbx_tui.index.path_filter import complete
-from kbx_tui.index.table_reader import TableReader
 from kbx_tui.knowledge.folding import fold, slug
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.filters import DATE, UnfinishedFilter, read_filters, tag_keys
@@ -37,7 +36,6 @@ class FilterCompletions:
 def complete_filter(
     generation: IndexGeneration, unfinished: UnfinishedFilter, limit: int
 ) -> FilterCompletions:
-    """Return the completions of a filter, at most `limit`."""
     typed = unfinished.value
     values = list(_values(generation, unfinished, limit))
     if unfinished.key in ("from", "to"):
@@ -54,7 +52,6 @@ def complete_filter(
 
 
 def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: int) -> Iterator[str]:
-    """Yield the values that begin with what is typed, perhaps in another case."""
     typed, snapshot = unfinished.value, generation.snapshot
     match unfinished.key:
         case "type":
@@ -95,7 +92,7 @@ READ_AT_MOST = 30_000
 _LAST_WORD = re.compile(rf"(?:^|(?<=[\s(-]))[^\W\d_]{{{SHORTEST},}}$")
 
 
-def complete_last_word(generation: IndexGeneration, reader: TableReader, query: str) -> str:
+def complete_last_word(generation: IndexGeneration, query: str) -> str:
     """Return the query with its last word continued; unchanged if that is a word of the base.
 
     The letters that were typed stay as they are. Unchanged, too, if no word begins like that, or
@@ -110,7 +107,7 @@ def complete_last_word(generation: IndexGeneration, reader: TableReader, query: 
     if _is_known(generation, typed):
         return query
     for term, language in _candidates(generation.words, typed):
-        word = _word_of(generation, reader, term, language, typed)
+        word = _word_of(generation, term, language, typed)
         if word:
             return query + word[len(typed) :]
     return query
@@ -140,9 +137,7 @@ def _candidates(words: Bm25Index, typed: str) -> list[tuple[str, str]]:
     return [each for each, count in counts.most_common(TERMS_TRIED) if count]
 
 
-def _word_of(
-    generation: IndexGeneration, reader: TableReader, term: str, language: str, typed: str
-) -> str:
+def _word_of(generation: IndexGeneration, term: str, language: str, typed: str) -> str:
     """Return the most frequent word of a term that begins as typed; empty if none was read."""
     snapshot = generation.snapshot
     rows = generation.words.rows_holding(term)
@@ -150,7 +145,7 @@ def _word_of(
     paths = [snapshot.paths[row] for row in rows]
     beginning = re.compile(rf"(?<![^\W_]){re.escape(typed)}[^\W_]*")
     counts = Counter[str]()
-    for row, (body, _) in zip(rows, generation.bodies.read(paths, reader), strict=True):
+    for row, (body, _) in zip(rows, generation.bodies.read(paths), strict=True):
         text = f"{snapshot.titles[row]}\n{snapshot.attendees[row]}\n{body[:READ_AT_MOST]}"
         counts.update(beginning.findall(fold(text)))
     words = {word: count for word, count in counts.items() if term_of(word, language) == term}

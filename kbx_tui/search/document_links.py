@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from urllib.parse import unquote
 
 from rapidfuzz import fuzz, process
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER, term_of, words_in
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import Body
-from kbx_tui.index.table_reader import TableReader
 from kbx_tui.knowledge.entity_names import is_ambiguous
 from kbx_tui.knowledge.fields import stem_of
 from kbx_tui.knowledge.folding import name_key
@@ -50,12 +50,10 @@ MOST_LINKED = 10
 
 
 class LinkIndex:
-    """The links of one generation."""
-
     def __init__(
         self,
         generation: IndexGeneration,
-        reader: TableReader,
+        store: Store,
         attachments: Callable[[], Collection[str]],
         before: LinkGraph | None = None,
     ) -> None:
@@ -65,15 +63,14 @@ class LinkIndex:
         """
         self.known_graph = before
         """The graph of this generation once it is read, until then that before."""
-        self._generation, self._reader = generation, reader
+        self._generation, self._store = generation, store
         self._list_attachments = attachments
         self._snapshot = generation.snapshot
 
     @cached_property
     def graph(self) -> LinkGraph:
-        """Which document links to which."""
         destinations, before = self._generation.destinations, self.known_graph
-        self.known_graph = read_link_graph(self._snapshot, destinations, self._reader, before)
+        self.known_graph = read_link_graph(self._snapshot, destinations, self._store, before)
         return self.known_graph
 
     @cached_property
@@ -103,7 +100,6 @@ class LinkIndex:
         return tuple(sorted(broken, key=lambda link: (link.path, link.line)))
 
     def overview(self) -> LinkOverview:
-        """Return what links where, counted."""
         snapshot, sources = self._snapshot, self.graph.sources
         return LinkOverview(
             links=sum(map(len, sources.values())),
@@ -180,7 +176,6 @@ class LinkIndex:
         return not (is_file and any(self._attachments.find(each, path) for each in spellings))
 
     def _targets(self, path: str) -> Iterator[tuple[Target, int]]:
-        """Yield the targets in a document with their lines, in order."""
         targets = self.graph.targets.get(path, ())
         ((body, first_line),) = self._bodies([path])
         lines: dict[str, int] = {}
@@ -199,22 +194,18 @@ class LinkIndex:
         )
         rows = set[int]().union(*map(self._rows_with, named))
         paths = self._newest_first([self._snapshot.paths[row] for row in rows])
-        count = 0
-        for source in paths:
-            if source in linking:
-                continue
-            ((body, first_line),) = self._bodies([source])
-            title, date = self._title_and_date(source)
-            for found in search.find(body):
-                start = body.rfind("\n", 0, found.start) + 1
-                yield UnlinkedMention(
-                    source, title, date, first_line + body.count("\n", 0, found.start),
-                    _line_at(body, found.start), body[found.start : found.end],
-                    found.start - start,
-                )  # fmt: skip
-                count += 1
-                if count == MOST_MENTIONS:
-                    return
+        unlinked = (source for source in paths if source not in linking)
+        found = (mention for source in unlinked for mention in self._mentions_in(source, search))
+        return islice(found, MOST_MENTIONS)
+
+    def _mentions_in(self, source: str, search: MentionSearch) -> Iterator[UnlinkedMention]:
+        ((body, first_line),) = self._bodies([source])
+        title, date = self._title_and_date(source)
+        for start, end in search.find(body):
+            line = first_line + body.count("\n", 0, start)
+            column = start - body.rfind("\n", 0, start) - 1
+            text, name = _line_at(body, start), body[start:end]
+            yield UnlinkedMention(source, title, date, line, text, name, column)
 
     def _rows_with(self, terms: Sequence[str]) -> set[int]:
         """Return the rows of the documents that hold all terms; none without a term."""
@@ -243,11 +234,10 @@ class LinkIndex:
         return sorted(by_path, key=lambda path: self._title_and_date(path)[1], reverse=True)
 
     def _bodies(self, paths: Sequence[str]) -> list[Body]:
-        return self._generation.bodies.read(paths, self._reader)
+        return self._generation.bodies.read(paths)
 
 
 def _links_with_lines(body: str, first_line: int) -> Iterator[tuple[WrittenLink, int]]:
-    """Yield the links of a body in order with their lines, counted from one link to the next."""
     line, counted = first_line, 0
     for link in links_of(body):
         line += body.count("\n", counted, link.start)
@@ -291,14 +281,6 @@ _SKIPPED = (
 _SPACELESS = re.compile(CJK_CHARACTER)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundName:
-    """A name in a text."""
-
-    start: int
-    end: int
-
-
 class MentionSearch:
     """Searches for some names as whole words.
 
@@ -327,13 +309,13 @@ class MentionSearch:
         words = (words_in(name) for name in self._names)
         return [[term for word in each if (term := term_of(word, language))] for each in words]
 
-    def find(self, body: str) -> Iterator[FoundName]:
-        """Yield the names in a body, in order."""
+    def find(self, body: str) -> Iterator[tuple[int, int]]:
+        """Yield where the names in a body start and end, in order."""
         if not self._names or not self._may_hold_name(body):
             return  # before code is found, which takes a hundred times as long
         for match in self._pattern.finditer(blank_code(body)):
             if match["name"] and "\n" not in match["name"]:
-                yield FoundName(*match.span("name"))
+                yield match.span("name")
 
     def _may_hold_name(self, body: str) -> bool:
         """Return whether a body holds a name, perhaps as a part of words, or in code."""
@@ -371,7 +353,6 @@ class LikelyTargets:
 
     @cached_property
     def _names(self) -> tuple[list[str], list[str]]:
-        """The key of each name, and the path of its document."""
         keys, paths = [], []
         snapshot = self._snapshot
         for path, title, aliases in zip(

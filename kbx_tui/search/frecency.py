@@ -17,12 +17,11 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from filelock import FileLock, Timeout
 
 from kbx_tui.editing.atomic_write import write_atomically
-from kbx_tui.editing.state_files import append_lines, state_folder
+from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import WriteFault
-from kbx_tui.search.evidence.evidence import Scores
+from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.state_file import (
     Notice,
     ignore,
@@ -59,11 +58,6 @@ class OpenedDocuments:
         return frecency
 
 
-USAGE_NAME = "usage.jsonl"
-LOCK_NAME = "usage.lock"
-LOCK_SECONDS = 2.0
-"""Longest wait of an opening for another process, which compacts the log."""
-
 COMPACTED_LINES = 2_000
 """Lines in excess of one per document from which the log is compacted."""
 CHECKED_BYTES = 128 * 1024
@@ -84,61 +78,52 @@ _DECODER = msgspec.json.Decoder(_Line)
 
 
 class UsageLog:
-    """The log of one base."""
-
     def __init__(self, root: Path, notice: Notice) -> None:
-        self._root, self._file, self._notice = root, root / ".kbx" / USAGE_NAME, notice
-        self._file_version: tuple[int, int] | None = None
+        self._log = Log(root, "usage.jsonl", _Line, notice, brief=True)
+        self._version: tuple[int, ...] | None = None
         self._opens: dict[str, tuple[int, float]] = {}
 
     def add(self, path: str, at: float) -> None:
         """Add an opening. Write errors are ignored: an opening is not worth an error."""
         line = msgspec.json.encode({"path": path.encode("utf-8", "replace").decode(), "at": at})
-        with suppress(OSError, WriteFault, Timeout):
-            folder = state_folder(self._root)
-            with FileLock(folder / LOCK_NAME, timeout=LOCK_SECONDS):
-                size = append_lines(self._file, [line])
+        with suppress(OSError, WriteFault):
+            with self._log.locked():
+                size = self._log.append([line], synced=False)
             if size > CHECKED_BYTES:
                 self.read()
 
     def read(self) -> Mapping[str, tuple[int, float]]:
         """Return the number of openings and the last time, by path; rereads a changed file."""
-        try:
-            status = self._file.lstat()
-        except OSError:
+        log, version = self._log, self._log.version()
+        if version is None:
             return {}
-        version = (status.st_mtime_ns, status.st_size)
-        if self._file_version != version:
-            self._file_version, self._opens = version, {}
+        if self._version != version:
+            self._version, self._opens = version, {}
             try:
-                data = read_regular_file(self._file)
+                data = read_regular_file(log.file)
             except OSError as error:
-                self._notice(unreadable(self._file, error))
+                log.notice(unreadable(log.file, error))
                 return self._opens
             self._opens, invalid = _count(data)
             if invalid:
-                self._notice(invalid_lines(self._file, len(invalid)))
+                log.notice(invalid_lines(log.file, len(invalid)))
             is_long = data.count(b"\n") - len(self._opens) - len(invalid) > COMPACTED_LINES
-            if is_long and not is_read_only(self._root):
+            if is_long and not is_read_only(log.root):
                 self._compact()
         return self._opens
 
     def _compact(self) -> None:
         """Rewrite the log with one line per document, unless another process holds the lock."""
-        with (
-            suppress(OSError, WriteFault, Timeout),
-            FileLock(self._file.with_name(LOCK_NAME), timeout=0),
-        ):
-            opens, invalid = _count(read_regular_file(self._file))  # as it is under the lock
+        with suppress(OSError, WriteFault), self._log.locked(seconds=0):
+            opens, invalid = _count(read_regular_file(self._log.file))  # as it is under the lock
             lines = [
                 msgspec.json.encode({"path": path, "at": last, "opens": count})
                 for path, (count, last) in opens.items()
             ]
-            write_atomically(self._file, b"".join(line + b"\n" for line in (*lines, *invalid)))
+            write_atomically(self._log.file, b"".join(line + b"\n" for line in (*lines, *invalid)))
 
 
 def _count(data: bytes) -> tuple[dict[str, tuple[int, float]], list[bytes]]:
-    """Return the openings and the last time by path, and the lines that cannot be read."""
     opens: dict[str, tuple[int, float]] = {}
     invalid = []
     for text in data.split(b"\n"):

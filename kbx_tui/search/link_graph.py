@@ -1,7 +1,7 @@
 """Where links between documents lead, and which document links to which.
 
-Links resolve as during indexing (`entities/linking`). In an Obsidian vault a link means a file
-first (`file_lookup`). Elsewhere a path is one from the folder of the document, then from the top;
+Links resolve as during indexing (`knowledge/linking`). In an Obsidian vault a link means a file
+first (`FileLookup`). Elsewhere a path is one from the folder of the document, then from the top;
 names mean an entity, then a file, then a title or alias.
 
 After an edit that changes no name, only the links of changed documents are resolved: what the
@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import is_one_of
-from kbx_tui.index.table_reader import TableReader
+from kbx_tui.index.store import Store, is_one_of
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.inline import EXTERNAL, split_target
@@ -38,8 +37,6 @@ LinkRow = tuple[str, Sequence[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target of a link in a document, and where it leads."""
-
     written: str
     destination: Destination | None
     in_property: bool = False
@@ -50,9 +47,9 @@ class LinkGraph:
     """The links of all documents."""
 
     destinations: Destinations
-    """What resolved them."""
+    """The resolver of the targets."""
     versions: Sequence[str]
-    """Of the documents, as in `Snapshot`."""
+    """Versions of the documents, as in `Snapshot`."""
     targets: Mapping[str, tuple[Target, ...]]
     """The distinct targets in each document with links, by path."""
     sources: Mapping[str, tuple[str, ...]]
@@ -69,7 +66,7 @@ class LinkGraph:
 def read_link_graph(
     snapshot: Snapshot,
     destinations: Destinations,
-    reader: TableReader,
+    store: Store,
     before: LinkGraph | None = None,
 ) -> LinkGraph:
     """Read and resolve the links of all documents. Raises IndexFault.
@@ -86,7 +83,7 @@ def read_link_graph(
             where = is_one_of("path", changed)
         else:
             changed = None
-    table = reader.rows("documents", columns, where)
+    table = store.rows("documents", columns, where)
     rows = zip(*(table[column].to_pylist() for column in columns), strict=True)
     if before is not None and changed is not None:
         return updated(before, snapshot, rows)
@@ -178,7 +175,7 @@ class _Resolver:
 
 
 READ = ("paths", "ids", "titles", "kinds", "dates", "aliases", "entities", "is_vault")
-"""What of a snapshot says where links lead."""
+"""The columns of a snapshot that decide where links lead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ class Backlink:
     text: str
     """The line with links shown by their labels; empty for a property."""
     target: str
-    """As written."""
+    """The target as written in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class UnlinkedMention:
     text: str
     """The line with links shown by their labels."""
     name: str
-    """As written there."""
+    """The name as written there."""
     column: int
     """0-based character of the line where the name begins."""
 
@@ -46,7 +46,7 @@ class OutgoingLink:
     """A link in the document to another one, or to an entity without a page."""
 
     target: str
-    """As written."""
+    """The target as written in the text."""
     path: str
     """Empty for an entity without a page."""
     entity_id: str
@@ -63,7 +63,7 @@ class BrokenLink:
     path: str
     """The document with the link."""
     target: str
-    """As written."""
+    """The target as written in the text."""
     line: int
     """1-based line of the file; 0 for a link in a property."""
     suggestions: tuple[str, ...]
@@ -81,9 +81,9 @@ class DocumentLinks:
     mentions: tuple[UnlinkedMention, ...]
     """Newest document first, at most `MOST_MENTIONS`."""
     outgoing: tuple[OutgoingLink, ...]
-    """In order, each target once."""
+    """In the order of the text, each target once."""
     broken: tuple[BrokenLink, ...]
-    """In order, each target once."""
+    """In the order of the text, each target once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +107,4 @@ class LinkOverview:
     unlinked: int
     """Documents that no other one links to."""
     most_linked: tuple[LinkedDocument, ...]
-    """Those that most documents link to, at least 2."""
+    """The documents that most others link to, at least 2 each."""

@@ -84,7 +84,6 @@ class NameLookup:
                 yield number, (INSIDE, float(is_secondary))
 
     def _similar(self, wanted: str) -> Iterator[tuple[int, Fit]]:
-        """Yield the things with a part of their name similar to the text, best first."""
         similar = process.extract(
             wanted, self._keys, scorer=fuzz.partial_ratio, score_cutoff=LEAST_SIMILARITY, limit=None
         )

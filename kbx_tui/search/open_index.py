@@ -15,20 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.errors import NotFound
-from kbx_tui.index.derived_files import BODIES, changed_in_place, file_states
+from kbx_tui.index.derived_files import changed_in_place, file_states
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.text_files import load_bm25, load_facts
-from kbx_tui.index.load_snapshot import ChunkLines, read_chunk_lines, read_snapshot
+from kbx_tui.index.load_snapshot import read_snapshot
 from kbx_tui.index.noted_state import undamaged_versions
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot, generation_of
 from kbx_tui.index.store import Store, is_one_of, translate_errors
-from kbx_tui.index.stored_documents import Bodies, Body
+from kbx_tui.index.stored_documents import BODIES, Body
 from kbx_tui.index.stored_entities import EntitiesById
-from kbx_tui.index.table_reader import TableReader
-from kbx_tui.index.vectors.load_vectors import load_vectors
+from kbx_tui.index.vectors.load_vectors import ChunkLines, load_vectors, read_chunk_lines
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.index.versions import rows_of_versions
+from kbx_tui.index.versions import version_array
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scoring import ScoredDocuments
@@ -38,8 +37,7 @@ from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.named_documents import KnownItems, TitleWords
 from kbx_tui.search.query.named_query import NameMatch
 from kbx_tui.search.query.periods import DocumentDates
-from kbx_tui.search.retrieval.entity_documents import EntityDocuments
-from kbx_tui.search.retrieval.entity_pass import EntityPass, FactIndex
+from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
 from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
 
 if TYPE_CHECKING:
@@ -51,15 +49,11 @@ class OpenIndex:
     """Reads one store. Not thread-safe."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self.reader = store, TableReader(store.uri)
+        self._store = store
         self._generation: IndexGeneration | None = None
         self._build = store.build_id()
-        self._stamp: tuple[int, ...] | None = None
-        """Modification stamp of the tables when the generation in memory was last the newest."""
 
     def close(self) -> None:
-        """Release tables and memory."""
-        self.reader.close()
         self._generation = None
 
     def was_damaged(self) -> bool:
@@ -71,24 +65,19 @@ class OpenIndex:
 
         Without `now`, vectors may lag some seconds behind while they are being computed.
         """
-        build, stamp = self._store.build_id(), self._store.stamp()
+        build = self._store.build_id()
         if self.was_damaged():
             self._generation = None
         if self._generation is not None and build == self._build:
-            if stamp is not None and stamp == self._stamp:
-                return False
-            versions, changed = self.reader.versions(), True
+            versions = self._store.versions()
             if self._generation.has_text_of(versions):
-                changed = self._generation.refresh_vectors(versions, now=now)
-            else:
-                self._generation = self._read()
-            self._stamp = stamp if self._generation.versions == versions else None
-            return changed
+                return self._generation.refresh_vectors(versions, now=now)
+            self._generation = self._read()
+            return True
         if build != self._build:  # rebuilt in the same place: the open tables are the old ones
-            self.reader.close()
             self._store = Store(self._store.uri)
         self._generation = self._read()
-        self._build, self._stamp = build, None
+        self._build = build
         return True
 
     @property
@@ -156,7 +145,6 @@ class IndexGeneration:
 
     @property
     def number(self) -> int:
-        """The number of this generation; it grows with every change of the index."""
         return generation_of(self.versions)
 
     def was_damaged(self) -> bool:
@@ -213,7 +201,6 @@ class IndexGeneration:
 
     @cached_property
     def words(self) -> Bm25Index:
-        """The full-text index of the documents."""
         return load_bm25(self._store, self.snapshot)
 
     def is_usual(self, word: str) -> bool:
@@ -225,18 +212,16 @@ class IndexGeneration:
 
     @cached_property
     def bodies(self) -> BodyReader:
-        """The reader of document bodies."""
-        return BodyReader(self.snapshot, BODIES.map(self._store))
+        return BodyReader(self.snapshot, self._store)
 
     @cached_property
     def chunk_lines(self) -> ChunkLines:
-        """The lines of the chunks of every document."""
         return read_chunk_lines(self._store, self.snapshot)
 
     @cached_property
     def facts(self) -> FactIndex:
         """The full-text index of the facts."""
-        return FactIndex(load_facts(self._store, self.snapshot))
+        return FactIndex(load_facts(self._store, self.snapshot, self.words))
 
     def chunk_cosines(self, row: int, query: NDArray[np.float32]) -> tuple[list[int], list[float]]:
         """Return the lines and cosines of the chunks of a document; none if it has no vectors."""
@@ -286,13 +271,11 @@ class IndexGeneration:
 
     @cached_property
     def entity_names(self) -> EntityNames:
-        """The names of all entities, for completion."""
         counts = zip(self.snapshot.entities.ids, self.snapshot.links.counts().tolist(), strict=True)
         return EntityNames(self.snapshot.entities, dict(counts))
 
     @cached_property
     def document_names(self) -> DocumentNames:
-        """The titles and paths of all documents, for picking one."""
         return DocumentNames(self.snapshot)
 
     @cached_property
@@ -314,12 +297,10 @@ class IndexGeneration:
 
     @cached_property
     def known_items(self) -> KnownItems:
-        """The documents by path, id, title and date."""
         return KnownItems(self.snapshot.segments, self.snapshot.entity_pages)
 
     @cached_property
     def document_dates(self) -> DocumentDates:
-        """The dates of the documents."""
         return DocumentDates(self.snapshot.dates)
 
     @cached_property
@@ -339,25 +320,27 @@ MISSING: Body = ("", 1)
 class BodyReader:
     """Reads bodies of the documents of one generation."""
 
-    def __init__(self, snapshot: Snapshot, file: Bodies | None) -> None:
-        self._row_of, self._file = snapshot.row_of, file
-        self._index_in_file = np.full(len(snapshot.versions), -1, np.int32)
-        if file is not None:
-            rows = rows_of_versions(file.versions, snapshot.versions)
+    def __init__(self, snapshot: Snapshot, store: Store) -> None:
+        self._row_of, self._store = snapshot.row_of, store
+        self._files, _ = BODIES.map_for(store, version_array(snapshot.versions))
+        self._places = np.full((2, len(snapshot.versions)), -1, np.int32)
+        """Number of the file and of the body in it, of each row; -1 for none."""
+        for number, (_, rows) in enumerate(self._files):
             kept = np.flatnonzero(rows >= 0)
-            self._index_in_file[rows[kept]] = kept
+            self._places[:, rows[kept]] = np.full(len(kept), number), kept
 
-    def read(self, paths: Sequence[str], reader: TableReader) -> list[Body]:
+    def read(self, paths: Sequence[str]) -> list[Body]:
         """Return the bodies in the order of `paths`, empty for a deleted one. Raises IndexFault."""
         bodies: dict[str, Body] = {}
         for path in paths:
-            row = self._row_of.get(path)
-            index = -1 if row is None else int(self._index_in_file[row])
-            if index >= 0 and self._file is not None:
-                bodies[path] = self._file[index]
+            if (row := self._row_of.get(path)) is not None:
+                number, place = self._places[:, row].tolist()
+                if place >= 0:
+                    bodies[path] = self._files[number][0][place]
         missing = [path for path in dict.fromkeys(paths) if path not in bodies]
         if missing:
             where = is_one_of("path", missing)
-            for row in reader.rows("documents", ["path", "body", "body_line"], where).to_pylist():
+            table = self._store.rows("documents", ["path", "body", "body_line"], where)
+            for row in table.to_pylist():
                 bodies[row["path"]] = (row["body"], row["body_line"])
         return [bodies.get(path, MISSING) for path in paths]

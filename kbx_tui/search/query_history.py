@@ -13,28 +13,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from kbx_tui.editing.state_files import (
-    append_lines,
-    read_records,
-    replace_state_file,
-    state_lock,
-    write_records,
-)
+from kbx_tui.editing.state_files import Log, replace_state_file
 from kbx_tui.errors import ConfigError, NotFound, WriteFault
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import Notice, ignore
 
-HISTORY_FILE = Path(".kbx", "queries.jsonl")
-HISTORY_LOCK = "queries.lock"
-HISTORY_LOCK_SECONDS = 2.0
-"""Longest wait for another process, which compacts the file."""
 LIMIT = 1_000
 """Queries that are kept."""
 COMPACTED_BYTES = 2 * 1024 * 1024
@@ -43,8 +33,6 @@ COMPACTED_BYTES = 2 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class PastQuery:
-    """A query, and when it was last asked."""
-
     query: str
     at: float = 0.0
     """Seconds since 1970; 0 if not known."""
@@ -62,19 +50,15 @@ class PastQuery:
 
 
 class QueryHistory:
-    """The past queries of one base."""
-
     def __init__(self, root: Path, notice: Notice = ignore) -> None:
         """`notice` receives one sentence about lines that cannot be read."""
-        self._root, self._file, self._notice = root, root / HISTORY_FILE, notice
+        self._log = Log(root, "queries.jsonl", PastQuery, notice, brief=True)
 
     def read(self) -> tuple[PastQuery, ...]:
         """Return the past queries, each once, the most recent first; at most `LIMIT`."""
-        records = read_records(self._file, PastQuery, self._notice)
         latest: dict[str, PastQuery] = {}
-        for _, record in reversed(records):
-            if record is not None:
-                latest.setdefault(record.query, record)
+        for record in reversed(self._log.records()):
+            latest.setdefault(record.query, record)
         return tuple(latest.values())[:LIMIT]
 
     def add(self, asked: str | PastQuery) -> None:
@@ -84,30 +68,22 @@ class QueryHistory:
                 return
             asked = PastQuery(asked)
         past = replace(asked, at=round(time.time(), 3))
-        with suppress(OSError, WriteFault), self._locked():
-            size = append_lines(self._file, [_line(past)])
-            if size > COMPACTED_BYTES:
-                self._replace(self.read())
+        with suppress(OSError, WriteFault), self._log.locked():
+            if self._log.append([_line(past)], synced=False) > COMPACTED_BYTES:
+                lines = [_line(kept) + b"\n" for kept in reversed(self.read())]
+                replace_state_file(self._log.file, b"".join(lines))
 
     def clear(self) -> int:
         """Forget all queries, unreadable lines included, and return how many queries there were.
 
         Raises WriteFault.
         """
-        if not self._file.exists():
+        if not self._log.file.exists():
             return 0
-        with self._locked():
+        with self._log.locked():
             count = len(self.read())
-            replace_state_file(self._file, b"")
+            replace_state_file(self._log.file, b"")
         return count
-
-    def _locked(self) -> AbstractContextManager[None]:
-        return state_lock(self._root, HISTORY_LOCK, HISTORY_FILE, HISTORY_LOCK_SECONDS)
-
-    def _replace(self, queries: Sequence[PastQuery]) -> None:
-        """Keep only these queries, given as `read` returns them."""
-        data = b"".join(_line(past) + b"\n" for past in reversed(queries))
-        replace_state_file(self._file, data)
 
 
 def _line(past: PastQuery) -> bytes:
@@ -118,9 +94,6 @@ def _line(past: PastQuery) -> bytes:
     return msgspec.json.encode(record)
 
 
-SAVED_FILE = Path(".kbx", "saved_queries.jsonl")
-SAVED_LOCK = "saved_queries.lock"
-SAVED_LOCK_SECONDS = 5.0
 REMEMBERED = 200
 """Documents whose versions are remembered, the best ones."""
 COMPARED = 50
@@ -131,8 +104,6 @@ MAX_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class SavedQuery:
-    """A query with a name."""
-
     name: str
     query: str
     at: float
@@ -174,11 +145,11 @@ class SavedQueries:
 
     def __init__(self, root: Path, notice: Notice) -> None:
         """`notice` receives one sentence about lines that cannot be read."""
-        self._root, self._notice = root, notice
+        self._log = Log(root, "saved_queries.jsonl", SavedQuery, notice)
 
     def read(self) -> tuple[SavedQuery, ...]:
         """Return the saved queries, ordered by name."""
-        named = {one.name: one for _, one in self._records() if one is not None}
+        named = {one.name: one for one in self._log.records()}
         return tuple(sorted(named.values(), key=lambda one: one.name.casefold()))
 
     def find(self, name: str) -> SavedQuery:
@@ -192,35 +163,25 @@ class SavedQueries:
 
     def put(self, saved: SavedQuery) -> None:
         """Store a query in place of any with the same name. Raises WriteFault."""
-        with self._locked():
-            self._write([*(one for one in self.read() if one.name != saved.name), saved])
+        with self._log.locked():
+            self._log.replace([*(one for one in self.read() if one.name != saved.name), saved])
 
     def update(self, saved: SavedQuery) -> None:
         """Store a query in place of the one with its name, unless that was removed meanwhile.
 
         Raises WriteFault.
         """
-        with self._locked():
+        with self._log.locked():
             stored = self.read()
             if any(one.name == saved.name for one in stored):
-                self._write([*(one for one in stored if one.name != saved.name), saved])
+                self._log.replace([*(one for one in stored if one.name != saved.name), saved])
 
     def remove(self, name: str) -> SavedQuery:
         """Remove a query, and return it. Raises NotFound and WriteFault."""
-        with self._locked():
+        with self._log.locked():
             saved = self.find(name)
-            self._write([one for one in self.read() if one.name != saved.name])
+            self._log.replace(one for one in self.read() if one.name != saved.name)
         return saved
-
-    def _records(self) -> list[tuple[str, SavedQuery | None]]:
-        return read_records(self._root / SAVED_FILE, SavedQuery, self._notice)
-
-    def _write(self, queries: Sequence[SavedQuery]) -> None:
-        others = [line for line, one in self._records() if one is None]
-        write_records(self._root, SAVED_FILE, queries, others, {})
-
-    def _locked(self) -> AbstractContextManager[None]:
-        return state_lock(self._root, SAVED_LOCK, SAVED_FILE, SAVED_LOCK_SECONDS)
 
 
 def valid_name(name: str) -> str:

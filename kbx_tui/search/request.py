@@ -1,7 +1,8 @@
-"""A search request: query, path, filters, knobs and limit in one value; also as a command. Pure.
+"""A search request, and the knobs of one ranking, each in one value. Pure.
 
-Every surface (Python, command line, MCP, JSON lines, app) builds a `SearchRequest`. A new filter or
-knob is a new field here, and in `Filters` (parsed filters) or `Tuning` (knobs of one ranking).
+Every surface (Python, command line, MCP, JSON lines, app) builds a `SearchRequest`, which can be
+written as a command. A new filter or knob is a new field of it, and of `Filters` (parsed filters)
+or `Tuning` (knobs of one ranking).
 """
 
 from __future__ import annotations
@@ -11,12 +12,86 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search.evidence.tuning import Preset, Tuning
 from kbx_tui.search.query.filters import Dates, Filters, TypedQuery, read_filters, type_names
+
+Gate = Literal["soft", "hard"]
+Parent = Literal["coverage", "max"]
+Preset = Literal["default", "seed"]
+"""`seed` ranks by the formula of the two-pass proposal."""
+
+MAX_ENTITIES_LIMIT = 20
+"""Evidence holds the links of at most this many entities found by pass 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How to rank one Evidence. Every field may change without retrieving again."""
+
+    hierarchy: bool = True
+    """False ranks flat, whatever entities were found."""
+    alpha: float = 0.5
+    """Weight of document relevance: 1 ranks by the document alone, 0 by the entity alone."""
+    entity_threshold: float = 0.5
+    """Entities with a lower score are not kept; if none is kept, the ranking is flat."""
+    max_entities: int = 5
+    """How many entities are kept at most, 1..20."""
+    gate: Gate = "soft"
+    """`soft` keeps unlinked documents with a parent score of 0, `hard` removes them."""
+    parent: Parent = "coverage"
+    """`coverage`: the mean over the entities named outright; `max`: the best kept entity."""
+    uniform_links: bool = False
+    """True gives every link strength 1, whatever its kind."""
+    scale_by_topic: bool = True
+    """True scales what entities add by how fully a document answers the rest of the query."""
+    keep_names: bool = False
+    """True runs pass 2 with the query as typed."""
+    hotness_weight: float = 0.0
+    """Weight of a document's frecency in the final score, 0..1."""
+    muted: frozenset[str] = frozenset()
+    """Ids of entities to ignore for this query."""
+    pinned: frozenset[str] = frozenset()
+    """Ids of entities that are kept and count as named outright, whatever their score. Muting wins
+    over pinning. The Evidence must hold them."""
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "entity_threshold", "hotness_weight"):
+            number = getattr(self, name)
+            if not 0.0 <= number <= 1.0:  # also rejects NaN
+                raise OutOfRange(f"{name} must be within 0..1, got {number}")
+        if not 1 <= self.max_entities <= MAX_ENTITIES_LIMIT:
+            raise OutOfRange(
+                f"max_entities must be within 1..{MAX_ENTITIES_LIMIT}, got {self.max_entities}"
+            )
+        for name, choices in (("gate", get_args(Gate)), ("parent", get_args(Parent))):
+            if (choice := getattr(self, name)) not in choices:
+                raise ConfigError(f"{name} must be {' or '.join(choices)}, got {choice!r}")
+
+    def pins(self, entity_id: str) -> bool:
+        """Return whether an entity is pinned and not muted."""
+        return entity_id in self.pinned and entity_id not in self.muted
+
+    @property
+    def preset(self) -> Preset:
+        """Whose formula ranks, whatever the other knobs are."""
+        return "default" if self.scale_by_topic else "seed"
+
+    @classmethod
+    def seed(cls, *, alpha: float = 0.5, entity_threshold: float = 0.5) -> Self:
+        """Return the tuning that follows the two-pass proposal to the letter, for comparison."""
+        return cls(
+            alpha=alpha,
+            entity_threshold=entity_threshold,
+            gate="hard",
+            parent="max",
+            uniform_links=True,
+            scale_by_topic=False,
+            keep_names=True,
+        )
+
 
 Sort = Literal["score", "date"]
 _PRESETS, _SORTS, _DATES = (get_args(choices) for choices in (Preset, Sort, Dates))
@@ -34,7 +109,7 @@ class SearchRequest:
     """
 
     query: str
-    """The query as typed. It may hold filters (`typed_filters`); `searched` are its words."""
+    """The query as typed. It may hold filters (`TypedFilter`); `searched` are its words."""
     limit: int = 10
     """Results wanted, 1 or more."""
     path: str | None = None
@@ -100,7 +175,7 @@ class SearchRequest:
     rerank: bool = True
     """False leaves the reranker out."""
     exact: bool = False
-    """True compares every chunk in scope in meaning, however many there are (`wide_scope`)."""
+    """True compares every chunk in scope in meaning, however many there are (`WideScope`)."""
     also: Sequence[str] = ()
     """Paths of documents that are scored even where a wide scope has candidates only."""
     explain: bool = False
@@ -163,7 +238,7 @@ class SearchRequest:
             entities=self.entities,
             hidden=self.hidden,
             hidden_names=self.hidden_names,
-            muted_documents=self.muted_documents or (),
+            muted_documents=frozenset(self.muted_documents or ()),
             typed=self.typed.filters,
         )
 
@@ -189,15 +264,40 @@ def command_line(request: SearchRequest, usual: SearchRequest, bases: Sequence[s
     `bases` are what `--kb` is given.
     """
     words = ["kbx", "search"]
+
+    def add(option: str, value: str | float | None, as_usual: str | float | None = None) -> None:
+        if value not in (None, "", as_usual):
+            words.extend((option, f"{value:g}" if isinstance(value, float) else str(value)))
+
     for base in bases:
-        words += ["--kb", base]
-    words += _filters(request, usual)
-    words += _ranking(request, usual)
-    if request.sort != usual.sort:
-        words += ["--sort", request.sort]
-    words += _number("--hotness", request.hotness, usual.hotness)
-    if request.limit != usual.limit:
-        words += ["--limit", str(request.limit)]
+        add("--kb", base)
+    add("--path", request.path)
+    add("--preset", request.preset, usual.preset)
+    add("--type", ",".join(request.doc_types or ()))
+    add("--tag", ",".join(request.tags))
+    add("--entity", ",".join(request.entities))
+    add("--from", request.since)
+    add("--to", request.until)
+    if request.dates == "off":
+        if usual.dates != "off" and request.preset != "seed":
+            words.append("--no-dates")
+    else:
+        add("--dates", request.dates, usual.dates)
+    if request.fast:
+        words.append("--fast")
+    elif not request.hierarchy:
+        words.append("--no-hierarchy")
+    else:
+        add("--pin", ",".join(request.pinned))
+        add("--mute", ",".join(request.muted))
+        add("--hierarchy-alpha", request.alpha, usual.alpha)
+        add("--hierarchy-threshold", request.threshold, usual.threshold)
+        add("--max-entities", request.max_entities, usual.max_entities)
+        add("--gate", request.gate, usual.gate)
+        add("--parent", request.parent, usual.parent)
+    add("--sort", request.sort, usual.sort)
+    add("--hotness", request.hotness, usual.hotness)
+    add("--limit", request.limit, usual.limit)
     if request.reranker is not None:
         words += ["--reranker", request.reranker]
     if not request.rerank:
@@ -207,45 +307,3 @@ def command_line(request: SearchRequest, usual: SearchRequest, bases: Sequence[s
     if request.query[:1] == "-":
         words.append("--")
     return shlex.join([*words, request.query])
-
-
-def _filters(request: SearchRequest, usual: SearchRequest) -> list[str]:
-    words: list[str] = []
-    preset = request.preset if request.preset != usual.preset else None
-    for option, value in (
-        ("--path", request.path),
-        ("--preset", preset),
-        ("--type", ",".join(request.doc_types or ())),
-        ("--tag", ",".join(request.tags)),
-        ("--entity", ",".join(request.entities)),
-        ("--from", request.since),
-        ("--to", request.until),
-    ):
-        words += [option, value] if value else []
-    is_implied = request.preset == "seed" and request.dates == "off"
-    if request.dates not in (None, usual.dates) and not is_implied:
-        words += ["--no-dates"] if request.dates == "off" else ["--dates", str(request.dates)]
-    return words
-
-
-def _ranking(request: SearchRequest, usual: SearchRequest) -> list[str]:
-    if request.fast:
-        return ["--fast"]
-    if not request.hierarchy:
-        return ["--no-hierarchy"]
-    words: list[str] = []
-    for option, names in (("--pin", request.pinned), ("--mute", request.muted)):
-        words += [option, ",".join(names)] if names else []
-    words += _number("--hierarchy-alpha", request.alpha, usual.alpha)
-    words += _number("--hierarchy-threshold", request.threshold, usual.threshold)
-    words += _number("--max-entities", request.max_entities, usual.max_entities)
-    for option, value, same in (
-        ("--gate", request.gate, usual.gate),
-        ("--parent", request.parent, usual.parent),
-    ):
-        words += [option, value] if value not in (None, same) else []
-    return words
-
-
-def _number(option: str, value: float | None, usual: float | None) -> list[str]:
-    return [] if value is None or value == usual else [option, f"{value:g}"]

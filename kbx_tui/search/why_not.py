@@ -18,20 +18,19 @@ lifts the document highest. A reranker is left out of account.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kbx_tui.formatting import format_score
-from kbx_tui.search.evidence.evidence import ComponentScores, Evidence, Flags, frozen
-from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT, Tuning
+from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
+from kbx_tui.search.evidence.scores import Flags, Rows, frozen
 from kbx_tui.search.ranking.alpha import ScoreLines
 from kbx_tui.search.ranking.explain import Comparison, compare
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest, Tuning
 
 Dimension = Literal[
     "alpha", "threshold", "max_entities", "hierarchy", "gate", "parent", "pinned", "path",
@@ -61,7 +60,6 @@ class Change:
     """The ranking after it, to compare with the one before."""
 
     def applied_to(self, request: SearchRequest) -> SearchRequest:
-        """Return the request with this change."""
         return changed_request(request, self.dimension, self.value)
 
 
@@ -97,7 +95,7 @@ class WhyNot:
     @property
     def _standing(self) -> str:
         match self.stage:
-            case "filtered" if self.path in self.ranking.evidence.scope.muted_documents:
+            case "filtered" if self.path in self.ranking.evidence.scope.filters.muted_documents:
                 return "it is muted, so no search shows it: [search] muted_documents in kbx.toml"
             case "filtered":
                 return "a filter leaves it out"
@@ -124,13 +122,11 @@ def why_not(ranking: Ranking, row: int, limit: int = 10) -> WhyNot:
     evidence = ranking.evidence
     if evidence.reranker is not None:
         ranking = rank(replace(evidence, reranker=None), ranking.tuning)
-    best = ranking.best(limit).tolist()
-    place = _place(ranking, row)
-    hard = bool(ranking.kept) and ranking.tuning.gate == "hard"
+    best, place = ranking.best(limit).tolist(), ranking.ranks.get(row)
     stage: Stage = "ranked" if place else "no match"
     if row in best:
         stage = "shown"
-    elif not place and hard and not ranking.is_linked[row]:
+    elif not place and ranking.is_hard and not ranking.is_linked[row]:
         stage = "gated"
     return WhyNot(
         path=evidence.paths[row],
@@ -145,13 +141,6 @@ def why_not(ranking: Ranking, row: int, limit: int = 10) -> WhyNot:
     )
 
 
-def _place(ranking: Ranking, row: int) -> int | None:
-    """Return the rank of a row, None if it is not a result."""
-    if not ranking.included[row]:
-        return None
-    return int(np.flatnonzero(ranking.order == row)[0]) + 1
-
-
 @dataclass(frozen=True, slots=True)
 class _Search:
     """Looks for the smallest change of each dimension."""
@@ -161,13 +150,27 @@ class _Search:
     limit: int
 
     def changes(self) -> Iterator[Change]:
-        for find in (
-            self._alpha, self._threshold, self._max_entities, self._hierarchy, self._gate,
-            self._parent, self._pinned, self._path, self._doc_types, self._since, self._until,
-        ):  # fmt: skip
-            change: Change | None = find()
-            if change is not None:
-                yield change
+        tuning = self._tuning
+        is_two_pass, gate, parent = (
+            not tuning.hierarchy,
+            "soft" if tuning.gate == "hard" else "hard",
+            "max" if tuning.parent == "coverage" else "coverage",
+        )
+        mode = "two-pass" if is_two_pass else "flat"
+        finds: tuple[Callable[[], Change | None], ...] = (
+            self._alpha,
+            self._threshold,
+            self._max_entities,
+            lambda: self._tuned("hierarchy", is_two_pass, mode, hierarchy=is_two_pass),
+            lambda: self._tuned("gate", gate, f"a {gate} gate", gate=gate),
+            lambda: self._tuned("parent", parent, f"parent score {parent}", parent=parent),
+            self._pinned,
+            self._path,
+            self._doc_types,
+            self._since,
+            self._until,
+        )
+        yield from filter(None, (find() for find in finds))
 
     @property
     def _tuning(self) -> Tuning:
@@ -178,7 +181,6 @@ class _Search:
         return self.ranking.evidence
 
     def _tuned(self, dimension: Dimension, value: Any, text: str, **knobs: Any) -> Change | None:
-        """Return a change of knobs if it brings the document into the top."""
         after = rank(self._evidence, replace(self._tuning, **knobs))
         return self._verified(dimension, value, text, after, self.row)
 
@@ -203,11 +205,8 @@ class _Search:
             return None
         alphas = np.array(self._alphas(lines, int(position[0])))
         helps = (lines.best(alphas, self.limit) == self.row).any(axis=1)
-        nearest = sorted(alphas[helps].tolist(), key=self._distance)
+        nearest = sorted(alphas[helps].tolist(), key=lambda alpha: abs(alpha - self._tuning.alpha))
         return self._first("alpha", nearest, "alpha", lambda alpha: f"alpha {_decimals(alpha)}")
-
-    def _distance(self, alpha: float) -> float:
-        return abs(alpha - self._tuning.alpha)
 
     def _alphas(self, lines: ScoreLines, position: int) -> Sequence[float]:
         """Return the alphas to try: where the line of the document crosses others, and beyond."""
@@ -246,20 +245,6 @@ class _Search:
         numbers = sorted(range(1, MAX_ENTITIES_LIMIT + 1), key=lambda number: abs(number - now))
         return self._first("max_entities", numbers, "max_entities", lambda n: f"{n} entities")
 
-    def _hierarchy(self) -> Change | None:
-        other = not self._tuning.hierarchy
-        return self._first(
-            "hierarchy", [other], "hierarchy", lambda on: "two-pass" if on else "flat"
-        )
-
-    def _gate(self) -> Change | None:
-        other = "soft" if self._tuning.gate == "hard" else "hard"
-        return self._first("gate", [other], "gate", lambda gate: f"a {gate} gate")
-
-    def _parent(self) -> Change | None:
-        other = "max" if self._tuning.parent == "coverage" else "coverage"
-        return self._first("parent", [other], "parent", lambda parent: f"parent score {parent}")
-
     def _pinned(self) -> Change | None:
         tuning = self._tuning
         found = [
@@ -271,41 +256,38 @@ class _Search:
         return min(filter(None, found), key=lambda change: change.rank, default=None)
 
     def _path(self) -> Change | None:
-        path, scope = self._evidence.paths[self.row], self._evidence.scope.path
-        folders = path.split("/")[:-1]
-        for depth in range(1, len(folders) + 1):
-            folder = "/".join(folders[:depth]) + "/"
-            if scope and not folder.startswith(scope.rstrip("/") + "/"):
-                continue
-            inside = [other.startswith(folder) for other in self._evidence.paths]
-            if change := self._narrowed("path", folder, f"only {folder}", np.array(inside)):
-                return change
-        return None
+        paths, scope = self._evidence.paths, self._evidence.scope.path
+        names = paths[self.row].split("/")[:-1]
+        folders = ["/".join(names[: depth + 1]) + "/" for depth in range(len(names))]
+        return self._narrowed(
+            "path",
+            (
+                (folder, f"only {folder}", np.array([path.startswith(folder) for path in paths]))
+                for folder in folders
+                if not scope or folder.startswith(scope.rstrip("/") + "/")
+            ),
+        )
 
     def _doc_types(self) -> Change | None:
-        kind = self._evidence.kinds[self.row]
-        same = np.array([other == kind for other in self._evidence.kinds])
-        return self._narrowed("doc_types", (kind,), f"only the type {kind}", same) if kind else None
+        kinds, kind = self._evidence.kinds, self._evidence.kinds[self.row]
+        same = np.array([other == kind for other in kinds])
+        filters = [((kind,), f"only the type {kind}", same)] if kind else []
+        return self._narrowed("doc_types", filters)
 
     def _since(self) -> Change | None:
-        own = self._evidence.dates[self.row]
-        dates = np.array(self._evidence.dates)
-        for date in sorted({date for date in self._evidence.dates if date and date <= own}):
-            later = dates >= date
-            if change := self._narrowed("since", date, f"from {date}", later):
-                return change
-        return None
+        own, dates = self._evidence.dates[self.row], np.array(self._evidence.dates)
+        firsts = sorted({date for date in self._evidence.dates if date and date <= own})
+        filters = ((date, f"from {date}", dates >= date) for date in firsts)
+        return self._narrowed("since", filters)
 
     def _until(self) -> Change | None:
-        own = self._evidence.dates[self.row]
-        if not own:
-            return None
-        dates = np.array(self._evidence.dates)
-        for date in sorted({date for date in self._evidence.dates if date >= own}, reverse=True):
-            earlier = (dates != "") & (dates <= date)
-            if change := self._narrowed("until", date, f"to {date}", earlier):
-                return change
-        return None
+        own, dates = self._evidence.dates[self.row], np.array(self._evidence.dates)
+        lasts = {date for date in self._evidence.dates if date >= own} if own else ()
+        filters = (
+            (date, f"to {date}", (dates != "") & (dates <= date))
+            for date in sorted(lasts, reverse=True)
+        )
+        return self._narrowed("until", filters)
 
     def _stays_behind(self, in_scope: Flags) -> bool:
         """Return whether enough documents that are before it now are in scope, too.
@@ -313,23 +295,29 @@ class _Search:
         False where fewer documents may change scores: if frecency or dates count, or if none may be
         left that is linked.
         """
-        ranking = self.ranking
+        ranking, rank = self.ranking, self.ranking.ranks.get(self.row)
         is_safe = not ranking.kept or ranking.is_linked[self.row]
         may_change = ranking.frecency_weight or ranking.date_preference is not None
-        if not is_safe or may_change or not ranking.included[self.row]:
+        if not is_safe or may_change or rank is None:
             return False
-        ahead = ranking.order[: int(np.flatnonzero(ranking.order == self.row)[0])]
+        ahead = ranking.order[: rank - 1]
         return int(np.count_nonzero(in_scope[ahead])) >= self.limit
 
     def _narrowed(
-        self, dimension: Dimension, value: Any, text: str, in_scope: Flags
+        self, dimension: Dimension, filters: Iterable[tuple[Any, str, Flags]]
     ) -> Change | None:
-        """Return a filter if it brings the document, which passes it, into the top."""
-        if in_scope.all() or self._stays_behind(in_scope):
-            return None
-        after = rank(narrowed(self._evidence, in_scope), self._tuning)
-        row = int(np.count_nonzero(in_scope[: self.row]))
-        return self._verified(dimension, value, text, after, row)
+        """Return the first filter that brings the document, which passes all, into the top.
+
+        Each has its value, its words, and flags of the documents that pass it.
+        """
+        for value, text, in_scope in filters:
+            if in_scope.all() or self._stays_behind(in_scope):
+                continue
+            after = rank(narrowed(self._evidence, in_scope), self._tuning)
+            row = int(np.count_nonzero(in_scope[: self.row]))
+            if change := self._verified(dimension, value, text, after, row):
+                return change
+        return None
 
 
 def _decimals(number: float) -> str:
@@ -347,7 +335,6 @@ def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
     preference = evidence.date_preference
     if preference is not None:
         preference = replace(preference, matches=frozen(preference.matches[rows]))
-    position = {row: number for number, row in enumerate(numbers)}
     return replace(
         evidence,
         scope=replace(evidence.scope, in_scope=len(numbers)),
@@ -359,7 +346,9 @@ def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
         as_typed=typed,
         as_searched=typed if same else _components(evidence.as_searched, rows),
         known_items={
-            position[row]: what for row, what in evidence.known_items.items() if row in position
+            int(np.searchsorted(rows, row)): what
+            for row, what in evidence.known_items.items()
+            if in_scope[row]
         },
         frecency=frozen(evidence.frecency[rows]),
         reranker=None,
@@ -368,14 +357,11 @@ def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
     )
 
 
-def _components(components: ComponentScores, rows: NDArray[np.int64]) -> ComponentScores:
+def _components(components: ComponentScores, rows: Rows) -> ComponentScores:
+    arrays = ((field.name, getattr(components, field.name)) for field in fields(components))
     changes: dict[str, Any] = {
-        name: frozen(getattr(components, name)[rows])
-        for name in (
-            "raw_lexical", "lexical", "cosine", "vector", "own_relevance", "doc_relevance",
-            "propagated_from",
-        )
-    }  # fmt: skip
+        name: frozen(array[rows]) for name, array in arrays if isinstance(array, np.ndarray)
+    }
     return replace(components, **changes)
 
 

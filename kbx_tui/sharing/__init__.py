@@ -1,1 +1,0 @@
-"""Search results as a page to share: one HTML file without what is redacted."""

@@ -53,7 +53,7 @@ def write_named_page(folder: Path, query: str, page: str) -> Path:
     It is named after the query: `kbx-results-rollback-plan.html`, where that exists
     `kbx-results-rollback-plan-2.html`.
     """
-    name = f"kbx-results-{slug(query)}"
+    name = f"kbx-results-{words_for_name(query)}"
     for number in count(1):
         target = folder / f"{name}{'' if number == 1 else f'-{number}'}.html"
         try:
@@ -66,7 +66,7 @@ def write_named_page(folder: Path, query: str, page: str) -> Path:
     return target
 
 
-def slug(query: str) -> str:
+def words_for_name(query: str) -> str:
     """Return the words of a query as a part of a file name: `rollback-plan`."""
     words = _NO_LETTERS.sub("-", fold(query)).strip("-")
     if len(words) > SLUG_LENGTH:

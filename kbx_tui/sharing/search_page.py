@@ -17,7 +17,7 @@ from typing import Any
 
 from kbx_tui import __version__
 from kbx_tui.formatting import format_count, format_percent, format_score, mode_name
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.search.results.response import (
     SearchMeta,
     SearchResponse,

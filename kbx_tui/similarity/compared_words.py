@@ -84,7 +84,6 @@ class AnalysedText:
 
 @lru_cache(maxsize=65536)
 def analyse_words(text: str) -> AnalysedText:
-    """Return a text with its words analysed."""
     text = text.strip()
     words = tuple(tokens(text))
     stems = {word: stem(word) for word in _expand_abbreviations(words)}

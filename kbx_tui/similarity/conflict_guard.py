@@ -100,12 +100,6 @@ def find_conflicts(left: str, right: str) -> tuple[Conflict, ...]:
     return tuple(conflict for differ in _GUARDS for conflict in differ(ours, theirs))
 
 
-def contradict(left: str, right: str) -> bool:
-    """Return whether there is any conflict, stopping at the first."""
-    ours, theirs = _claims(left), _claims(right)
-    return any(differ(ours, theirs) for differ in _GUARDS)
-
-
 _claims = lru_cache(maxsize=65536)(_Claims)
 
 
@@ -172,7 +166,7 @@ def _opposites(left: _Claims, right: _Claims) -> list[Conflict]:
 
 
 _GUARDS = (_dates, _numbers, _names, _negation, _opposites)
-"""In the order in which conflicts are listed."""
+"""The guards, in the order in which conflicts are listed."""
 
 
 def _listed(parts: Iterable[ProperName | Quantity | TemporalExpression]) -> str:
@@ -216,7 +210,12 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class ProperName:
-    """A name or code in a text."""
+    """A name or code in a text.
+
+    `Alice`, `Berlin`, `Team A`, `v2`, `KBX-12`. A word is a name when it is capitalised for no
+    other reason. At the start of a sentence it is one when a third-person verb or another name
+    follows (`Alice prefers tea`); in a headline, where every word is capitalised, none is.
+    """
 
     written: str
     key: str
@@ -226,7 +225,6 @@ class ProperName:
 
 
 def find_proper_names(text: str) -> tuple[ProperName, ...]:
-    """Return the names and codes of a text in order."""
     matches = list(_NAME_WORD.finditer(text))
     words = [match.group() for match in matches]
     capitals = [word[0].isupper() for word in words]

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kbx_tui.knowledge.records import Fact
+from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.similarity.conflict_guard import Conflict
-from kbx_tui.similarity.fact_vectors import FactVectors, Flags, Rows
+from kbx_tui.similarity.fact_vectors import FactVectors
 from kbx_tui.similarity.matches import DuplicateFact, Thresholds
-from kbx_tui.similarity.pair_score import Calibration, PairSimilarity, score_pair
+from kbx_tui.similarity.pair_score import Calibration, PairSimilarity, similarity
 
 BLOCK = 2048
 STRETCH = 64
@@ -90,7 +91,6 @@ def find_clusters(
     calibration: Calibration,
     thresholds: Thresholds,
     *,
-    names: dict[str, str],
     within: Flags | None = None,
     kept: KeptPairs = NOTHING_KEPT,
 ) -> tuple[list[DuplicateCluster], list[ConflictingFacts], int]:
@@ -101,17 +101,23 @@ def find_clusters(
     facts, texts = fact_vectors.facts, fact_vectors.texts
     groups, linked = _DisjointSets(len(facts)), dict[tuple[int, int], float]()
     minimum = [thresholds.of(fact.kind, fact.text) for fact in facts]
-    record = cache(lambda row: DuplicateFact.of(facts[row], names))  # may be in many pairs
+
+    @cache  # one may be in many pairs
+    def record(row: int) -> DuplicateFact:
+        fact, name = facts[row], fact_vectors.entity_name(facts[row])
+        return DuplicateFact(
+            fact.text, fact.fact_id, fact.path, fact.line, fact.date, name, fact.kind
+        )
+
     conflicting, kept_pairs = [], 0
     for kind in ("fact", "open_item"):
         of_kind = np.array([fact.kind == kind for fact in facts], np.bool_)
         rows = np.flatnonzero(of_kind if within is None else of_kind & within)
         for left, right, cosine in _candidates(fact_vectors, rows):
             threshold = max(minimum[left], minimum[right])
-            scored = score_pair(texts[left], texts[right], cosine, calibration)
-            if scored.score < threshold:
+            pair = similarity(texts[left], texts[right], cosine, calibration)
+            if pair.score < threshold:
                 continue
-            pair = scored.with_conflicts()
             is_conflict = pair.relation == "conflict"
             if not is_conflict and not thresholds.reached(pair, threshold):
                 continue

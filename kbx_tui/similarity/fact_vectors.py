@@ -20,6 +20,7 @@ from kbx_tui.index.tables import FACT_COLUMNS, fact_from_row
 from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, quantize
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity, Fact
+from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import normal_form
 
@@ -27,9 +28,6 @@ MAX_EMBEDDED_ON_READ = 2000
 """Maximum number of facts to embed on the spot; more are left to `kbx index`."""
 READ_WHOLE_TABLE_FROM = 500
 """Number of vectors from which reading the whole table is faster than listing hashes."""
-
-Flags = NDArray[np.bool_]
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +47,12 @@ class FactVectors:
     """Normal form of a compared text -> its rows."""
     rows_by_entity: dict[str, list[int]]
     """Entity id -> the rows of its facts."""
+    entities: Mapping[str, Entity]
+    """Entities by id."""
+
+    def entity_name(self, fact: Fact) -> str:
+        """Return the name of the entity that a fact belongs to, empty if it is not known."""
+        return self.entities[fact.entity_id].name if fact.entity_id in self.entities else ""
 
     def owned_by(self, entity_id: str) -> Flags:
         """Return a mask of the facts that belong to an entity, shape (n,)."""
@@ -74,20 +78,24 @@ def build_fact_vectors(
     vectors: Vectors,
     missing: int = 0,
     *,
-    entities: Mapping[str, Entity] | None = None,
+    entities: Mapping[str, Entity],
 ) -> FactVectors:
-    """Index facts and the vectors of their compared texts.
-
-    `missing` is the number without a vector; `entities` maps the ids of their entities.
-    """
-    texts = compared_texts(facts, entities or {})
+    """Index facts and the vectors of their compared texts, `missing` of which are zeros."""
+    texts = compared_texts(facts, entities)
     rows_by_text: dict[str, list[int]] = {}
     rows_by_entity: dict[str, list[int]] = {}
     for row, (fact, text) in enumerate(zip(facts, texts, strict=True)):
         rows_by_text.setdefault(normal_form(text), []).append(row)
         rows_by_entity.setdefault(fact.entity_id, []).append(row)
     return FactVectors(
-        tuple(facts), texts, vectors, quantize(vectors), missing, rows_by_text, rows_by_entity
+        facts=tuple(facts),
+        texts=texts,
+        vectors=vectors,
+        quantized=quantize(vectors),
+        missing=missing,
+        rows_by_text=rows_by_text,
+        rows_by_entity=rows_by_entity,
+        entities=entities,
     )
 
 
@@ -106,12 +114,8 @@ class FactVectorCache:
         self._generation = -1
         self._cached: dict[str, FactVectors] = {}
 
-    def all(self) -> FactVectors:
-        """Return the facts of all entities."""
-        return self.of("")
-
     def of(self, entity_id: str) -> FactVectors:
-        """Return the facts of one entity."""
+        """Return the facts of one entity, those of all for an empty id."""
         generation = self._index.generation().number
         if generation != self._generation:
             self._cached, self._generation = {}, generation
@@ -123,7 +127,7 @@ class FactVectorCache:
         where = "status = 'active'"
         if entity_id:
             where += f" AND entity_id = {quoted(entity_id)}"
-        table = self._index.reader.rows("facts", [*FACT_COLUMNS, "text_hash"], where)
+        table = self._index.store.rows("facts", [*FACT_COLUMNS, "text_hash"], where)
         table = table.sort_by([("path", "ascending"), ("line", "ascending")])
         facts = [fact_from_row(row) for row in table.to_pylist()]
         hashes = table["text_hash"].to_pylist()
@@ -148,7 +152,7 @@ class FactVectorCache:
         self._require_model()
         is_small = len(rows_of) < READ_WHOLE_TABLE_FROM
         where = is_one_of("text_hash", rows_of) if is_small else "text_hash != ''"
-        table = self._index.reader.rows("vectors", ["text_hash", "vector"], where)
+        table = self._index.store.rows("vectors", ["text_hash", "vector"], where)
         flat = table["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
         stored = flat.reshape(-1, vectors.shape[1])
         for position, text_hash in enumerate(table["text_hash"].to_pylist()):
@@ -158,7 +162,7 @@ class FactVectorCache:
         return vectors, has_vector
 
     def _require_model(self) -> None:
-        made_with = self._index.reader.rows("meta", ["value"], "key = 'model'")["value"].to_pylist()
+        made_with = self._index.store.rows("meta", ["value"], "key = 'model'")["value"].to_pylist()
         model = json.loads(made_with[0]) if made_with else self._embedder.model
         if model != self._embedder.model:
             raise wrong_model_error(model, self._embedder.model)
@@ -227,9 +231,9 @@ class TextVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._vector_of: dict[str, NDArray[np.float32]] = {}
+        self._vector_of: dict[str, Vector] = {}
 
-    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def of(self, texts: Sequence[str]) -> Vectors:
         """Return the vector of each text, shape (texts, dimension). Raises EmbeddingError."""
         new = sorted({text for text in texts if text not in self._vector_of})
         if new:

@@ -1,4 +1,4 @@
-"""What the fields of entities hold, compared with a text like facts are.
+"""What the fields of entities hold, compared with a text as facts are, or with a proposed value.
 
 All fields of one entity are compared. Without an entity, only values that share a word with the
 text: a base has thousands, and hardly any would match without one.
@@ -14,15 +14,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import numpy as np
 
-from kbx_tui.embedding.embedder import Vectors
-from kbx_tui.index.store import is_one_of
-from kbx_tui.knowledge.records import Entity
+from kbx_tui.embedding.embedder import Embedder, Vectors
+from kbx_tui.errors import ConfigError
+from kbx_tui.index.store import is_one_of, quoted
+from kbx_tui.knowledge.entity_names import strip_subject
+from kbx_tui.knowledge.records import Entity, FactKind
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import analyse_words
-from kbx_tui.similarity.fact_vectors import CandidateText
-from kbx_tui.similarity.matches import Nearest, SimilarityMatch, Thresholds
-from kbx_tui.similarity.pair_score import Calibration, PairScore, score_pair
+from kbx_tui.similarity.fact_comparison import MIN_COMPARED
+from kbx_tui.similarity.fact_vectors import CandidateText, FactVectorCache, FactVectors
+from kbx_tui.similarity.matches import FieldSimilarity, SimilarityMatch, Thresholds
+from kbx_tui.similarity.pair_score import (
+    Calibration,
+    PairSimilarity,
+    calibration_of,
+    pair_similarity,
+    require_text,
+    similarity,
+)
 
 MAX_COMPARED = 64
 """Values compared with one text: those with the most words in common."""
@@ -35,6 +46,11 @@ NOT_COMPARED = frozenset(
     | {"status", "facts", "open_items"}
 )
 """Fields that identify or file a page, or list facts, instead of saying something."""
+
+_LISTS: Mapping[str, FactKind] = {
+    "facts": "fact", "fact": "fact", "open_items": "open_item", "open_item": "open_item",
+}  # fmt: skip
+"""Fields that are lists under a heading -> the kind of their items."""
 
 _LINK = re.compile(r"\[\[([^\]|]+\|)?([^\]]+)\]\]")
 
@@ -81,7 +97,7 @@ class FieldValues:
 
     def _read(self, paths: Sequence[str]) -> list[FieldValue]:
         where = is_one_of("path", paths) if len(paths) <= MAX_LISTED else "path != ''"
-        table = self._index.reader.rows("documents", ["path", "frontmatter"], where)
+        table = self._index.store.rows("documents", ["path", "frontmatter"], where)
         values = []
         for row in sorted(table.to_pylist(), key=lambda row: row["path"]):
             entity = self._pages.get(row["path"])
@@ -98,59 +114,29 @@ class FieldValues:
         return values
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredField:
-    """A field value with its score and the threshold that applies to it."""
-
-    value: FieldValue
-    pair: PairScore
-    threshold: float
-
-    @property
-    def text(self) -> str:
-        """What the field holds."""
-        return self.value.text
-
-    def as_nearest(self) -> Nearest:
-        """Return this value as one of the nearest texts, whether or not it conflicts."""
-        path = self.value.entity.path
-        return Nearest(self.text, self.pair.score, self.threshold, "field", path, 1)
-
-    def as_match(self, names: Mapping[str, str]) -> SimilarityMatch:
-        """Return this value as a match, with the conflicts between the two texts."""
-        pair, entity = self.pair.with_conflicts(), self.value.entity
-        return SimilarityMatch(
-            text=self.text,
-            score=pair.score,
-            fact_id=None,
-            source_path=entity.path,
-            date="",
-            entity_name=names.get(entity.id, ""),
-            match_type="field",
-            threshold=self.threshold,
-            relation=pair.relation,
-            cosine=pair.cosine,
-            signals=pair.signals,
-            conflicts=pair.conflicts,
-            line=1,
-            done=False,
-            field=self.value.field,
-        )
-
-
 def score_fields(
     candidate: CandidateText,
     values: Sequence[FieldValue],
     vectors: Vectors,
     calibration: Calibration,
     thresholds: Thresholds,
-) -> list[ScoredField]:
+) -> list[SimilarityMatch]:
     """Return field values with their scores; `vectors` has the unit vector of each, in order."""
     scored = []
     for value, stored in zip(values, vectors, strict=True):
         text, vector = candidate.compared_with(value.entity.id)
-        pair = score_pair(text, value.text, float(stored @ vector), calibration)
-        scored.append(ScoredField(value, pair, thresholds.of("field", value.text)))
+        match = SimilarityMatch(
+            text=value.text,
+            pair=similarity(text, value.text, float(stored @ vector), calibration),
+            threshold=thresholds.of("field", value.text),
+            match_type="field",
+            source_path=value.entity.path,
+            line=1,
+            entity_id=value.entity.id,
+            entity_name=value.entity.name,
+            field=value.field,
+        )
+        scored.append(match)
     return scored
 
 
@@ -172,3 +158,97 @@ def _is_text(value: object) -> bool:
     if isinstance(value, list):
         return all(isinstance(item, str) for item in value)
     return isinstance(value, str)
+
+
+def check_field(
+    entity: Entity,
+    field: str,
+    value: str,
+    *,
+    index: OpenIndex,
+    cache: FactVectorCache,
+    embedder: Embedder,
+    thresholds: Thresholds,
+) -> FieldSimilarity:
+    """Compare a proposed value with a field; for a list, with its most similar item.
+
+    Raises ConfigError for an empty field or value.
+    """
+    require_text(value)
+    kind = _LISTS.get(field.strip().casefold().replace(" ", "_").replace("-", "_"))
+    if kind:
+        pair, stored = _nearest_line(
+            cache.of(entity.id), kind, strip_subject(value, entity), embedder
+        )
+    else:
+        current = _current_values(index, entity, field)
+        pairs = pair_similarity([(text, value) for text in current], embedder)
+        pair, stored = _best(pairs, current)
+    threshold = thresholds.of(kind or "field", stored)
+    return FieldSimilarity(
+        entity=entity.name,
+        field=field.strip(),
+        current_value=None if pair is None else stored,
+        proposed_value=value,
+        similarity=0.0 if pair is None else pair.score,
+        is_similar=pair is not None and pair.score >= threshold and pair.relation != "conflict",
+        threshold=threshold,
+        match_type=kind or "field",
+        pair=pair,
+        model=embedder.model,
+    )
+
+
+def _current_values(index: OpenIndex, entity: Entity, field: str) -> list[str]:
+    """Return what a field holds as plain texts: one value, or the items of a list.
+
+    `name`, `aliases`, `role` and `team` come from the index, anything else is a frontmatter key of
+    the page. Empty when the field is absent. Raises ConfigError for an empty field name.
+    """
+    name = field.strip()
+    if not name:
+        raise ConfigError("the field name is empty; give role, team or any frontmatter key")
+    known: dict[str, Any] = {
+        "name": entity.name,
+        "aliases": list(entity.aliases),
+        "role": entity.role,
+        "team": entity.team,
+    }
+    value = known.get(name.casefold())
+    return value_texts(value or _frontmatter(index, entity, name))
+
+
+def _frontmatter(index: OpenIndex, entity: Entity, name: str) -> Any:
+    if not entity.path:
+        return None
+    where = f"path = {quoted(entity.path)}"
+    for row in index.store.rows("documents", ["frontmatter"], where).to_pylist():
+        fields: dict[str, Any] = msgspec.json.decode(row["frontmatter"])
+        folded = {str(key).casefold(): value for key, value in fields.items()}
+        return fields.get(name, folded.get(name.casefold()))
+    return None
+
+
+def _nearest_line(
+    facts: FactVectors, kind: FactKind, value: str, embedder: Embedder
+) -> tuple[PairSimilarity | None, str]:
+    of_kind = np.array([fact.kind == kind for fact in facts.facts], np.bool_)
+    vector = embedder.embed([value])[0]
+    rows = facts.nearest(vector, MIN_COMPARED, of_kind)
+    cosines = facts.cosines(vector, rows)
+    calibration = calibration_of(embedder.model)
+    pairs = [
+        similarity(facts.texts[row], value, cosine, calibration)
+        for row, cosine in zip(rows, cosines.tolist(), strict=True)
+    ]
+    return _best(pairs, [facts.facts[row].text for row in rows])
+
+
+def _best(
+    pairs: Sequence[PairSimilarity], texts: Sequence[str]
+) -> tuple[PairSimilarity | None, str]:
+    """Return the best pair, preferring one without a conflict on a tie, and its text."""
+    best = max(
+        range(len(pairs)), key=lambda i: (pairs[i].score, not pairs[i].conflicts), default=None
+    )
+    return (None, "") if best is None else (pairs[best], texts[best])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.config import DedupSettings
 from kbx_tui.errors import OutOfRange
-from kbx_tui.knowledge.records import Fact, FactKind
+from kbx_tui.knowledge.records import FactKind
 from kbx_tui.similarity.compared_words import Signals
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.pair_score import PairSimilarity, Relation
@@ -31,82 +31,62 @@ class DuplicateFact:
     entity_name: str
     match_type: FactKind
 
-    @classmethod
-    def of(cls, fact: Fact, names: Mapping[str, str]) -> DuplicateFact:
-        """Return the fact with the name of its entity; `names` maps entity ids to names."""
-        name = names.get(fact.entity_id, "")
-        return cls(fact.text, fact.fact_id, fact.path, fact.line, fact.date, name, fact.kind)
-
 
 @dataclass(frozen=True, slots=True)
 class SimilarityMatch:
-    """A stored text similar to the one checked."""
+    """A stored text compared with the one checked."""
 
     text: str
-    score: float
-    """Calibrated, 0..1; exactly 1 for identical text."""
-    fact_id: int | None
-    """Id of the fact or open item; None for a passage or a field."""
-    source_path: str
-    date: str
-    """ISO date, or empty."""
-    entity_name: str
-    """The entity the fact or field belongs to, or whose page a passage is on; or empty."""
-    match_type: MatchType
+    pair: PairSimilarity
+    """The text checked on the left, the stored one on the right."""
     threshold: float
-    """The threshold that applies to it: a match may be listed below it, see `is_similar`."""
-    relation: Relation
-    cosine: float
-    signals: Signals
-    conflicts: tuple[Conflict, ...]
+    """The score that such a text needs; it may be listed below that, see `is_similar`."""
+    match_type: MatchType
+    source_path: str
     line: int
     """Line in the file, 1-based; 1 for a field, which stands in the frontmatter."""
-    done: bool
+    entity_id: str = ""
+    """The entity the fact or field belongs to; empty for a passage."""
+    entity_name: str = ""
+    """Name of that entity, or of the one whose page a passage is on; or empty."""
+    fact_id: int | None = None
+    """Id of the fact or open item; None for a passage or a field."""
+    date: str = ""
+    """ISO date, or empty."""
+    done: bool = False
     """Whether an open item is ticked off."""
     field: str = ""
     """Name of the field; empty for anything else."""
 
-    @classmethod
-    def of(
-        cls, fact: DuplicateFact, pair: PairSimilarity, threshold: float, *, done: bool = False
-    ) -> SimilarityMatch:
-        """Return a fact as a match; `threshold` is the one that applies to it."""
-        return cls(
-            text=fact.text,
-            score=pair.score,
-            fact_id=fact.fact_id,
-            source_path=fact.source_path,
-            date=fact.date,
-            entity_name=fact.entity_name,
-            match_type=fact.match_type,
-            threshold=threshold,
-            relation=pair.relation,
-            cosine=pair.cosine,
-            signals=pair.signals,
-            conflicts=pair.conflicts,
-            line=fact.line,
-            done=done,
-        )
+    @property
+    def score(self) -> float:
+        """Calibrated, 0..1; exactly 1 for identical text."""
+        return self.pair.score
+
+    @property
+    def cosine(self) -> float:
+        """Raw cosine of the two vectors, -1..1."""
+        return self.pair.cosine
+
+    @property
+    def signals(self) -> Signals:
+        """What the two texts have in common."""
+        return self.pair.signals
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """What the two texts contradict each other on."""
+        return self.pair.conflicts
+
+    @property
+    def relation(self) -> Relation:
+        """What score and conflicts make of the two texts."""
+        return self.pair.relation
 
     @property
     def is_similar(self) -> bool:
         """Whether the two texts say the same: the threshold is reached, without a conflict."""
         return self.score >= self.threshold and self.relation != "conflict"
-
-
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """One of the texts with the best scores, whether it matches or not."""
-
-    text: str
-    score: float
-    """0..1."""
-    threshold: float
-    """The score such a text needs to match."""
-    match_type: MatchType
-    source_path: str
-    line: int
-    """Line in the file, 1-based."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +105,7 @@ class SimilarityCheck:
     """Whether any of `matches` is similar."""
     best_score: float
     """The best score of all texts compared, even below the threshold; 0 when there were none."""
-    nearest: tuple[Nearest, ...]
+    nearest: tuple[SimilarityMatch, ...]
     """The texts with the best scores, best first, at most five."""
     model: str
     """Embedding model."""
@@ -176,16 +156,6 @@ LONG_FACT = 20
 """Number of words from which a fact counts as long."""
 
 
-class Scored(Protocol):
-    """A score with its signals: a PairScore or a PairSimilarity."""
-
-    @property
-    def score(self) -> float: ...
-
-    @property
-    def signals(self) -> Signals: ...
-
-
 def require_threshold(threshold: float) -> None:
     """Raise OutOfRange for a threshold that is not within 0..1."""
     if not 0.0 <= threshold <= 1.0:
@@ -213,7 +183,6 @@ class Thresholds:
         return self.settings.default_threshold if self.given is None else self.given
 
     def of(self, match_type: MatchType, text: str) -> float:
-        """Return the threshold that applies to a stored text."""
         if self.given is not None:
             return self.given
         settings = self.settings
@@ -226,20 +195,20 @@ class Thresholds:
         is_long = len(text.split()) >= LONG_FACT
         return settings.long_fact_threshold if is_long else settings.fact_threshold
 
-    def reached(self, pair: Scored, threshold: float) -> bool:
+    def reached(self, pair: PairSimilarity, threshold: float) -> bool:
         """Return whether a pair is similar, conflicts aside."""
         return pair.score >= threshold and (is_near(pair) or threshold < FLOOR)
 
-    def listed(self, pair: Scored, threshold: float) -> bool:
+    def listed(self, pair: PairSimilarity, threshold: float) -> bool:
         """Return whether a pair is shown: what is similar, and what is somewhat similar."""
         return self.reached(pair, threshold if self.given is not None else min(threshold, LISTED))
 
-    def is_misleading(self, pair: Scored, threshold: float) -> bool:
+    def is_misleading(self, pair: PairSimilarity, threshold: float) -> bool:
         """Return whether a score suggests a match that is none: it means nothing here."""
         return pair.score >= threshold and not self.reached(pair, threshold)
 
 
-def is_near(pair: Scored) -> bool:
+def is_near(pair: PairSimilarity) -> bool:
     """Return whether a score is meaningful in a base where most texts are unrelated."""
     signals = pair.signals
     return pair.score == 1.0 or signals.shares_word or signals.cosine >= WITHOUT_COMMON_WORD

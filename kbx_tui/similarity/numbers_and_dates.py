@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, cast
 
+from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
+
 _SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
 fifteen sixteen seventeen eighteen nineteen twenty"""
 NUMBER_WORDS: dict[str, int] = {word: value for value, word in enumerate(_SMALL.split())} | {
@@ -195,13 +197,7 @@ def _unit(word: str) -> tuple[str, str]:
 
 Part = Literal["year", "month", "day", "weekday", "quarter", "hour", "when"]
 
-_MONTHS = "january february march april may june july august september october november december"
-_MONTH = {name: n for n, name in enumerate(_MONTHS.split(), 1)}
-_MONTH |= {name[:3]: number for name, number in _MONTH.items()} | {"sept": 9}
-_MONTH_STARTS = tuple(name[:3] for name in _MONTHS.split())
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
-_WEEKDAY = {name: n for n, name in enumerate(_WEEKDAYS.split(), 1)}
-_NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
+_NAMES = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 
 _ISO = re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?(?![\d-])")
 _DAY_MONTH = re.compile(
@@ -217,7 +213,7 @@ _MONTH_ALONE = re.compile(
     r"\b(?P<month>January|February|(?<!^)March|April|(?<=in )May|June|July|August|"
     r"September|October|November|December)\b"
 )
-_WEEKDAY_ALONE = re.compile(rf"(?i)\b(?P<weekday>{_WEEKDAYS.replace(' ', '|')})s?\b")
+_WEEKDAY_ALONE = re.compile(rf"(?i)\b(?P<weekday>{'|'.join(WEEKDAY_NUMBERS)})s?\b")
 _QUARTER = re.compile(r"(?i)\bq(?P<quarter>[1-4])\b(?:[\s/-]*(?P<year>\d{4}))?")
 _YEAR = re.compile(r"(?<![\w.,-])(?P<year>19\d\d|20\d\d)(?![\w-]|[.,]\d)")
 _TIME = re.compile(
@@ -265,7 +261,7 @@ def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
     if has_year:
         add_all(_ISO)
     earlier, lowered = list(found), text.lower()
-    if any(map(lowered.__contains__, _MONTH_STARTS)):  # the patterns are slow, and seldom needed
+    if any(name[:3] in lowered for name in MONTH_NAMES):  # the patterns are slow, and seldom needed
         for pattern in (_DAY_MONTH, _MONTH_DAY, _MONTH_YEAR, _MONTH_ALONE):
             earlier = list(found)
             add_all(pattern)
@@ -286,7 +282,11 @@ def _comparable(value: str | int) -> int | str:
     if isinstance(value, int):
         return value
     word = value.lower()
-    return int(word) if word.isdigit() else _MONTH.get(word) or _WEEKDAY.get(word) or word
+    return (
+        int(word)
+        if word.isdigit()
+        else MONTH_NUMBERS.get(word) or WEEKDAY_NUMBERS.get(word) or word
+    )
 
 
 def differing_times(

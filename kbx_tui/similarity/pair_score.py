@@ -18,7 +18,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +27,7 @@ import numpy as np
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError
 from kbx_tui.similarity.compared_words import Form, Signals, analyse_words, compare, form_of
-from kbx_tui.similarity.conflict_guard import Conflict, contradict, find_conflicts
+from kbx_tui.similarity.conflict_guard import Conflict, find_conflicts
 
 Relation = Literal["exact", "duplicate", "conflict", "related", "different"]
 
@@ -40,25 +40,12 @@ RELATED = 0.6
 """Lowest score of texts that are related, or that may contradict each other."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PairSimilarity:
-    """How similar two texts are, and why."""
+    """How similar two texts are, and why.
 
-    score: float
-    """Calibrated, 0..1; exactly 1 only for identical text, ignoring case, accents and spacing."""
-    cosine: float
-    """Raw cosine of the two vectors, -1..1."""
-    signals: Signals
-    conflicts: tuple[Conflict, ...]
-    relation: Relation
-    form: Form
-    is_calibrated: bool
-    """False for an embedder without a calibration, whose score is the raw cosine."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairScore:
-    """The similarity of two texts before looking for conflicts, which takes most of the time."""
+    Conflicts are looked for when they are asked for: that takes most of the time.
+    """
 
     left: str
     """Stripped of surrounding white space, as is `right`."""
@@ -66,27 +53,32 @@ class PairScore:
     is_same: bool
     """Whether the texts are identical, ignoring case, accents and spacing."""
     score: float
-    """As in PairSimilarity, like the fields below."""
+    """Calibrated, 0..1; exactly 1 only for identical text."""
     signals: Signals
     form: Form
     is_calibrated: bool
+    """False for an embedder without a calibration, whose score is the raw cosine."""
 
-    def is_conflict(self) -> bool:
-        """Return whether the relation is `conflict`, stopping at the first conflict found."""
-        return not self.is_same and self.score >= RELATED and contradict(self.left, self.right)
+    @property
+    def cosine(self) -> float:
+        """Raw cosine of the two vectors, -1..1."""
+        return self.signals.cosine
 
-    def with_conflicts(self) -> PairSimilarity:
-        """Return the full similarity, conflicts included."""
-        conflicts = () if self.is_same else find_conflicts(self.left, self.right)
-        return PairSimilarity(
-            score=self.score,
-            cosine=self.signals.cosine,
-            signals=self.signals,
-            conflicts=conflicts,
-            relation="exact" if self.is_same else _relation(self.score, conflicts),
-            form=self.form,
-            is_calibrated=self.is_calibrated,
-        )
+    @cached_property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """What the two texts contradict each other on."""
+        return () if self.is_same else find_conflicts(self.left, self.right)
+
+    @property
+    def relation(self) -> Relation:
+        """What the score and the conflicts make of the two texts."""
+        if self.is_same:
+            return "exact"
+        if self.score < RELATED:
+            return "different"
+        if self.conflicts:
+            return "conflict"
+        return "duplicate" if self.score >= DUPLICATE else "related"
 
 
 def pair_similarity(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[PairSimilarity]:
@@ -98,9 +90,8 @@ def pair_similarity(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> lis
         for text in pair:
             require_text(text)
     pairs = [(left[:MAX_TEXT], right[:MAX_TEXT]) for left, right in pairs]
-    texts = sorted(
-        {text for pair in pairs for text in pair}
-    )  # sorted: batches, and so rounding, must not depend on the caller
+    # Sorted: batches, and so rounding, must not depend on the caller.
+    texts = sorted({text for pair in pairs for text in pair})
     vectors = embedder.embed(texts).astype(np.float64)
     row_of = {text: row for row, text in enumerate(texts)}
     calibration = calibration_of(embedder.model)
@@ -112,29 +103,12 @@ def pair_similarity(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> lis
 
 def similarity(left: str, right: str, cosine: float, calibration: Calibration) -> PairSimilarity:
     """Return the similarity of two texts whose vectors have this cosine. Pure."""
-    return score_pair(left, right, cosine, calibration).with_conflicts()
-
-
-def score_pair(left: str, right: str, cosine: float, calibration: Calibration) -> PairScore:
-    """Return the score of two texts and its signals, without looking for conflicts. Pure."""
     one, other = analyse_words(left[:MAX_TEXT]), analyse_words(right[:MAX_TEXT])
-    signals = compare(one, other, _rounded(cosine))
-    form = form_of(one, other)
+    cosine = round(min(max(cosine, -1.0), 1.0), 6)  # batches of different sizes differ by 1e-7
+    signals, form = compare(one, other, cosine), form_of(one, other)
     is_same = one.normal == other.normal
     score = 1.0 if is_same else round(calibration.score(signals, form), 6)
-    return PairScore(one.text, other.text, is_same, score, signals, form, calibration.is_known)
-
-
-def _rounded(cosine: float) -> float:
-    return round(min(max(cosine, -1.0), 1.0), 6)  # batches of different sizes differ by 1e-7
-
-
-def _relation(score: float, conflicts: tuple[Conflict, ...]) -> Relation:
-    if conflicts and score >= RELATED:
-        return "conflict"
-    if score >= DUPLICATE:
-        return "duplicate"
-    return "related" if score >= RELATED else "different"
+    return PairSimilarity(one.text, other.text, is_same, score, signals, form, calibration.is_known)
 
 
 def require_text(text: str) -> str:
@@ -185,7 +159,6 @@ class Curve:
     """(sum, score) pairs, ascending; the first score is 0, the last 1."""
 
     def sum(self, signals: Signals) -> float:
-        """Return the weighted sum of the signals."""
         return (
             self.cosine * signals.cosine
             + self.tokens * signals.tokens
@@ -224,7 +197,6 @@ class Calibration:
 
     @property
     def is_known(self) -> bool:
-        """Whether this model has been calibrated."""
         return bool(self.curves)
 
     def score(self, signals: Signals, form: Form) -> float:

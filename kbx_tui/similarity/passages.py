@@ -10,16 +10,14 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.index.store import is_one_of
 from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.fact_comparison import Comparison, best_first, top_nearest
-from kbx_tui.similarity.matches import Nearest, SimilarityMatch, Thresholds
+from kbx_tui.similarity.matches import SimilarityMatch, Thresholds
 from kbx_tui.similarity.pair_score import calibration_of, similarity
 
 NEAREST_CHUNKS = 8
@@ -29,8 +27,6 @@ FEWEST_WORDS = 2
 
 _MARKER = re.compile(r"^\s*(?:[-*+>]|\d{1,9}[.)]|#{1,6}|\|)\s*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"'(\[]?[A-Z0-9])")
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +39,7 @@ class _Chunk:
 
 def find_passages(
     text: str,
-    vector: NDArray[np.float32],
+    vector: Vector,
     index: OpenIndex,
     embedder: Embedder,
     thresholds: Thresholds,
@@ -66,38 +62,29 @@ def find_passages(
     vectors = embedder.embed([passage for _, _, passage in passages])
     calibration = calibration_of(embedder.model)
     best: dict[_Chunk, SimilarityMatch] = {}
-    nearest: list[Nearest] = []
+    nearest: list[SimilarityMatch] = []
     for (chunk, line, passage), cosine in zip(passages, (vectors @ vector).tolist(), strict=True):
-        pair = similarity(text, passage, cosine, calibration)
-        threshold = thresholds.of("chunk", passage)
-        if not thresholds.is_misleading(pair, threshold):
-            nearest.append(Nearest(passage, pair.score, threshold, "chunk", chunk.path, line))
-        if not thresholds.listed(pair, threshold):
-            continue
         match = SimilarityMatch(
             text=passage,
-            score=pair.score,
-            fact_id=None,
-            source_path=chunk.path,
-            date=chunk.date,
-            entity_name=names.get(chunk.path, ""),
+            pair=similarity(text, passage, cosine, calibration),
+            threshold=thresholds.of("chunk", passage),
             match_type="chunk",
-            threshold=threshold,
-            relation=pair.relation,
-            cosine=pair.cosine,
-            signals=pair.signals,
-            conflicts=pair.conflicts,
+            source_path=chunk.path,
             line=line,
-            done=False,
+            entity_name=names.get(chunk.path, ""),
+            date=chunk.date,
         )
-        other = best.get(chunk)
-        if other is None or (match.is_similar, match.score) > (other.is_similar, other.score):
-            best[chunk] = match
+        if not thresholds.is_misleading(match.pair, match.threshold):
+            nearest.append(match)
+        if thresholds.listed(match.pair, match.threshold):
+            other = best.setdefault(chunk, match)
+            if (match.is_similar, match.score) > (other.is_similar, other.score):
+                best[chunk] = match
     return Comparison(best_first(list(best.values())), top_nearest(nearest))
 
 
 def _nearest_chunks(
-    index: OpenIndex, embedder: Embedder, vector: NDArray[np.float32], within: Flags
+    index: OpenIndex, embedder: Embedder, vector: Vector, within: Flags
 ) -> list[_Chunk]:
     generation = index.generation()
     vectors = generation.vectors(model=embedder.model, dimension=embedder.dimension)
@@ -108,14 +95,14 @@ def _nearest_chunks(
     date_of = {(snapshot.paths[row], line): snapshot.dates[row] for row, line in nearest}
     where = is_one_of("path", sorted({path for path, _ in date_of}))
     columns = ["path", "version", "line_start", "start", "end"]
-    found = index.reader.rows("chunks", columns, where).to_pylist()
+    found = index.store.rows("chunks", columns, where).to_pylist()
     near = [
         row
         for row in found
         if (row["path"], row["line_start"]) in date_of
         and row["version"] == snapshot.versions[snapshot.row_of[row["path"]]]
     ]
-    bodies = generation.bodies.read([row["path"] for row in near], index.reader)
+    bodies = generation.bodies.read([row["path"] for row in near])
     return [
         _Chunk(
             row["path"],

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.results.notes import vector_notes
+from kbx_tui.search.results.answer import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
 from kbx_tui.similarity.compared_words import normal_form
 from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters
 from kbx_tui.similarity.entity_finder import EntityFinder, SubjectIndex
 from kbx_tui.similarity.fact_comparison import (
     Comparison,
-    NearFact,
     find_identical_facts,
     find_similar_facts,
     near_facts,
@@ -34,20 +33,17 @@ from kbx_tui.similarity.fact_vectors import (
     CandidateText,
     FactVectorCache,
     FactVectors,
-    Flags,
     TextVectors,
     candidate_texts,
 )
-from kbx_tui.similarity.field_similarity import check_field
-from kbx_tui.similarity.field_values import FieldValue, FieldValues, ScoredField, score_fields
+from kbx_tui.similarity.field_values import FieldValue, FieldValues, check_field, score_fields
 from kbx_tui.similarity.matches import (
     FieldSimilarity,
-    Nearest,
     SimilarityCheck,
     SimilarityMatch,
     Thresholds,
 )
-from kbx_tui.similarity.pair_score import Calibration, calibration_of, require_text
+from kbx_tui.similarity.pair_score import calibration_of, require_text
 from kbx_tui.similarity.passages import find_passages
 
 
@@ -56,14 +52,9 @@ class SimilarityEngine:
 
     def __init__(self, index: OpenIndex, embedder: Embedder, settings: DedupSettings) -> None:
         self._index, self._embedder, self._settings = index, embedder, settings
-        self._fact_vectors = FactVectorCache(index, embedder)
-        self._calibration = calibration_of(embedder.model)
-        self._entities, self._vectors = KnownEntities(index), TextVectors(embedder)
-
-    @property
-    def calibration(self) -> Calibration:
-        """The calibration of this embedder."""
-        return self._calibration
+        self._fact_vectors, self._vectors = FactVectorCache(index, embedder), TextVectors(embedder)
+        self.calibration = calibration_of(embedder.model)
+        self._entities: _Entities | None = None
 
     def scope(
         self, entity: str | None, path: PathFilter, *, chunks: bool = False
@@ -75,7 +66,7 @@ class SimilarityEngine:
 
     def entity(self, name: str) -> Entity:
         """Return the entity with a name, alias or id. Raises NotFound and Ambiguous."""
-        return self._entities.find(name)
+        return self._known().finder.find(name)
 
     def check(
         self, texts: Sequence[str], scope: ComparisonScope, threshold: float | None, limit: int
@@ -89,18 +80,17 @@ class SimilarityEngine:
             raise OutOfRange(f"limit must be 1 or more, got {limit}")
         for text in texts:
             require_text(text)
-        facts = self._facts(scope)
-        within = self._within(facts, scope)
-        names = self._entities.names()
+        facts, within = self._compared(scope)
+        notes = (*self._notes(facts), *self._notes_on_scope(scope))
         checks = []
-        subjects = [scope.entity or self._entities.subject_of(text) for text in texts]
-        for candidate in candidate_texts(texts, subjects, self._vectors):
+        for candidate in candidate_texts(
+            texts, [self._subject(text, scope) for text in texts], self._vectors
+        ):
             comparison = find_similar_facts(
                 candidate,
                 facts,
-                self._calibration,
+                self.calibration,
                 thresholds,
-                names=names,
                 limit=limit,
                 within=within,
                 fields=self._fields_in(candidate, scope, thresholds),
@@ -108,23 +98,33 @@ class SimilarityEngine:
             if scope.with_passages:
                 passages = self._passages(candidate, scope, thresholds, comparison)
                 comparison = comparison.joined_with(passages)
-            checks.append(self._check(candidate.text, comparison, facts, scope, thresholds, limit))
+            shown, nearest = shown_matches(comparison.matches, limit), comparison.nearest
+            check = SimilarityCheck(
+                query=candidate.text,
+                scope=scope.as_dict(),
+                threshold=_decisive(shown, nearest, thresholds),
+                matches=shown,
+                has_similar=any(match.is_similar for match in shown),
+                best_score=nearest[0].score if nearest else 0.0,
+                nearest=nearest,
+                model=self._embedder.model,
+                is_calibrated=self.calibration.is_known,
+                notes=notes,
+            )
+            checks.append(check)
         return checks
 
     def count_compared(self, scope: ComparisonScope) -> int:
         """Return how many facts and documents a check in this scope compares."""
-        facts = self._facts(scope)
-        within = self._within(facts, scope)
-        count = len(facts.facts) if within is None else int(within.sum())
-        return count + int(scope.documents.sum()) * scope.with_passages
+        documents = int(scope.documents.sum()) if scope.with_passages else 0
+        return _count(*self._compared(scope)) + documents
 
     def has_identical(self, text: str, scope: ComparisonScope) -> bool:
         """Return whether the identical text is stored already; needs no model."""
-        facts = self._facts(scope)
-        within = self._within(facts, scope)
+        facts, within = self._compared(scope)
         if any(find_identical_facts(require_text(text), facts, within)):
             return True
-        owner = scope.entity or self._entities.subject_of(text)
+        owner = self._subject(text, scope)
         rows = find_identical_facts(strip_subject(text, owner), facts, within)
         return owner is not None and any(facts.facts[row].entity_id == owner.id for row in rows)
 
@@ -136,35 +136,34 @@ class SimilarityEngine:
         limit: int,
         *,
         only_own: bool = False,
-    ) -> list[tuple[NearFact, ...]]:
+    ) -> list[tuple[SimilarityMatch, ...]]:
         """Return, per text, the facts and open items that score at least `floor`, best first.
 
         At most `limit` of all entities, plus at most `limit` of the entity whose id `owners` gives
         for the text, and that entity's fields; `only_own` leaves out other entities, and requires
         an owner. Raises as `check` does.
         """
-        names, thresholds = self._entities.names(), Thresholds(self._settings)
-        known = [self._entities.get(owner) for owner in owners]
-        near = []
-        for candidate, entity in zip(
-            candidate_texts(texts, known, self._vectors), known, strict=True
-        ):
-            near.append(
-                near_facts(
-                    candidate,
-                    self._fact_vectors.of(candidate.owner if only_own else ""),
-                    self._calibration,
-                    thresholds,
-                    names=names,
-                    floor=floor,
-                    limit=limit,
-                    fields=self._scored_fields(candidate, entity, thresholds) if entity else (),
-                    only_own=only_own,
-                )
+        entities, thresholds = self._index.generation().entities, Thresholds(self._settings)
+        known = [entities.get(owner) for owner in owners]
+        return [
+            near_facts(
+                candidate,
+                self._fact_vectors.of(candidate.owner if only_own else ""),
+                self.calibration,
+                thresholds,
+                floor=floor,
+                limit=limit,
+                fields=self._score(candidate, self._known().fields.of(entity), thresholds)
+                if entity
+                else (),
+                only_own=only_own,
             )
-        return near
+            for candidate, entity in zip(
+                candidate_texts(texts, known, self._vectors), known, strict=True
+            )
+        ]
 
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str]) -> Vectors:
         """Return the vector of each text, shape (texts, dimension). Recent ones are cached."""
         return self._vectors.of(texts)
 
@@ -183,51 +182,43 @@ class SimilarityEngine:
         )
 
     def scan(
-        self,
-        scope: ComparisonScope,
-        threshold: float | None,
-        kept: KeptPairs = NOTHING_KEPT,
+        self, scope: ComparisonScope, threshold: float | None, kept: KeptPairs = NOTHING_KEPT
     ) -> DuplicateScan:
         """Return clusters of facts that say the same. Raises as `check` does."""
         thresholds = Thresholds(self._settings, threshold)
-        facts = self._facts(scope)
-        within = self._within(facts, scope)
-        calibration = self._calibration
+        facts, within = self._compared(scope)
         clusters, conflicting, kept_pairs = find_clusters(
-            facts, calibration, thresholds, names=self._entities.names(), within=within, kept=kept
+            facts, self.calibration, thresholds, within=within, kept=kept
         )
         return DuplicateScan(
             clusters=tuple(clusters),
-            facts=len(facts.facts) if within is None else int(within.sum()),
+            facts=_count(facts, within),
             conflicting=tuple(conflicting),
             model=self._embedder.model,
-            is_calibrated=calibration.is_known,
+            is_calibrated=self.calibration.is_known,
             notes=(*self._notes(facts), *scope.notes()),
             kept=kept_pairs,
         )
 
-    def _check(
-        self,
-        text: str,
-        comparison: Comparison,
-        facts: FactVectors,
-        scope: ComparisonScope,
-        thresholds: Thresholds,
-        limit: int,
-    ) -> SimilarityCheck:
-        shown = shown_matches(comparison.matches, limit)
-        return SimilarityCheck(
-            query=text,
-            scope=scope.as_dict(),
-            threshold=_decisive(shown, comparison.nearest, thresholds),
-            matches=shown,
-            has_similar=any(match.is_similar for match in shown),
-            best_score=comparison.nearest[0].score if comparison.nearest else 0.0,
-            nearest=comparison.nearest,
-            model=self._embedder.model,
-            is_calibrated=self._calibration.is_known,
-            notes=(*self._notes(facts), *self._notes_on_scope(scope)),
-        )
+    def _known(self) -> _Entities:
+        snapshot = self._index.generation().snapshot
+        if self._entities is None or self._entities.snapshot is not snapshot:
+            entities = snapshot.entities
+            self._entities = _Entities(
+                snapshot,
+                EntityFinder(entities),
+                SubjectIndex(entities),
+                FieldValues(self._index, entities),
+            )
+        return self._entities
+
+    def _subject(self, text: str, scope: ComparisonScope) -> Entity | None:
+        return scope.entity or self._known().subjects.subject_of(text)
+
+    def _compared(self, scope: ComparisonScope) -> tuple[FactVectors, Flags | None]:
+        """Return the facts to compare with, and which of them; None for all."""
+        facts = self._fact_vectors.of(scope.entity.id if scope.entity else "")
+        return facts, scope.facts_in(facts, self._index.generation().snapshot)
 
     def _notes_on_scope(self, scope: ComparisonScope) -> tuple[str, ...]:
         if not (scope.with_passages and scope.documents.any()):
@@ -263,36 +254,21 @@ class SimilarityEngine:
 
     def _fields_in(
         self, candidate: CandidateText, scope: ComparisonScope, thresholds: Thresholds
-    ) -> list[ScoredField]:
+    ) -> list[SimilarityMatch]:
         """Return the fields in scope that a text is compared with, with their scores."""
-        if scope.entity is not None:
-            scored = self._scored_fields(candidate, scope.entity, thresholds)
-        else:
-            values = self._entities.fields().near(candidate.text)
-            scored = self._score_fields(candidate, values, thresholds)
-        rows = self._index.generation().snapshot.row_of
+        fields, rows = self._known().fields, self._index.generation().snapshot.row_of
+        values = fields.of(scope.entity) if scope.entity else fields.near(candidate.text)
         return [
             field
-            for field in scored
-            if (row := rows.get(field.value.entity.path)) is not None and scope.documents[row]
+            for field in self._score(candidate, values, thresholds)
+            if (row := rows.get(field.source_path)) is not None and scope.documents[row]
         ]
 
-    def _scored_fields(
-        self, candidate: CandidateText, entity: Entity, thresholds: Thresholds
-    ) -> list[ScoredField]:
-        return self._score_fields(candidate, self._entities.fields().of(entity), thresholds)
-
-    def _score_fields(
+    def _score(
         self, candidate: CandidateText, values: Sequence[FieldValue], thresholds: Thresholds
-    ) -> list[ScoredField]:
+    ) -> list[SimilarityMatch]:
         vectors = self.vectors([value.text for value in values])
-        return score_fields(candidate, values, vectors, self._calibration, thresholds)
-
-    def _facts(self, scope: ComparisonScope) -> FactVectors:
-        return self._fact_vectors.of(scope.entity.id) if scope.entity else self._fact_vectors.all()
-
-    def _within(self, facts: FactVectors, scope: ComparisonScope) -> Flags | None:
-        return scope.facts_in(facts, self._index.generation().snapshot)
+        return score_fields(candidate, values, vectors, self.calibration, thresholds)
 
     def _notes(self, facts: FactVectors) -> tuple[str, ...]:
         notes = []
@@ -301,18 +277,32 @@ class SimilarityEngine:
                 f"{facts.missing:,} of {len(facts.facts):,} facts have no vector yet and were "
                 "compared by text only; run `kbx index` to add them"
             )
-        if not self._calibration.is_known:
+        if not self.calibration.is_known:
             notes.append(f"model {self._embedder.model} has no calibration: scores are raw cosines")
         return tuple(notes)
 
 
+def _count(facts: FactVectors, within: Flags | None) -> int:
+    return len(facts.facts) if within is None else int(within.sum())
+
+
 def _decisive(
-    shown: Sequence[SimilarityMatch], nearest: Sequence[Nearest], thresholds: Thresholds
+    shown: Sequence[SimilarityMatch], nearest: Sequence[SimilarityMatch], thresholds: Thresholds
 ) -> float:
     """Return the threshold of what is shown that decides whether anything is similar."""
-    similar = (match.threshold for match in shown if match.is_similar)
-    best = (match.threshold for match in shown)
-    return next(chain(similar, best, (text.threshold for text in nearest)), thresholds.default)
+    similar = (match for match in shown if match.is_similar)
+    deciding = next(chain(similar, shown, nearest), None)
+    return thresholds.default if deciding is None else deciding.threshold
+
+
+@dataclass(frozen=True, slots=True)
+class _Entities:
+    """The entities of one index generation, and what their fields hold."""
+
+    snapshot: Snapshot
+    finder: EntityFinder
+    subjects: SubjectIndex
+    fields: FieldValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,53 +332,3 @@ class ComparisonScope:
             return None
         rows = [snapshot.row_of.get(fact.path, -1) for fact in facts.facts]
         return np.append(self.documents, False)[np.array(rows, np.int64)]  # -1 is the last
-
-
-class KnownEntities:
-    """Entities by id, by name, and by the name a text begins with; and what their fields hold.
-
-    Every method reads the newest generation.
-    """
-
-    def __init__(self, index: OpenIndex) -> None:
-        self._index = index
-        self._snapshot: Snapshot | None = None
-        self._finder, self._subjects = EntityFinder(()), SubjectIndex(())
-        self._by_id: Mapping[str, Entity] = {}
-        self._names: dict[str, str] = {}
-        self._fields = FieldValues(index, ())
-
-    def find(self, name: str) -> Entity:
-        """Return the entity with a name, alias or id. Raises NotFound and Ambiguous."""
-        self._refresh()
-        return self._finder.find(name)
-
-    def get(self, entity_id: str) -> Entity | None:
-        """Return the entity with an id, None if there is none."""
-        self._refresh()
-        return self._by_id.get(entity_id)
-
-    def names(self) -> dict[str, str]:
-        """Return the names of all entities by id."""
-        self._refresh()
-        return self._names
-
-    def subject_of(self, text: str) -> Entity | None:
-        """Return the entity that a text is about, by the name it begins with."""
-        self._refresh()
-        return self._subjects.subject_of(text)
-
-    def fields(self) -> FieldValues:
-        """Return the values of all fields."""
-        self._refresh()
-        return self._fields
-
-    def _refresh(self) -> None:
-        generation = self._index.generation()
-        snapshot = generation.snapshot
-        if snapshot is not self._snapshot:
-            self._finder, self._snapshot = EntityFinder(snapshot.entities), snapshot
-            self._subjects = SubjectIndex(snapshot.entities)
-            self._by_id = generation.entities
-            self._names = {entity.id: entity.name for entity in snapshot.entities}
-            self._fields = FieldValues(self._index, snapshot.entities)

@@ -52,10 +52,11 @@ def call(
     arguments = method.arguments.model_validate(params)
     from kbx_tui.tools.handlers import HANDLERS
     from kbx_tui.tools.redaction_filter import pass_on  # loads the engine: not before a call
+    from kbx_tui.tools.visible_pages import visible_pages
 
     def answer() -> dict[str, Any]:
         with kb.noting() as notices:
-            made = HANDLERS[method.name](kb, arguments)
+            made = HANDLERS[method.name](kb, visible_pages(kb), arguments)
         _add_notes(made, notices)
         if method.name == "kb.capabilities":
             names = [available.name for available in available_methods(allow_writes=allow_writes)]

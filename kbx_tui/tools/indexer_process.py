@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 
 from kbx_tui.ending import end_soon, install, leave
-from kbx_tui.tools.engine_process import McpOptions, SentReports, report_index
+from kbx_tui.tools.engine_process import McpOptions, report_index, sent_as_lines
 from kbx_tui.tools.engine_worker import EngineWorker
 
 
@@ -30,7 +30,7 @@ def main() -> None:
 
 async def _run(engine: EngineWorker) -> None:
     engine.begin()
-    reporting = asyncio.create_task(report_index(engine, SentReports(_send)))
+    reporting = asyncio.create_task(report_index(engine, sent_as_lines(_send)))
     with suppress(OSError):
         while await asyncio.to_thread(os.read, 0, 1_000):
             pass

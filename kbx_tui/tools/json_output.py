@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from kbx_tui.importing.import_planning import ImportPlan
     from kbx_tui.importing.okf import OkfExport
     from kbx_tui.knowledge.records import Fact
-    from kbx_tui.search.evidence.topic import PreferredDates
-    from kbx_tui.search.link_records import Backlink, BrokenLink, DocumentLinks, UnlinkedMention
-    from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
+    from kbx_tui.search.evidence.evidence import PreferredDates
+    from kbx_tui.search.link_records import BrokenLink, DocumentLinks
+    from kbx_tui.search.results.response import SearchMeta, SearchResponse
     from kbx_tui.similarity.compared_words import Signals
     from kbx_tui.similarity.conflict_guard import Conflict
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
@@ -27,36 +27,47 @@ if TYPE_CHECKING:
     )
 
 
-def search_json(response: SearchResponse) -> dict[str, Any]:
-    """Return the output of `kbx search --json`; `explain` is null unless requested."""
+def picked(record: object, names: str, **others: Any) -> dict[str, Any]:
+    """Return attributes of a record by name, in order; those in `others` have these values."""
     return {
-        "query": response.query,
-        "results": [_result(result) for result in response.results],
-        "meta": _meta(response.meta),
+        name: others[name] if name in others else _plain(getattr(record, name))
+        for name in names.split()
     }
 
 
-def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
-    """Return the output of `kbx experts --json`."""
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(entry) for entry in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def rounded(number: float) -> float:
+    """Return a score with four decimals."""
+    return round(number, 4)
+
+
+def search_json(response: SearchResponse) -> dict[str, Any]:
+    """Return the output of `kbx search --json`; `explain` is null unless requested."""
+    names = "path title date doc_type score snippet explain line matches"
+    results = [
+        picked(result, names, date=result.date or None, explain=result.explain)
+        for result in response.results
+    ]
+    return {"query": response.query, "results": results, "meta": _meta_json(response.meta)}
+
+
+def _meta_json(meta: SearchMeta) -> dict[str, Any]:
+    names = (
+        "search_mode search_mode_reason pass1_entities path_filter typed_filters dates timings "
+        "total_matched total_below_floor in_scope vector_share"
+    )
     return {
-        "experts": [
-            {
-                "entity_id": expert.entity_id,
-                "name": expert.name,
-                "type": expert.type,
-                "claim_count": expert.claim_count,
-                "full_claim_count": expert.full_claim_count,
-                "citation_count": expert.citation_count,
-                "score": expert.score,
-                "top_claim_ids": list(expert.top_claim_ids),
-            }
-            for expert in ranking.experts
-        ],
-        "topic": ranking.topic,
-        "weight": ranking.weight,
-        "total_matched": ranking.total_matched,
-        "in_scope": ranking.in_scope,
-        "notes": list(ranking.notes),
+        **picked(meta, names, dates=dates_json(meta.dates)),
+        **completeness_json(meta),
+        "notes": list(meta.notes),
+        "explain": meta.explain,
     }
 
 
@@ -74,130 +85,99 @@ def completeness_json(meta: SearchMeta) -> dict[str, Any]:
     return {"complete": False, "candidates": meta.candidates, "recall": meta.recall}
 
 
-def _result(result: SearchResult) -> dict[str, Any]:
-    return {
-        "path": result.path,
-        "title": result.title,
-        "date": result.date or None,
-        "doc_type": result.doc_type,
-        "score": result.score,
-        "snippet": result.snippet,
-        "explain": result.explain,
-        "line": result.line,
-        "matches": [list(span) for span in result.matches],
-    }
-
-
-def _meta(meta: SearchMeta) -> dict[str, Any]:
-    return {
-        "search_mode": meta.search_mode,
-        "search_mode_reason": meta.search_mode_reason,
-        "pass1_entities": [asdict(entity) for entity in meta.pass1_entities],
-        "path_filter": meta.path_filter,
-        "typed_filters": list(meta.typed_filters),
-        "dates": dates_json(meta.dates),
-        "timings": dict(meta.timings),
-        "total_matched": meta.total_matched,
-        "total_below_floor": meta.total_below_floor,
-        "in_scope": meta.in_scope,
-        "vector_share": meta.vector_share,
-        **completeness_json(meta),
-        "notes": list(meta.notes),
-        "explain": meta.explain,
-    }
+def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
+    """Return the output of `kbx experts --json`."""
+    names = "entity_id name type claim_count full_claim_count citation_count score top_claim_ids"
+    experts = [picked(expert, names) for expert in ranking.experts]
+    return picked(ranking, "experts topic weight total_matched in_scope notes", experts=experts)
 
 
 def check_json(check: SimilarityCheck) -> dict[str, Any]:
     """Return the output of `kbx memory similar --json`."""
-    nearest = [asdict(text) | {"score": rounded(text.score)} for text in check.nearest]
-    return {
-        "query": check.query,
-        "scope": dict(check.scope),
-        "threshold": check.threshold,
-        "matches": [match_json(match) for match in check.matches],
-        "has_similar": check.has_similar,
-        "best_score": rounded(check.best_score),
-        "nearest": nearest,
-        "model": check.model,
-        "is_calibrated": check.is_calibrated,
-        "in_scope": check.in_scope,
-        "notes": list(check.notes),
-    }
+    return picked(
+        check,
+        "query scope threshold matches has_similar best_score nearest model is_calibrated in_scope "
+        "notes",
+        matches=[match_json(match) for match in check.matches],
+        best_score=rounded(check.best_score),
+        nearest=[
+            picked(
+                text,
+                "text score threshold match_type source_path line",
+                score=rounded(text.score),
+            )
+            for text in check.nearest
+        ],
+    )
 
 
 def match_json(match: SimilarityMatch) -> dict[str, Any]:
     """Return a match, the same object in every answer."""
-    return asdict(match) | {
-        "score": rounded(match.score),
-        "date": match.date or None,
-        "entity_name": match.entity_name or None,
-        "cosine": rounded(match.cosine),
-        "signals": signals_json(match.signals),
-        "conflicts": conflicts_json(match.conflicts),
-        "field": match.field or None,
-        "is_similar": match.is_similar,
-    }
+    return picked(
+        match,
+        "text score fact_id source_path date entity_name match_type threshold relation cosine "
+        "signals conflicts line done field is_similar",
+        score=rounded(match.score),
+        date=match.date or None,
+        entity_name=match.entity_name or None,
+        cosine=rounded(match.cosine),
+        signals=_signals_json(match.signals),
+        conflicts=_conflicts_json(match.conflicts),
+        field=match.field or None,
+    )
 
 
 def field_json(check: FieldSimilarity) -> dict[str, Any]:
     """Return the output of `kbx entity similar-field --json`."""
     pair = check.pair
-    return {
-        "entity": check.entity,
-        "field": check.field,
-        "current_value": check.current_value,
-        "proposed_value": check.proposed_value,
-        "similarity": rounded(check.similarity),
-        "is_similar": check.is_similar,
-        "threshold": check.threshold,
-        "match_type": check.match_type,
-        "relation": pair.relation if pair else None,
-        "cosine": rounded(pair.cosine) if pair else None,
-        "signals": signals_json(pair.signals) if pair else None,
-        "conflicts": conflicts_json(pair.conflicts if pair else ()),
-        "model": check.model,
-        "notes": list(check.notes),
-    }
+    return picked(
+        check,
+        "entity field current_value proposed_value similarity is_similar threshold match_type "
+        "relation cosine signals conflicts model notes",
+        similarity=rounded(check.similarity),
+        relation=pair.relation if pair else None,
+        cosine=rounded(pair.cosine) if pair else None,
+        signals=_signals_json(pair.signals) if pair else None,
+        conflicts=_conflicts_json(pair.conflicts if pair else ()),
+    )
 
 
 def scan_json(scan: DuplicateScan) -> dict[str, Any]:
     """Return the output of `kbx dedup --scan --json`."""
-    return {
-        "clusters": [
-            {
-                "score": rounded(cluster.score),
-                "relation": cluster.relation,
-                "facts": _facts_json(cluster.facts),
-            }
-            for cluster in scan.clusters
-        ],
-        "facts": scan.facts,
-        "conflicts": len(scan.conflicting),
-        "conflicting": [
-            {
-                "score": rounded(pair.score),
-                "conflicts": conflicts_json(pair.conflicts),
-                "facts": _facts_json(pair.facts),
-            }
-            for pair in scan.conflicting
-        ],
-        "kept": scan.kept,
-        "model": scan.model,
-        "is_calibrated": scan.is_calibrated,
-        "notes": list(scan.notes),
-    }
+    clusters = [
+        picked(
+            cluster,
+            "score relation facts",
+            score=rounded(cluster.score),
+            facts=_facts_json(cluster.facts),
+        )
+        for cluster in scan.clusters
+    ]
+    conflicting = [
+        {
+            "score": rounded(pair.score),
+            "conflicts": _conflicts_json(pair.conflicts),
+            "facts": _facts_json(pair.facts),
+        }
+        for pair in scan.conflicting
+    ]
+    return picked(
+        scan,
+        "clusters facts conflicts conflicting kept model is_calibrated notes",
+        clusters=clusters,
+        conflicts=len(conflicting),
+        conflicting=conflicting,
+    )
 
 
-def signals_json(signals: Signals) -> dict[str, Any]:
-    """Return the signals of a score by name."""
+def _signals_json(signals: Signals) -> dict[str, Any]:
     return {
         name: rounded(value) if isinstance(value, float) else value
         for name, value in asdict(signals).items()
     }
 
 
-def conflicts_json(conflicts: Iterable[Conflict]) -> list[dict[str, str]]:
-    """Return what contradicts each other in two texts."""
+def _conflicts_json(conflicts: Iterable[Conflict]) -> list[dict[str, str]]:
     return [asdict(conflict) for conflict in conflicts]
 
 
@@ -205,41 +185,24 @@ def _facts_json(facts: Iterable[DuplicateFact]) -> list[dict[str, Any]]:
     return [asdict(fact) | {"date": fact.date or None} for fact in facts]
 
 
-def rounded(number: float) -> float:
-    """Return a score with four decimals."""
-    return round(number, 4)
-
-
 def written_json(written: Written) -> dict[str, Any]:
     """Return the output of a command that writes one file."""
-    return {
-        "written": written.written,
-        "matches": [match_json(match) for match in written.matches],
-        "path": written.path,
-        "fact_id": written.fact_id,
-        "line": written.line or None,
-        "diff": written.diff,
-        "hints": list(written.hints),
-        "entry": written.entry,
-    }
+    return picked(
+        written,
+        "written matches path fact_id line diff hints entry",
+        matches=[match_json(match) for match in written.matches],
+        line=written.line or None,
+    )
 
 
 def fact_json(fact: Fact, entity_name: str) -> dict[str, Any]:
     """Return a fact of `kbx memory list --json`."""
-    return {
-        "fact_id": fact.fact_id,
-        "text": fact.text,
-        "date": fact.date or None,
-        "entity_id": fact.entity_id,
-        "entity_name": entity_name,
-        "kind": fact.kind,
-        "status": fact.status,
-        "done": fact.done,
-        "path": fact.path,
-        "line": fact.line,
-        "sources": list(fact.sources),
-        "confidence": fact.confidence,
-    }
+    return picked(
+        fact,
+        "fact_id text date entity_id entity_name kind status done path line sources confidence",
+        date=fact.date or None,
+        entity_name=entity_name,
+    )
 
 
 def entry_json(entry: JournalEntry) -> dict[str, Any]:
@@ -253,87 +216,71 @@ def entry_json(entry: JournalEntry) -> dict[str, Any]:
     }
 
 
-def draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
-    """Return a draft with what is similar to it and the proposal."""
-    draft, entity, proposal = check.draft, check.entity, verdict.proposal
-    return {
-        "text": draft.text,
-        "kind": draft.kind,
-        "date": draft.date or None,
-        "source": draft.source or None,
-        "entity_id": entity.id if entity else None,
-        "entity_name": entity.name if entity else None,
-        "candidates": [
-            {
-                "id": guess.id,
-                "name": guess.name,
-                "score": rounded(guess.score),
-                "reason": guess.reason,
-            }
-            for guess in check.candidates
-        ],
-        "state": verdict.state,
-        "reason": verdict.reason,
-        "proposal": {
-            "action": proposal.action,
-            "fact_ids": list(proposal.fact_ids),
-            "text": proposal.text or None,
-            "is_sure": verdict.is_sure,
-        },
-        "matches": [match_json(match.known) | {"is_own": match.is_own} for match in check.matches],
-        "repeats": [
-            {
-                "text": repeat.text,
-                "score": rounded(repeat.pair.score),
-                "relation": repeat.pair.relation,
-                "conflicts": conflicts_json(repeat.pair.conflicts),
-            }
-            for repeat in check.repeats
-        ],
-        "notes": list(check.notes),
-    }
-
-
-def applied_json(applied: Applied) -> dict[str, Any]:
-    """Return the outcome of applying drafts."""
-    return {
-        "created": applied.created,
-        "merged": applied.merged,
-        "superseded": applied.superseded,
-        "skipped": applied.skipped,
-        "failed": [
-            {"draft": failed.draft_id, "reason": failed.reason} for failed in applied.failed
-        ],
-        "paths": list(applied.paths),
-        "entry": applied.entry,
-    }
-
-
 def dedup_json(
     checks: list[tuple[DraftCheck, Verdict]], plan: Plan, applied: Applied | None
 ) -> dict[str, Any]:
     """Return the output of `kbx dedup FILE --json`; `plan` holds the certain drafts."""
     return {
-        "drafts": [draft_json(check, verdict) for check, verdict in checks],
+        "drafts": [_draft_json(check, verdict) for check, verdict in checks],
         "diff": plan.diff,
-        "applied": applied_json(applied) if applied else None,
+        "applied": None if applied is None else _applied_json(applied),
     }
+
+
+def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
+    """Return a draft with what is similar to it and the proposal."""
+    draft, entity, proposal = check.draft, check.entity, verdict.proposal
+    candidates = [
+        picked(guess, "id name score reason", score=rounded(guess.score))
+        for guess in check.candidates
+    ]
+    repeats = [
+        {
+            "text": repeat.text,
+            "score": rounded(repeat.pair.score),
+            "relation": repeat.pair.relation,
+            "conflicts": _conflicts_json(repeat.pair.conflicts),
+        }
+        for repeat in check.repeats
+    ]
+    return {
+        **picked(
+            draft, "text kind date source", date=draft.date or None, source=draft.source or None
+        ),
+        "entity_id": entity.id if entity else None,
+        "entity_name": entity.name if entity else None,
+        "candidates": candidates,
+        "state": verdict.state,
+        "reason": verdict.reason,
+        "proposal": {
+            **picked(proposal, "action fact_ids text", text=proposal.text or None),
+            "is_sure": verdict.is_sure,
+        },
+        "matches": [match_json(match.known) | {"is_own": match.is_own} for match in check.matches],
+        "repeats": repeats,
+        "notes": list(check.notes),
+    }
+
+
+def _applied_json(applied: Applied) -> dict[str, Any]:
+    failed = [{"draft": failed.draft_id, "reason": failed.reason} for failed in applied.failed]
+    return picked(applied, "created merged superseded skipped failed paths entry", failed=failed)
 
 
 def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any]:
     """Return the links of a document as JSON."""
+    line = "path title date line text"
     return {
         "path": links.path,
         "title": links.title,
-        "backlinks": list(map(_linking_line, links.backlinks)),
-        "mentions": [{**_linking_line(each), "name": each.name} for each in links.mentions],
+        "backlinks": [picked(each, line, date=each.date or None) for each in links.backlinks],
+        "mentions": [
+            picked(each, f"{line} name", date=each.date or None) for each in links.mentions
+        ],
         "outgoing": [
-            {
-                "id": each.entity_id or each.path,
-                "path": each.path or None,
-                "title": each.title,
-                "line": each.line,
-            }
+            picked(
+                each, "id path title line", id=each.entity_id or each.path, path=each.path or None
+            )
             for each in links.outgoing
         ],
         "broken": list(map(broken_json, links.broken)),
@@ -343,47 +290,30 @@ def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any
 
 def broken_json(link: BrokenLink) -> dict[str, Any]:
     """Return a broken link as JSON, without its document."""
-    return {"target": link.target, "line": link.line, "suggestions": list(link.suggestions)}
-
-
-def _linking_line(each: Backlink | UnlinkedMention) -> dict[str, Any]:
-    return {
-        "path": each.path,
-        "title": each.title,
-        "date": each.date or None,
-        "line": each.line,
-        "text": each.text,
-    }
+    return picked(link, "target line suggestions")
 
 
 def import_json(plan: ImportPlan, entry: int | None) -> dict[str, Any]:
     """Return the output of `kbx import --json`; `entry` is None if nothing was written."""
-    return {
-        "written": entry is not None,
-        "entry": entry,
-        "paths": [edit.path for edit in plan.edits],
-        "present": plan.present,
-        "differing": list(plan.differing),
-        "attendees": plan.attendees,
-        "uncertain": [
-            {
-                "name": question.attendee.name,
-                "email": question.attendee.email or None,
-                "candidates": [person.id for person in question.candidates],
-            }
-            for question in plan.questions
-        ],
-        "unknown": [{"name": who.name, "email": who.email or None} for who in plan.unknown],
-        "problems": [{"path": one.path, "reason": one.reason} for one in plan.problems],
-        "diff": plan.diff,
-    }
+    uncertain = [
+        {
+            "name": question.attendee.name,
+            "email": question.attendee.email or None,
+            "candidates": [person.id for person in question.candidates],
+        }
+        for question in plan.questions
+    ]
+    return picked(
+        plan,
+        "written entry paths present differing attendees uncertain unknown problems diff",
+        written=entry is not None,
+        entry=entry,
+        paths=[edit.path for edit in plan.edits],
+        uncertain=uncertain,
+        unknown=[{"name": who.name, "email": who.email or None} for who in plan.unknown],
+    )
 
 
 def export_json(export: OkfExport) -> dict[str, Any]:
     """Return the output of `kbx export --json`."""
-    return {
-        "folder": str(export.folder),
-        "pages": export.pages,
-        "withheld": list(export.withheld),
-        "reserved": list(export.reserved),
-    }
+    return picked(export, "folder pages withheld reserved", folder=str(export.folder))

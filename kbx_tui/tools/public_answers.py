@@ -20,7 +20,7 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.document_links import SIMILAR, target_key
 from kbx_tui.search.link_records import BrokenLink, DocumentLinks, OutgoingLink
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.notes import few_answers_note, nothing_found_notes, unknown_types_note
+from kbx_tui.search.results.answer import few_answers_note, nothing_found_notes, unknown_types_note
 from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
 from kbx_tui.search.results.snippets import make_snippet
 from kbx_tui.tools.visible_pages import NO_LIMIT, VisiblePages

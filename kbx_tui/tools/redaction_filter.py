@@ -279,27 +279,6 @@ Check = Callable[[Any, Any, Any], Any]
 """From the redaction filter, a value and what its object is about to the value, or WITHHELD."""
 
 
-def undeclared_texts(model: type[BaseModel], name: str = "") -> Iterator[str]:
-    """Yield the fields of an answer, nested ones included, whose texts have no provenance."""
-    for key, hint in _hints(model).items():
-        yield from _undeclared(hint, f"{name or model.__name__}.{key}")
-
-
-def _undeclared(hint: Any, name: str) -> Iterator[str]:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated and any(isinstance(mark, Provenance) for mark in arguments[1:]):
-        return
-    if origin is Literal or hint in (int, float, bool, NoneType):
-        return
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
-        yield from undeclared_texts(hint, name)
-    elif arguments:
-        for argument in arguments[:1] if origin is Annotated else arguments:
-            yield from _undeclared(argument, name)
-    else:
-        yield name
-
-
 def field_check(hint: Any, texts: Mapping[Provenance, Check]) -> Check:
     """Return the check of a type; texts without provenance and unknown types are withheld.
 

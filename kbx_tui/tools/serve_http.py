@@ -17,23 +17,22 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import Protocol
+from functools import partial
 
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.http_service.monitor import MonitorPort, monitored
-from kbx_tui.http_service.server_process import ServiceState, allow_connections
-from kbx_tui.tools.engine_process import McpOptions, StateReports, say, start_log
+from kbx_tui.http_service.server_process import (
+    ServiceState,
+    allow_connections,
+    end_process,
+    exit_code,
+)
+from kbx_tui.tools.engine_process import McpOptions, say, start_log
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_http import McpProcess
 
 PROCESS = "server"
-
-
-class _Service(Protocol):
-    async def serve(self, listening: socket.socket) -> None: ...
-
-    def stop(self) -> object: ...
 
 
 def require_workers(count: int) -> None:
@@ -47,12 +46,7 @@ def serve_one(
 ) -> None:
     """Serve with this process until a signal comes; what is in progress is answered."""
     state = ServiceState(pids=lambda: {PROCESS: [os.getpid()]})
-    process = McpProcess(
-        engine,
-        token=options.token,
-        max_requests=options.max_requests,
-        reports=StateReports(state, PROCESS),
-    )
+    process = McpProcess(engine, options, partial(state.note, PROCESS))
     asyncio.run(_serve(process, listening, port, state))
 
 
@@ -63,16 +57,15 @@ def serve_several(
 
     Raises KbxError if they end again and again.
     """
-
-    async def serve() -> None:
-        state = ServiceState()
-        await _serve(WorkerPool(options, count, state), listening, port, state)
-
-    asyncio.run(serve())
+    state = ServiceState()
+    asyncio.run(_serve(WorkerPool(options, count, state), listening, port, state))
 
 
 async def _serve(
-    service: _Service, listening: socket.socket, port: MonitorPort | None, state: ServiceState
+    service: McpProcess | WorkerPool,
+    listening: socket.socket,
+    port: MonitorPort | None,
+    state: ServiceState,
 ) -> None:
     allow_connections()
     start_log()
@@ -101,7 +94,7 @@ class WorkerPool:
         self._queue = ConnectionQueue(
             self._workers.values, lambda: state.observer.rejected("no_worker")
         )
-        self._failed: asyncio.Future[None] | None = None
+        self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         state.pids = self.pids
 
@@ -112,39 +105,26 @@ class WorkerPool:
     async def serve(self, listening: socket.socket) -> None:
         """Serve until `stop`. Raises KbxError if workers end again and again."""
         self._loop = asyncio.get_running_loop()
-        self._failed = self._loop.create_future()
         listening.setblocking(False)
-        tasks = [asyncio.create_task(self._keep(number)) for number in range(self._count)]
-        tasks.append(asyncio.create_task(self._accept(listening)))
-        for task in tasks:
-            task.add_done_callback(self._task_ended)
+        work = [*map(self._keep, range(self._count)), self._accept(listening)]
+        tasks = [asyncio.create_task(each) for each in (self._stopping.wait(), *work)]
         try:
-            await self._failed
+            (ended, *_), _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            ended.result()  # only the wait for the end ends without an error
         finally:
             for task in tasks:
                 task.cancel()
             listening.close()
             self._queue.close()
-            await asyncio.gather(*(worker.end() for worker in self._workers.values()))
+            running = (worker.process for worker in self._workers.values())
+            await asyncio.gather(*(end_process(process, END_SECONDS) for process in running))
             self._workers.clear()
 
     def stop(self) -> None:
         """Let the workers answer what is in progress, then end. Callable on any thread."""
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended already
-                self._loop.call_soon_threadsafe(self._finish, None)
-
-    def _finish(self, error: BaseException | None) -> None:
-        if self._failed is not None and not self._failed.done():
-            if error is None:
-                self._failed.set_result(None)
-            else:
-                self._failed.set_exception(error)
-
-    def _task_ended(self, task: asyncio.Task[None]) -> None:
-        """End the server, which cannot do without this task."""
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._finish(error)
+                self._loop.call_soon_threadsafe(self._stopping.set)
 
     async def _keep(self, number: int) -> None:
         """Run a worker, and another one whenever it ends. Raises KbxError if none can run."""
@@ -152,7 +132,7 @@ class WorkerPool:
             try:
                 worker = await self._start(number)
                 await self._follow(worker)
-                code = await worker.exit_code()
+                code = await exit_code(worker.process, END_SECONDS)
             except OSError as error:
                 raise KbxError(f"a worker cannot be started: {error.strerror}") from error
             del self._workers[number]
@@ -187,7 +167,6 @@ class WorkerPool:
 
     async def _follow(self, worker: HttpWorker) -> None:
         """Read what a worker reports until it ends; end one that does not get ready, or hangs."""
-        reports = StateReports(self._state, worker.name)
         reader, writer = await asyncio.open_unix_connection(sock=worker.control.dup())
         deadline = asyncio.get_running_loop().call_later(START_SECONDS, worker.process.kill)
         watching = asyncio.create_task(_end_if_stalled(worker))
@@ -205,7 +184,8 @@ class WorkerPool:
                         case {"closed": int(closed)}:
                             worker.closed = closed
                         case report:
-                            reports.receive(report)
+                            for kind, values in report.items():
+                                self._state.note(worker.name, kind, *values)
         finally:
             deadline.cancel()
             watching.cancel()
@@ -278,24 +258,6 @@ class HttpWorker:
     def confirmed(self) -> None:
         """Let go of the connection that was given first: the worker has it."""
         self.unconfirmed.popleft().close()
-
-    async def end(self) -> None:
-        """Let the worker answer what is in progress, then end it."""
-        with suppress(ProcessLookupError):
-            self.process.terminate()
-        await self.exit_code()
-
-    async def exit_code(self) -> int:
-        """Return the exit code of a worker that is about to end; kill it if it does not.
-
-        Sending it a signal before would collect the code in place of asyncio, which then has none.
-        """
-        try:
-            return await asyncio.wait_for(self.process.wait(), END_SECONDS)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self.process.kill()
-            return await self.process.wait()
 
 
 WAIT_SECONDS = 5.0

@@ -17,8 +17,8 @@ from kbx_tui.api.pages import no_fact
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.knowledge.records import Entity, Fact
-from kbx_tui.knowledge.redaction import REDACTED, is_page_redacted
+from kbx_tui.knowledge.records import REDACTED, Entity, Fact
+from kbx_tui.knowledge.redaction import is_page_redacted
 from kbx_tui.search.name_lookup import EntityNames
 from kbx_tui.similarity.entity_finder import EntityFinder
 

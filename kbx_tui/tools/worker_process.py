@@ -20,7 +20,7 @@ from contextlib import suppress
 from itertools import count
 
 from kbx_tui.ending import end_soon, install, leave, on_signal
-from kbx_tui.tools.engine_process import McpOptions, SentReports, start_log
+from kbx_tui.tools.engine_process import McpOptions, sent_as_lines, start_log
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_http import McpProcess
 
@@ -48,15 +48,10 @@ async def _serve(control: socket.socket, worker: EngineWorker, options: McpOptio
     ended = count(1)
 
     def closed() -> None:
-        _send(control, json.dumps({"closed": next(ended)}).encode() + b"\n")
+        _send(control, b'{"closed": %d}\n' % next(ended))
 
-    process = McpProcess(
-        worker,
-        token=options.token,
-        max_requests=options.max_requests,
-        reports=SentReports(lambda report: _send(control, report)),
-        closed=closed,
-    )
+    report = sent_as_lines(lambda line: _send(control, line))
+    process = McpProcess(worker, options, report, closed=closed)
 
     async def ready() -> None:
         _send(control, READY)

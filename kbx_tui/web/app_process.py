@@ -3,20 +3,29 @@
 The protocol is that of textual-serve: after the line `GREETING` of the process, each side sends
 packets: a byte for the kind, the length of the payload in four bytes (big-endian), and the payload.
 Kind D is text for or from the terminal, M a message in JSON.
+
+On Linux processes are copies of one that has the program loaded, which is a fork server. They start
+faster than a program of their own, and share the memory of what is loaded.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
+import os
+import signal
+import socket
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from kbx_tui.http_service.server_process import exit_code
 from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, OFFLINE
+from kbx_tui.user_files import logger
 
 PASSED_ON = frozenset((
     "HOME", "KBX_LOG_DIR", "KBX_STATE_DIR", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "PYTHONPATH",
@@ -28,7 +37,7 @@ STORES = frozenset(("KBX_CACHE_DIR", *chain.from_iterable(ENDPOINT_VARIABLES.val
 """Variables that say where the copy of a published index is. The server's process fetches it."""
 SOCKET = "{socket}"
 """Stands for a descriptor in a command line."""
-APP_END_SECONDS = 1.2
+END_SECONDS = 1.2
 """Time to end by itself; longer than that, the server would be ended while it waits."""
 ERROR_BYTES = 4_000
 ERROR_SECONDS = 0.5
@@ -39,20 +48,20 @@ def app_command(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int)
 
     `-P` keeps Python from importing modules from the current folder, which may hold anything.
     """
-    limited = ["kbx_tui.web.limited_process", str(memory_bytes)]
-    command = [sys.executable, "-P", "-m", *limited, "kbx_tui.tui.visitor"]
-    return [*command, *_arguments(bases, allow_writes=allow_writes)]
+    command = [sys.executable, "-P", "-m", "kbx_tui.tui.visitor"]
+    return [*command, *_arguments(bases, allow_writes=allow_writes, memory_bytes=memory_bytes)]
 
 
 def fork_command(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int) -> list[str]:
     """Return the command line of a fork server for such processes, for `fork_server`."""
     command = [sys.executable, "-P", "-m", "kbx_tui.tui.visitor.fork_server"]
-    arguments = _arguments(bases, allow_writes=allow_writes)
-    return [*command, SOCKET, str(memory_bytes), *arguments]
+    arguments = _arguments(bases, allow_writes=allow_writes, memory_bytes=memory_bytes)
+    return [*command, SOCKET, *arguments]
 
 
-def _arguments(bases: Sequence[Path], *, allow_writes: bool) -> list[str]:
-    arguments = [word for base in bases for word in ("--kb", str(base))]
+def _arguments(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int) -> list[str]:
+    arguments = ["--memory-bytes", str(memory_bytes)]
+    arguments += [word for base in bases for word in ("--kb", str(base))]
     return [*arguments, "--allow-writes"] if allow_writes else arguments
 
 
@@ -69,32 +78,10 @@ def app_environment(environment: Mapping[str, str], width: int, height: int) -> 
     }
 
 
-class Process(Protocol):
-    """What is needed of a process; the methods as those of `asyncio.subprocess.Process`."""
-
-    @property
-    def pid(self) -> int: ...
-
-    @property
-    def stdin(self) -> asyncio.StreamWriter | None: ...
-
-    @property
-    def stdout(self) -> asyncio.StreamReader | None: ...
-
-    @property
-    def stderr(self) -> asyncio.StreamReader | None: ...
-
-    def terminate(self) -> None: ...
-
-    def kill(self) -> None: ...
-
-    async def wait(self) -> int: ...
-
-
 class AppProcess:
     """A running process; make one with `start`, or with a `ForkServer`."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process | ForkedProcess) -> None:
         self._process = process
         self._errors = asyncio.create_task(self._read_errors())
         self._greeted = False
@@ -141,12 +128,7 @@ class AppProcess:
 
     async def wait(self) -> int:
         """Return the exit code of a process that is about to end; kill it if it does not."""
-        try:
-            code = await asyncio.wait_for(self._process.wait(), APP_END_SECONDS)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            code = await self._process.wait()
+        code = await exit_code(self._process, END_SECONDS)
         if self._process.stdin is not None:
             self._process.stdin.close()
         return code
@@ -219,3 +201,183 @@ async def read_packet(reader: asyncio.StreamReader) -> Packet | None:
         return Packet(header[:1], await reader.readexactly(size))
     except asyncio.IncompleteReadError:
         return None
+
+
+FIRST_SECONDS = 20.0
+"""Time for the fork server to load the program, and to answer."""
+MESSAGE_BYTES = 65_536
+KILLED = -int(signal.SIGKILL)
+
+
+class ForkedProcess:
+    """A copy, with what `AppProcess` needs of a process."""
+
+    def __init__(
+        self,
+        pid: int,
+        ended: asyncio.Future[int],
+        terminal: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        errors: asyncio.StreamReader,
+    ) -> None:
+        """`ended` is its exit code, once the fork server has reported it."""
+        self.pid, self._ended, self.stderr = pid, ended, errors
+        self.stdout, self.stdin = terminal
+
+    def terminate(self) -> None:
+        """Ask it to end. Raises ProcessLookupError if it has ended."""
+        self._send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it. Raises ProcessLookupError if it has ended."""
+        self._send_signal(signal.SIGKILL)
+
+    async def wait(self) -> int:
+        """Return the exit code."""
+        return await asyncio.shield(self._ended)
+
+    def _send_signal(self, number: signal.Signals) -> None:
+        if self._ended.done():  # its pid may be that of another process
+            raise ProcessLookupError
+        os.kill(self.pid, number)
+
+
+class ForkServer:
+    """The fork server, as its server sees it. When it ends, its processes are ended, too."""
+
+    def __init__(self, process: asyncio.subprocess.Process, control: socket.socket) -> None:
+        self._process, self._control = process, control
+        self._ends: dict[int, asyncio.Future[int]] = {}
+        """The exit codes to come of the processes that run, by pid."""
+        self._starts: dict[int, asyncio.Future[tuple[int, asyncio.Future[int]]]] = {}
+        """The pids to come, each with the exit code to come, by the number of the request."""
+        self._numbers = itertools.count()
+        self._reading = asyncio.create_task(self._read())
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    async def start(
+        self, environment: Mapping[str, str], arguments: Sequence[str]
+    ) -> AppProcess | None:
+        """Return a new process with the size in `environment`; None if it cannot be made so."""
+        if self._reading.done():
+            return None
+        pairs = [socket.socketpair(), socket.socketpair()]
+        number = next(self._numbers)
+        started = self._starts[number] = asyncio.get_running_loop().create_future()
+        request = {
+            "number": number,
+            "columns": environment["COLUMNS"],
+            "rows": environment["ROWS"],
+            "arguments": arguments,
+        }
+        theirs = [other.fileno() for _, other in pairs]
+        try:
+            socket.send_fds(self._control, [json.dumps(request).encode()], theirs)
+            await asyncio.wait_for(started, FIRST_SECONDS)
+        except (OSError, asyncio.CancelledError) as error:  # TimeoutError is one of the first
+            for ours, _ in pairs:
+                ours.close()  # a process that is late ends with them
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            return None
+        finally:
+            self._starts.pop(number, None)
+            for _, other in pairs:
+                other.close()
+        terminal = await asyncio.open_unix_connection(sock=pairs[0][0])
+        errors = await _reader_of(pairs[1][0])
+        pid, ended = started.result()
+        return AppProcess(ForkedProcess(pid, ended, terminal, errors))
+
+    async def end(self) -> None:
+        """End the fork server."""
+        self._reading.cancel()
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+        self._control.close()
+
+    async def _read(self) -> None:
+        """Receive what the fork server reports, until it ends."""
+        loop = asyncio.get_running_loop()
+        with suppress(OSError):
+            while message := await loop.sock_recv(self._control, MESSAGE_BYTES):
+                report = json.loads(message)
+                if "code" in report:
+                    if (ended := self._ends.pop(report["pid"], None)) is not None:
+                        ended.set_result(report["code"])
+                else:
+                    ended = self._ends[report["pid"]] = loop.create_future()
+                    start = self._starts.get(report["number"])
+                    if start is not None and not start.done():
+                        start.set_result((report["pid"], ended))
+        for start in filter(lambda start: not start.done(), self._starts.values()):
+            start.set_exception(ConnectionResetError())
+        for pid, ended in self._ends.items():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            ended.set_result(KILLED)
+        self._ends.clear()
+        logger().error(
+            "the fork server of kbx web has ended; each page starts its own program: %s",
+            await self._last_errors(),
+        )
+
+    async def _last_errors(self) -> str:
+        """Return the end of what the fork server printed on stderr, after it has ended."""
+        assert self._process.stderr is not None
+        with suppress(TimeoutError):
+            errors = await asyncio.wait_for(self._process.stderr.read(), ERROR_SECONDS)
+            return errors[-ERROR_BYTES:].decode("utf-8", "replace")
+        return ""
+
+
+class _ReaderProtocol(asyncio.StreamReaderProtocol):
+    """Closes the connection when all has been read."""
+
+    def eof_received(self) -> bool:
+        super().eof_received()
+        return False
+
+
+async def _reader_of(connection: socket.socket) -> asyncio.StreamReader:
+    """Return a reader of a socket to which nothing is written.
+
+    That of `open_unix_connection` comes with a writer, which closes the socket when it is dropped.
+    """
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.create_unix_connection(lambda: _ReaderProtocol(reader), sock=connection)
+    return reader
+
+
+@asynccontextmanager
+async def fork_server(
+    command: Sequence[str], environment: Mapping[str, str]
+) -> AsyncIterator[ForkServer | None]:
+    """Run a fork server within the block; None without a command, or where there is none."""
+    if not command or sys.platform != "linux":
+        yield None
+        return
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setblocking(False)
+    with theirs:
+        at = command.index(SOCKET)
+        process = await asyncio.create_subprocess_exec(
+            *command[:at],
+            str(theirs.fileno()),
+            *command[at + 1 :],
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
+    server = ForkServer(process, ours)
+    try:
+        yield server
+    finally:
+        await server.end()

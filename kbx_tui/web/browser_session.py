@@ -16,6 +16,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -23,7 +24,6 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from kbx_tui.user_files import logger
 from kbx_tui.web.app_process import DATA, MESSAGE, AppProcess, BrokenPacket
-from kbx_tui.web.connection_guard import Limits
 from kbx_tui.web.page_messages import (
     REPORT_LENGTH,
     BadMessage,
@@ -34,6 +34,42 @@ from kbx_tui.web.page_messages import (
     parse_message,
     without_size_reports,
 )
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Numbers and times beyond which the server refuses or ends something."""
+
+    sessions: int = 8
+    """Processes of the app at a time, those that wait for a page to come back included."""
+    idle_seconds: float = 7_200.0
+    """Time without a key or click after which a session ends."""
+    reconnect_seconds: float = 60.0
+    """Time that a session waits for its page to come back."""
+    memory_bytes: int = 4_000 * MB
+    """Private data of one process of the app."""
+    connections: int = 128
+    """Open connections, apart from those of sessions."""
+    request_seconds: float = 30.0
+    """Time from the first byte of a request to the last of its answer."""
+    handshake_seconds: float = 10.0
+    """Time for TLS to agree on keys."""
+    greeting_seconds: float = 10.0
+    """Time until an opened socket has to say which session it wants."""
+    heartbeat_seconds: float = 20.0
+    """Time between questions whether a page is still there; half of it is the time to answer."""
+    silence_seconds: float = 120.0
+    """Time within which a page sends a whole message; one that is open says something more often,
+    even in the background."""
+    frame_bytes: int = 64_000
+    """Size of one message of a page; a longer text is pasted in several."""
+    link_seconds: float = 3_600.0
+    """Time for which a link that nobody has used is valid."""
+    visitor_seconds: float = 7 * 86_400.0
+    """Time for which a browser that has used a link needs no other."""
+
 
 LAST_OUTPUT_SECONDS = 0.5
 """Time for a page to take what its process has sent before it ended."""

@@ -2,7 +2,7 @@
 date: its sessions may not.
 
 For each base a process indexes files that change, and reports what the index holds: lines of JSON
-as `{"index": {...}}`, with the fields of `IndexState`.
+as `{"index": [{...}]}`, with the fields of `IndexState`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from pathlib import Path
 
 from aiohttp import web
 
+from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
 from kbx_tui.http_service.monitor import MonitorPort, monitored
-from kbx_tui.http_service.server_process import IndexState, ServiceState, log_libraries
+from kbx_tui.http_service.server_process import ServiceState, end_process, log_libraries
 from kbx_tui.user_files import logger
-from kbx_tui.web.app_process import AppProcess, app_environment
-from kbx_tui.web.browser_session import SessionRegistry
-from kbx_tui.web.connection_guard import ConnectionGuard, Limits
-from kbx_tui.web.forked_processes import ForkServer, fork_server
+from kbx_tui.web.app_process import AppProcess, ForkServer, app_environment, fork_server
+from kbx_tui.web.browser_session import Limits, SessionRegistry
 from kbx_tui.web.links import Visitors, links_served
 from kbx_tui.web.listening import Listening
 from kbx_tui.web.page_messages import Opening
@@ -58,8 +57,12 @@ class WebServer:
         self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._forks: ForkServer | None = None
-        self.guard: ConnectionGuard
-        """Set by `serve`."""
+        limits = ConnectionLimits(
+            at_once=self.limits.connections,
+            receive_seconds=self.limits.request_seconds,
+            handshake_seconds=self.limits.handshake_seconds,
+        )
+        self.guard = ConnectionGuard(limits, self.listening.tls)
 
     def new_link(self) -> str:
         """Return the address of the page with a token that is valid once.
@@ -73,24 +76,29 @@ class WebServer:
         """Serve until `stop`; `ready` is called when requests are answered. Raises ConfigError."""
         self._loop = asyncio.get_running_loop()
         log_libraries()
-        runner = web.AppRunner(self._application(), access_log=None, handle_signals=False)
+        app = WebApp(
+            self.listening, self.visitors, self.registry, self.limits, self.guard, self.state
+        )
+        runner = web.AppRunner(app.application(), access_log=None, handle_signals=False)
         await runner.setup()
         assert runner.server is not None
-        guard = self.guard = ConnectionGuard(runner.server, self.limits, self.listening.tls)
+        new_connection = runner.server
         async with (
             links_served(self.listening, self.new_link),
             fork_server(self.fork_command, app_environment(os.environ, 80, 24)) as self._forks,
             indices_followed(self.followers, self.state) as self._indexers,
             monitored(self.monitor, self.state),
         ):
-            serving = await self._loop.create_server(guard, sock=self.listening.socket)
+            serving = await self._loop.create_server(
+                lambda: self.guard.wrap(new_connection()), sock=self.listening.socket
+            )
             try:
                 ready()
                 await self._stopping.wait()
             finally:
                 serving.close()
                 await self.registry.end_all("the server has ended")
-                guard.close_all()
+                self.guard.close_all()
         await runner.cleanup()
 
     def stop(self) -> None:
@@ -102,18 +110,6 @@ class WebServer:
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended already
                 self._loop.call_soon_threadsafe(function)
-
-    def _application(self) -> web.Application:
-        listening = self.listening
-        return WebApp(
-            listening.rules,
-            listening.path,
-            self.visitors,
-            self.registry,
-            self.limits,
-            lambda transport: self.guard.keep(transport),
-            self.state,
-        ).application()
 
     def _pids(self) -> dict[str, list[int]]:
         """Return the processes that run, by what they do."""
@@ -182,14 +178,7 @@ class _Follower:
     async def end(self) -> None:
         """End the process, and start no other."""
         self._watching.cancel()
-        with suppress(ProcessLookupError):
-            self._process.terminate()
-        try:
-            await asyncio.wait_for(self._process.wait(), END_SECONDS)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
+        await end_process(self._process, END_SECONDS)
 
     async def _watch(self) -> None:
         while True:
@@ -216,9 +205,9 @@ class _Follower:
         assert self._process.stdout is not None
         try:
             async for line in self._process.stdout:
-                fields = json.loads(line)["index"]
-                self._state.set_index(self._name, None if fields is None else IndexState(**fields))
-        except (KeyError, TypeError, ValueError) as error:
+                for kind, values in json.loads(line).items():
+                    self._state.note(self._name, kind, *values)
+        except (AttributeError, TypeError, ValueError) as error:
             logger().error("%s sent what is not a report: %s", self._name, error)
 
 

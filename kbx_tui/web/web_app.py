@@ -15,12 +15,13 @@ from importlib.resources.abc import Traversable
 
 from aiohttp import WSMsgType, web
 
-from kbx_tui.http_service.hosts import HostRules, refusal
+from kbx_tui.http_service.connection_guard import ConnectionGuard
+from kbx_tui.http_service.hosts import refusal
 from kbx_tui.http_service.server_process import ServiceState
 from kbx_tui.user_files import logger
-from kbx_tui.web.browser_session import Closing, NoSession, PageSocket, SessionRegistry
-from kbx_tui.web.connection_guard import Limits
+from kbx_tui.web.browser_session import Closing, Limits, NoSession, PageSocket, SessionRegistry
 from kbx_tui.web.links import Visitors
+from kbx_tui.web.listening import Listening
 from kbx_tui.web.page_messages import BadMessage, Opening, parse_opening
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -48,23 +49,19 @@ class WebApp:
 
     def __init__(
         self,
-        rules: HostRules,
-        path: str,
+        listening: Listening,
         visitors: Visitors,
         registry: SessionRegistry,
         limits: Limits,
-        keep: Callable[[asyncio.Transport], object],
+        guard: ConnectionGuard,
         state: ServiceState,
     ) -> None:
-        """Serve below `path`; `keep` is called for each connection that shows a session.
-
-        Requests are counted by the observer of `state`.
-        """
-        self._state = state
-        self._rules, self._path, self._limits, self._keep = rules, path, limits, keep
-        self._visitors, self._registry = visitors, registry
+        """Requests are counted by the observer of `state`."""
+        self._rules, self._path = listening.rules, listening.path
+        self._visitors, self._registry, self._limits = visitors, registry, limits
+        self._guard, self._state = guard, state
         self._files = read_page_files()
-        secure = "__Secure-" if rules.scheme == "https" else ""
+        secure = "__Secure-" if self._rules.scheme == "https" else ""
         self._cookie = f"{secure}kbx-{secrets.token_hex(4)}"
         """A name of its own: browsers send the cookies of one port to all others of the host."""
 
@@ -178,7 +175,7 @@ class WebApp:
                 session = await self._registry.open(visitor, opening)
             transport = request.transport
             if connection := transport if isinstance(transport, asyncio.Transport) else None:
-                self._keep(connection)  # None when it is cut
+                self._guard.keep(connection.get_extra_info("peername"))  # None when it is cut
             page = PageSocket(socket, connection, self._limits.silence_seconds)
             await session.serve(page, opening, new=is_new)
         except BadMessage as error:

@@ -119,27 +119,29 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
 """Method, arguments, and the arguments of the command with the same output."""
 
 NEW = {"text": "Collects antique barometers", "entity": "Alice Chen", "date": "2026-05-01"}
-WRITES: list[tuple[dict[str, Any], list[str], int]] = [
-    (NEW, ["Collects antique barometers", "--date", "2026-05-01"], 0),
-    ({**NEW, "dry_run": True}, [NEW["text"], "--date", "2026-05-01", "--dry-run"], 0),
+KNOWN_TEXT = "Prefers async Slack over email"
+NEW_WORDS = [NEW["text"], "--date", "2026-05-01"]
+ITEM_WORDS = [*NEW_WORDS, "--kind", "open-item", "--source", "Platform sync"]
+WRITES: list[tuple[str, dict[str, Any], list[str], int]] = [
+    ("kbx.memory_add", NEW, NEW_WORDS, 0),
+    ("kbx.memory_add", {**NEW, "dry_run": True}, [*NEW_WORDS, "--dry-run"], 0),
     (
+        "kbx.memory_add",
         {**NEW, "kind": "open_item", "source": "Platform sync"},
-        [NEW["text"], "--date", "2026-05-01", "--kind", "open-item", "--source", "Platform sync"],
+        ITEM_WORDS,
         0,
     ),
-    ({**NEW, "text": "Prefers async Slack over email"}, ["Prefers async Slack over email"], 3),
-]
-"""Arguments of the method, those of `kbx memory add`, and its exit code."""
-
-KNOWN_TEXT = "Prefers async Slack over email"
-EDITS: list[tuple[str, dict[str, Any], list[str], int]] = [
+    ("kbx.memory_add", {**NEW, "text": KNOWN_TEXT}, [KNOWN_TEXT], 3),
     ("kbx.memory_edit_fact", {"text": "Prefers async Slack, in writing"}, [], 0),
     ("kbx.memory_edit_fact", {"text": "Prefers Slack", "dry_run": True}, ["--dry-run"], 0),
     ("kbx.memory_supersede", {"text": "Prefers calls", "date": "2026-05-01"}, [], 0),
     ("kbx.memory_delete_fact", {}, [], 0),
     ("kbx.memory_delete_fact", {"dry_run": True}, ["--dry-run"], 0),
 ]
-"""Method, arguments besides the id, further options of the command, and its exit code."""
+"""Method, arguments, words of the command, and its exit code.
+
+Edits receive the id of `KNOWN_TEXT`, and as words the id and their text.
+"""
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("kb.search", {"query": "ab"}),
@@ -258,53 +260,28 @@ async def test_an_invalid_call_gives_the_same_error_on_every_surface(
     assert (tool.code, tool.json) == (1, failed)
 
 
-@pytest.mark.parametrize(("params", "words", "code"), WRITES, ids=str)
+@pytest.mark.parametrize(("name", "params", "words", "code"), WRITES, ids=str)
 async def test_a_write_gives_the_same_json_and_file_on_every_surface(
-    kbx: CommandLine,
-    base: Path,
-    tmp_path: Path,
-    params: dict[str, Any],
-    words: list[str],
-    code: int,
-) -> None:
-    """Each surface writes to its own copy of the base."""
-    copies = [shutil.copytree(base, tmp_path / name / "base") for name in "abcde"]
-    method = METHODS["kbx.memory_add"]
-    with KnowledgeBase(copies[0]) as kb:
-        python = json.loads(json.dumps(call(kb, method.name, params, allow_writes=True)))
-    Draft202012Validator(output_schema(method)).validate(python)
-    workers = [
-        EngineWorker(partial(KnowledgeBase, copy), allow_writes=True) for copy in copies[1:3]
-    ]
-    assert over_jsonl(workers[0], method.name, params)["result"] == python
-    async with Client(make_server(workers[1])) as client:
-        assert (await client.call_tool(method.tool, params)).structured_content == python
-    for worker in workers:
-        worker.close()
-    ran = kbx("tool", method.tool, json.dumps(params), "--allow-writes", "--kb", copies[3])
-    assert ran.json == python
-    ran = kbx(*method.command, *words, "--entity", "Alice Chen", "--json", "--kb", copies[4])
-    assert (ran.code, ran.json) == (code, python)
-    pages = {(copy / "memory/people/alice-chen.md").read_bytes() for copy in copies}
-    assert len(pages) == 1
-
-
-@pytest.mark.parametrize(("name", "params", "options", "code"), EDITS, ids=str)
-async def test_an_edit_of_a_fact_gives_the_same_json_and_file_on_every_surface(
     kbx: CommandLine,
     base: Path,
     tmp_path: Path,
     name: str,
     params: dict[str, Any],
-    options: list[str],
+    words: list[str],
     code: int,
 ) -> None:
+    """Each surface writes to its own copy of the base."""
     copies = [shutil.copytree(base, tmp_path / letter / "base") for letter in "abcde"]
     method = METHODS[name]
     with KnowledgeBase(copies[0]) as kb:
-        facts = kb.entities.facts(entity="Alice Chen")
-        fact_id = next(fact.fact_id for fact in facts if fact.text == KNOWN_TEXT)
-        params = {"fact_id": fact_id, **params}
+        if "entity" in params:
+            words = [*words, "--entity", "Alice Chen"]
+        else:
+            facts = kb.entities.facts(entity="Alice Chen")
+            fact_id = next(fact.fact_id for fact in facts if fact.text == KNOWN_TEXT)
+            words = [str(fact_id), *([params["text"]] if "text" in params else []), *words]
+            words += ["--date", params["date"]] if "date" in params else []
+            params = {"fact_id": fact_id, **params}
         python = json.loads(json.dumps(call(kb, name, params, allow_writes=True)))
     Draft202012Validator(output_schema(method)).validate(python)
     assert "[redacted]" not in python["diff"]
@@ -318,8 +295,6 @@ async def test_an_edit_of_a_fact_gives_the_same_json_and_file_on_every_surface(
         worker.close()
     ran = kbx("tool", method.tool, json.dumps(params), "--allow-writes", "--kb", copies[3])
     assert ran.json == python
-    words = [str(fact_id), *([params["text"]] if "text" in params else []), *options]
-    words += ["--date", params["date"]] if "date" in params else []
     ran = kbx(*method.command, *words, "--json", "--kb", copies[4])
     assert (ran.code, ran.json) == (code, python)
     pages = {(copy / "memory/people/alice-chen.md").read_bytes() for copy in copies}

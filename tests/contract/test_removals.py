@@ -10,18 +10,14 @@ import pytest
 
 import kbx_tui
 from kbx_tui import removal
-from kbx_tui.index.derived_files import (
-    BODIES,
-    DOCUMENTS,
-    ENTITIES,
-    FACTS,
-    LINKS,
-    LISTS,
-    NAMES,
-    VECTORS_NAME,
-    WORDS,
-)
-from kbx_tui.index.tables import SCHEMAS
+from kbx_tui.index.lexical.postings import WORDS
+from kbx_tui.index.snapshot import LINKS
+from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
+from kbx_tui.index.stored_entities import ENTITIES, FACTS
+from kbx_tui.index.stored_names import NAMES
+from kbx_tui.index.tables import COLUMNS
+from kbx_tui.index.vectors.vector_lists import LISTS
+from kbx_tui.index.vectors.vector_segment import vectors_file
 
 PACKAGE = Path(kbx_tui.__file__).parent
 
@@ -89,15 +85,8 @@ def test_what_removes_no_file_is_not_noticed() -> None:
 
 
 def test_the_guard_knows_every_table_and_derived_file() -> None:
-    assert set(removal.INDEX_TABLES) == {*SCHEMAS, "vectors"}
-    assert (
-        WORDS.name,
-        BODIES.name,
-        DOCUMENTS.name,
-        ENTITIES.name,
-        NAMES.name,
-        FACTS.name,
-        LINKS.name,
-        VECTORS_NAME,
-        LISTS.name,
-    ) == removal.DERIVED_FILES
+    assert set(removal.INDEX_TABLES) == {*COLUMNS}
+    of_documents = (WORDS, BODIES, DOCUMENTS, vectors_file("any", 3))
+    names = {name for file in of_documents for name in (file.name, file.of_newer.name)}
+    names |= {file.name for file in (ENTITIES, NAMES, FACTS, LINKS, LISTS)}
+    assert names == {*removal.DERIVED_FILES}

@@ -1,16 +1,15 @@
 """An engine that answers from files, so that changes of the real one do not change snapshots.
 
-`scripts/record_evidence.py` records the answers of the real engine to the queries of the snapshots.
-Ranking, explanations, completion and matching are pure, and run for real.
+`scripts/record_evidence.py` records the answers of the real engine on the demo. Ranking,
+explanations, decisions and word diffs are pure, and run for real.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast, get_args
@@ -20,32 +19,37 @@ import numpy as np
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.documents import DocumentView
-from kbx_tui.api.session import Notice
 from kbx_tui.config import Settings
-from kbx_tui.drafting.planning import file_diff
-from kbx_tui.drafting.records import Written
+from kbx_tui.drafting.drafts import Draft
+from kbx_tui.drafting.records import DraftCheck, Plan, PlannedFile
 from kbx_tui.errors import NotFound
-from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes, count_votes
-from kbx_tui.evaluation.judgments import JudgedQuery, Judgment
+from kbx_tui.evaluation.blind_preferences import count_votes
+from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresholds
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.experts.expert_ranking import ExpertRanking
-from kbx_tui.index.build.progress import IndexReport, Progress
-from kbx_tui.index.path_filter import complete
+from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.search.browse import BaseContents, EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.why_not import WhyNot, why_not
 from kbx_tui.tui.bases import Bases
-from tests.snapshots.recorded_review import RecordedDrafts, Review
 
 RECORDED = Path(__file__).parent / "evidence"
+TWO_PASS = "what did Alice Chen decide about the Migration"
+FLAT = "rollback plan"
+QUERIES = {"two-pass": TWO_PASS, "flat": FLAT}
+"""The queries of the snapshots, by the file with the answer."""
+TOPIC = "migration"
+ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
+ALICE = "person:alice-chen"
+DAY = "2026-05-02"
+"""The date of today in every snapshot."""
 MILLISECONDS = 9.0
 """The duration reported for every search."""
 DIGITS = 5
@@ -53,7 +57,7 @@ DIGITS = 5
 
 
 class Recording(msgspec.Struct):
-    """The answer to one question."""
+    """The answer to one query."""
 
     evidence: Evidence
     snippets: dict[str, Snippet]
@@ -76,12 +80,16 @@ class Base(msgspec.Struct):
     entities_outdated: bool = False
 
 
-File = TypeVar("File", Recording, Base, Review)
-OTHERS = ("base", "review")
-"""Files that hold no recording."""
+class Review(msgspec.Struct):
+    """The answers about the drafts of the demo and one topic."""
 
-Key = tuple[str, str, bool]
-"""Query, path, and whether the search is fast."""
+    checks: tuple[DraftCheck, ...]
+    diffs: dict[str, str]
+    """By text of the draft."""
+    experts: ExpertRanking
+
+
+File = TypeVar("File", Recording, Base, Review)
 
 
 class RecordedKb:
@@ -90,46 +98,32 @@ class RecordedKb:
     settings = Settings()
     untrusted = ()
 
-    def __init__(self, name: str, *, vector_share: float = 1.0, complete: bool = True) -> None:
-        """Load the recordings in `evidence/<name>/`; if not `complete`, indexing comes first."""
-        folder = RECORDED / name
-        self.base = decode((folder / "base.json").read_bytes(), Base)
-        self._review = decode((folder / "review.json").read_bytes(), Review)
-        self.documents, self.drafts = RecordedDocuments(self), RecordedDrafts(self._review)
-        self.entities = SimpleNamespace(card=self.base.cards.get, find=lambda text, limit=20: ())
-        self.links = SimpleNamespace(follow=lambda target, source: None)
+    def __init__(self) -> None:
+        self.base = decode((RECORDED / "base.json").read_bytes(), Base)
+        self._review = decode((RECORDED / "review.json").read_bytes(), Review)
+        self._recordings = {
+            query: decode((RECORDED / f"{name}.json").read_bytes(), Recording)
+            for name, query in QUERIES.items()
+        }
+        self.documents = RecordedDocuments(self.base, self._recordings[TWO_PASS].evidence)
+        self.drafts = RecordedDrafts(self._review)
+        self.entities = SimpleNamespace(card=self.base.cards.get)
         self.queries = SimpleNamespace(asked=lambda: self.past_queries)
-        self.judgments = SimpleNamespace(queries=lambda: self.judged, add=self._judge)
+        self.judgments = SimpleNamespace(queries=lambda: self.judged)
         self.preferences = SimpleNamespace(
-            read=lambda: self.preferred, add=self._prefer, count=self._count_preferences
+            read=lambda: (), count=lambda before, after: count_votes((), {})
         )
         self.tuner = SimpleNamespace(
-            save=_changed_alpha,
             observe_thresholds=self._observe_thresholds,
             snapshots=SimpleNamespace(read=lambda: self.snapshots_of_knobs),
         )
-        answers = [file for file in sorted(folder.glob("*.json")) if file.stem not in OTHERS]
-        self._recordings = {
-            key_of(recording.evidence): recording
-            for recording in (decode(file.read_bytes(), Recording) for file in answers)
-        }
-        self.base.vector_share = 1.0 if complete else vector_share
-        self._vector_share = vector_share
-        self.progress: Progress | None = None
-        """Reported once by indexing, which then runs until it is cancelled."""
         self.judged: tuple[JudgedQuery, ...] = ()
-        self.preferred: tuple[Preference, ...] = ()
         self.past_queries: tuple[PastQuery, ...] = ()
         self.snapshots_of_knobs: tuple[TuningSnapshot, ...] = ()
-        self.fault: Exception | None = None
-        """Raised by `retrieve`."""
 
     @property
     def root(self) -> Path:
         return Path("/home/ida") / self.base.name
-
-    def tuning(self, preset: str | None = None, **changes: Any) -> Tuning:
-        return replace(Tuning.seed() if preset == "seed" else Tuning(), **changes)
 
     def is_indexed(self) -> bool:
         return True
@@ -145,127 +139,62 @@ class RecordedKb:
     def index_question(self) -> None:
         return None
 
-    def index(
-        self,
-        progress: Callable[[Progress], None] | None = None,
-        *,
-        cancelled: Callable[[], bool] = lambda: False,
-        wait: bool = True,
-    ) -> IndexReport:
-        if self.progress is not None and progress is not None:
-            progress(self.progress)
-            ended = threading.Event()
-            while not cancelled():
-                ended.wait(0.01)
+    def index(self, progress: object = None, **options: object) -> IndexReport:
         return IndexReport(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), {}, 0, {}, 1)
 
-    def watch(self, changed: Callable[[frozenset[str]], None], *, stopped: threading.Event) -> None:
+    def watch(self, changed: object, *, stopped: threading.Event) -> None:
         stopped.wait()
 
     def warm(self) -> None:
         pass
 
-    def _judge(
-        self, query: str, path: str, grade: int | None, *, tuning: Tuning | None = None
-    ) -> Judgment:
-        before = {one.text: one for one in self.judged}
-        new = before.get(query) or JudgedQuery(query, query, "judged", {}, frozenset())
-        if grade is None:
-            new = replace(new, unsure=new.unsure | {path})
-        else:
-            new = replace(new, grades={**new.grades, path: grade})
-        self.judged = tuple((before | {query: new}).values())
-        return Judgment(query, path, grade)
-
-    def _prefer(
-        self, query: str, first: ShownList, second: ShownList, better: Better
-    ) -> Preference:
-        self.preferred = (*self.preferred, Preference(query, first, second, better))
-        return self.preferred[-1]
-
-    def _count_preferences(self, before: Tuning, after: Tuning) -> Votes:
-        lists = {}
-        for query in {one.query for one in self.preferred}:
-            evidence = self.retrieve(SearchRequest(query))
-            of_a, of_b = (rank(evidence, tuning).best_paths(5) for tuning in (before, after))
-            lists[query] = of_a, of_b
-        return count_votes(self.preferred, lists)
-
-    def why_not(
-        self,
-        request: SearchRequest,
-        path: str,
-        limit: int = 10,
-        *,
-        cancelled: Callable[[], bool] = lambda: False,
-    ) -> WhyNot:
-        evidence = self.retrieve(request)
-        ranking = rank(evidence, self.tuning(alpha=request.alpha or 0.5))
-        return why_not(ranking, evidence.paths.index(path), limit)
-
-    def experts(
-        self, topic: str, limit: int = 10, min_claims: int = 1, weight: str = "count",
-        **options: Any,
-    ) -> ExpertRanking:  # fmt: skip
-        return self._review.experts[weight]
-
-    def _observe_thresholds(self, queries: Sequence[str], tuning: Tuning) -> ThresholdObservatory:
-        found = [self.retrieve(SearchRequest(query)) for query in queries]
-        return observe_thresholds(found, tuning)
-
     def close(self) -> None:
         pass
 
+    def tuning(self, preset: str | None = None, **changes: Any) -> Tuning:
+        return replace(Tuning(), **changes)
+
     def retrieve(self, request: SearchRequest) -> Evidence:
-        if self.fault is not None:
-            raise self.fault
-        fast = request.fast
-        evidence = self._recording((request.query, request.path or "", fast)).evidence
-        missing = set(request.pinned) - {entity.id for entity in evidence.entities}
-        assert not missing, f"{missing} are not recorded"
-        return evidence if fast else replace(evidence, vector_share=self._vector_share)
+        return self._recordings[request.query].evidence
 
     def rank(self, evidence: Evidence, tuning: Tuning | None = None) -> Ranking:
         return rank(evidence, tuning or self.tuning())
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
-        recorded = self._recording(key_of(evidence)).snippets
+        recorded = self._recordings[evidence.query].snippets
         return tuple(recorded[evidence.paths[row]] for row in rows)
 
-    def reread_settings(self) -> None:
-        pass
+    def why_not(
+        self, request: SearchRequest, path: str, limit: int = 10, **options: object
+    ) -> WhyNot:
+        evidence = self.retrieve(request)
+        return why_not(rank(evidence, self.tuning()), evidence.paths.index(path), limit)
 
-    def any_evidence(self) -> Evidence:
-        return next(iter(self._recordings.values())).evidence
+    def experts(self, topic: str, **options: object) -> ExpertRanking:
+        return self._review.experts
 
-    def _recording(self, key: Key) -> Recording:
-        assert key in self._recordings, f"{key} is not recorded: see scripts/record_evidence.py"
-        return self._recordings[key]
+    def _observe_thresholds(self, queries: Sequence[str], tuning: Tuning) -> ThresholdObservatory:
+        found = [self.retrieve(SearchRequest(query)) for query in queries]
+        return observe_thresholds(found, tuning)
 
 
 class RecordedDocuments:
     """Stands in for `kb.documents`."""
 
-    def __init__(self, kb: RecordedKb) -> None:
-        self._kb = kb
+    def __init__(self, base: Base, evidence: Evidence) -> None:
+        self._base, self._evidence = base, evidence
 
     def view(self, path: str, *, most: int | None = None) -> DocumentView:
         """Return a recorded text; of a document that was not read, only its path."""
-        base = self._kb.base
-        if path not in base.paths:
-            raise NotFound(f"no document {path} in {self._kb.root}")
-        return base.texts.get(path) or DocumentView(path, "", "", "note", f"# {path}\n")
+        if path not in self._base.paths:
+            raise NotFound(f"no document {path}")
+        return self._base.texts.get(path) or DocumentView(path, "", "", "note", f"# {path}\n")
 
     def find(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
-        evidence = self._kb.any_evidence()
-        words = text.lower().split()
+        evidence = self._evidence
         rows = zip(evidence.paths, evidence.titles, evidence.dates, strict=True)
-        found = (
-            DocumentName(path, title, date or "", "")
-            for path, title, date in rows
-            if all(word in f"{title} {path}".lower() for word in words)
-        )
-        return tuple(islice(found, limit))
+        found = (DocumentName(path, title, day or "", "") for path, title, day in rows)
+        return tuple(one for one in found if text.lower() in one.title.lower())[:limit]
 
     def public_page(self, path: str) -> PublicPage:
         return PublicPage(path, b"", frozenset())
@@ -279,21 +208,45 @@ class RecordedDocuments:
     def opened(self, path: str) -> None:
         pass
 
-    def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
-        return complete(self._kb.base.paths, text, self._kb.root, limit)
-
     def complete_query(self, query: str) -> str:
         return query
 
-    def count_scope(self, path: str) -> tuple[int, int]:
-        base = self._kb.base
-        return sum(other.startswith(path) for other in base.paths), base.documents
 
+class RecordedDrafts:
+    """Stands in for `kb.drafts`."""
 
-def _changed_alpha(tuning: Tuning, *, dry_run: bool = False) -> Written:
-    after = b"# Settings\n[search]\nhierarchy_alpha = %.2f\n" % tuning.alpha
-    diff = file_diff("kbx.toml", b"# Settings\n[search]\n", after)
-    return Written(False, "kbx.toml", diff)
+    def __init__(self, review: Review) -> None:
+        self._review, self._drafts = review, tuple[Draft, ...]()
+
+    def stored(self) -> tuple[Draft, ...]:
+        return self._drafts
+
+    def save(self, drafts: Sequence[Draft]) -> None:
+        self._drafts = tuple(drafts)
+
+    def save_recorded(self) -> None:
+        self._drafts = tuple(check.draft for check in self._review.checks)
+
+    def check(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
+        checks = {check.draft.text: check for check in self._review.checks}
+        return [
+            replace(
+                checks[draft.text],
+                draft=replace(draft, entity_id=checks[draft.text].draft.entity_id),
+            )
+            for draft in drafts
+        ]
+
+    def plan(self, drafts: Sequence[Draft]) -> Plan:
+        files = tuple(
+            PlannedFile("", b"", b"", (), (draft.id,), diff)
+            for draft in drafts
+            if (diff := self._review.diffs.get(draft.text))
+        )
+        return Plan(files, (), ())
+
+    def labelled(self) -> tuple[Any, ...]:
+        return ()
 
 
 class RecordedBases(Bases):
@@ -302,22 +255,8 @@ class RecordedBases(Bases):
     def __init__(self, kb: RecordedKb) -> None:
         self.kb = kb
 
-    def open(self, root: Path, notice: Notice = lambda text: None) -> KnowledgeBase:
+    def open(self, root: Path, notice: object = None) -> KnowledgeBase:
         return cast(KnowledgeBase, self.kb)
-
-    def demo(self) -> Path:
-        return self.kb.root
-
-    def existing(self, folder: str) -> Path:
-        raise NotFound(f"there is no folder {folder}")
-
-    def new(self, folder: str) -> Path:
-        return Path(folder)
-
-
-def key_of(evidence: Evidence) -> Key:
-    """Return the query, path and mode for which `evidence` was retrieved."""
-    return evidence.query, evidence.scope.path, evidence.fast
 
 
 def encode(value: Recording | Base | Review) -> bytes:
@@ -354,6 +293,8 @@ def _plain(value: Any) -> Any:
         return dict(value)
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Sequence):  # texts that are read from a file
+        return tuple(value)
     assert isinstance(value, np.ndarray), type(value)
     if value.dtype == np.float64:
         return [None if np.isnan(number) else round(float(number), DIGITS) for number in value]

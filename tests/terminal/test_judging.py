@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from pathlib import Path
 
 import pytest
 
-from kbx_tui.evaluation.judgments import LOCK_NAME
-from tests.terminal.terminal import APP, TIMEOUT, Terminal, terminal
+from tests.terminal.terminal import APP, Terminal, terminal
+from tests.waiting import wait_until
 
 QUERY = "rollback plan"
 
@@ -33,13 +32,9 @@ def ask(app: Terminal, query: str = QUERY) -> None:
 
 def graded(base: Path, count: int) -> list[tuple[str, int]]:
     """Return path and grade of every line on disk, once there are `count`."""
-    file, deadline = base / ".kbx" / "judgments.jsonl", time.monotonic() + TIMEOUT
-    while True:
-        lines = file.read_text("utf-8").splitlines() if file.exists() else []
-        if len(lines) >= count or time.monotonic() > deadline:
-            break
-        time.sleep(0.01)
-    entries = [json.loads(line) for line in lines]
+    file = base / ".kbx" / "judgments.jsonl"
+    wait_until(lambda: file.exists() and file.read_text("utf-8").count("\n") >= count)
+    entries = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     return [(entry["path"], entry["grade"]) for entry in entries]
 
 
@@ -84,14 +79,14 @@ def test_two_apps_on_one_base_keep_all_grades(base: Path) -> None:
 
 
 def test_a_grade_that_cannot_be_saved_is_an_error_and_the_app_goes_on(base: Path) -> None:
-    lock = base / ".kbx" / LOCK_NAME
+    lock = base / ".kbx" / "judgments.lock"
     lock.unlink(missing_ok=True)
     lock.mkdir()  # not even root can lock a folder
     with terminal([*APP, "--kb", str(base)], size=(140, 40)) as app:
         ask(app)
         before = len(app.written)
         app.press("3")
-        app.wait_for(LOCK_NAME, after=before)
+        app.wait_for("judgments.lock", after=before)
         assert "of the first 10 judged" not in app.text
         assert "Traceback" not in app.text
         app.press("escape", "q")

@@ -1,1 +1,0 @@
-"""Commands that read or serve, one module each."""

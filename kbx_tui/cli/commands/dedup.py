@@ -14,7 +14,7 @@ from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.completion import complete_entity, complete_path
 from kbx_tui.cli.open_kb import gc_disabled, open_kb, selected_root, warn_if_outdated
 from kbx_tui.cli.options import json_option, threshold_option
-from kbx_tui.cli.output import print_json
+from kbx_tui.cli.output import print_json, wants_json
 from kbx_tui.errors import WriteFault
 from kbx_tui.tools.json_output import dedup_json, scan_json
 
@@ -56,7 +56,6 @@ def command(
     path: str | None,
     kept: bool,
     threshold: float | None,
-    as_json: bool,
 ) -> int:
     """Find duplicate facts and check drafts.
 
@@ -83,7 +82,7 @@ def command(
         raise click.UsageError("--scan searches the knowledge base and takes no file of drafts")
     if not (scan or file):
         raise click.UsageError("name a file of drafts, or use --scan to search the knowledge base")
-    is_plain = not (apply or as_json or entity) and threshold is None
+    is_plain = not (apply or wants_json() or entity) and threshold is None
     if file and file != STDIN and has_terminal() and is_plain:
         run_app(selected_root(), drafts=Path(file).expanduser().absolute())
         return 0
@@ -93,7 +92,7 @@ def command(
                 entity=entity, path=path, threshold=threshold, kept=kept
             )
             warn_if_outdated(kb)
-            _print_scan(duplicates, kb.documents.is_redacted, kept=kept, as_json=as_json)
+            _print_scan(duplicates, kb.documents.is_redacted, kept=kept)
             return 0
         from kbx_tui.drafting.deciding import decide
 
@@ -102,17 +101,17 @@ def command(
         plan = kb.drafts.plan([_with_sure_choice(check, verdict) for check, verdict in checks])
         applied = kb.drafts.apply(plan) if apply else None
         warn_if_outdated(kb)
-    if as_json:
+    if wants_json():
         print_json(dedup_json(checks, plan, applied))
     else:
-        from kbx_tui.cli.drafts_output import print_drafts
+        from kbx_tui.cli.text_output import print_drafts
 
         print_drafts(checks, plan, applied)
     return WriteFault.exit_code if applied and applied.failed else 0
 
 
-def _print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool, as_json: bool) -> None:
-    if as_json:
+def _print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool) -> None:
+    if wants_json():
         print_json(scan_json(scan))
     else:
         from kbx_tui.cli.text_output import print_scan

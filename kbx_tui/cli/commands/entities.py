@@ -13,7 +13,7 @@ from kbx_tui.cli.base_command import Command, Group
 from kbx_tui.cli.completion import complete_entity
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import count_option, json_option, text_argument, threshold_option
-from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say
+from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import prints_written
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import slug
@@ -49,7 +49,7 @@ def entity_command() -> None:
 @entity_command.command(name="list")
 @click.option("--type", "kind", metavar="T", help="Only this type: person, project, team ...")
 @json_option
-def list_entities(kind: str | None, as_json: bool) -> None:
+def list_entities(kind: str | None) -> None:
     """List all entities, those with the most documents first.
 
     \b
@@ -66,13 +66,13 @@ def list_entities(kind: str | None, as_json: bool) -> None:
         types = ", ".join(sorted({entity.type for entity in entities}))
         say(f"no entity has type {kind!r}; existing types: {types}")
     lines = (f"{padded(each.type, 9)} {padded(each.name, 30)} {each.id}" for each in listed)
-    print_result([name_json(entity) for entity in listed], lines, as_json=as_json)
+    print_result([name_json(entity) for entity in listed], lines)
 
 
 @entity_command.command(name="show")
 @click.argument("name", metavar="NAME", shell_complete=complete_entity)
 @json_option
-def show(name: str, as_json: bool) -> None:
+def show(name: str) -> None:
     """Show what is known about one entity.
 
     That is its role, team, facts with their ids, open items and documents. NAME is a name, an
@@ -91,7 +91,7 @@ def show(name: str, as_json: bool) -> None:
             for text in (card.role, card.team, *card.aliases)
             if kb.documents.is_redacted(card.path, text)
         }
-    print_result(card_json(card), card_lines(card, redacted), as_json=as_json)
+    print_result(card_json(card), card_lines(card, redacted))
 
 
 @entity_command.command(name="similar-field")
@@ -105,9 +105,7 @@ def show(name: str, as_json: bool) -> None:
 @click.option("--value", required=True, metavar="V", help="The proposed value.")
 @threshold_option
 @json_option
-def similar_field(
-    name: str, field: str, value: str, threshold: float | None, as_json: bool
-) -> None:
+def similar_field(name: str, field: str, value: str, threshold: float | None) -> None:
     """Check whether a field already says the same as a value.
 
     \b
@@ -118,7 +116,7 @@ def similar_field(
     """
     with open_kb() as kb:
         similarity = kb.entity_similar_field(name, field, value, threshold=threshold)
-    if as_json:
+    if wants_json():
         print_json(field_json(similarity))
     else:
         from kbx_tui.cli.text_output import print_field
@@ -298,9 +296,7 @@ RECEIPTS_SHOWN = 3
 )
 @click.option("--people", is_flag=True, help="Rank only people, no projects and teams.")
 @json_option
-def experts_command(
-    topic: str, limit: int, min_claims: int, weight: str, people: bool, as_json: bool
-) -> None:
+def experts_command(topic: str, limit: int, min_claims: int, weight: str, people: bool) -> None:
     """Rank people, projects and teams as experts on a topic.
 
     A fact counts when it contains a word of the topic or is about an entity that the topic names;
@@ -317,9 +313,9 @@ def experts_command(
     """
     with open_kb() as kb:
         ranking = kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
-    for note in () if as_json else ranking.notes:
+    for note in () if wants_json() else ranking.notes:
         say(note)
-    print_result(experts_json(ranking), experts_lines(ranking), as_json=as_json)
+    print_result(experts_json(ranking), experts_lines(ranking))
 
 
 def experts_lines(ranking: ExpertRanking) -> list[str]:

@@ -12,7 +12,7 @@ import click
 from kbx_tui.cli.base_command import Command, global_options
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option, reranker_options, types_option
-from kbx_tui.cli.output import print_result, say, show_steps
+from kbx_tui.cli.output import print_result, say, show_steps, wants_json
 from kbx_tui.errors import NotFound
 from kbx_tui.formatting import format_change, format_count, format_p, format_percent, format_score
 from kbx_tui.safe_text import safe_line
@@ -78,7 +78,6 @@ def eval_command(
     knob: str | None,
     save: Path | None,
     compare: tuple[Path, ...],
-    as_json: bool,
 ) -> None:
     """Measure search quality on judged queries.
 
@@ -109,7 +108,7 @@ def eval_command(
         preferences = () if folder is not None else kb.preferences.read()
         if knob:
             sweep = kb.judgments.sweep(queries, knob, preset=preset, doc_types=doc_types)  # type: ignore[arg-type]
-            print_result(sweep_json(sweep), sweep_lines(sweep), as_json=as_json)
+            print_result(sweep_json(sweep), sweep_lines(sweep))
             return
         run = kb.judgments.evaluate(
             queries,
@@ -131,7 +130,7 @@ def eval_command(
     changes = compare_runs(earlier, run, preferences) if earlier else None
     for name in earlier.keys() - {row.against for row in changes or ()}:
         say(f"{name} has no judged query in common with this run")
-    print_result(run_json(run, changes), run_lines(run, changes), as_json=as_json)
+    print_result(run_json(run, changes), run_lines(run, changes))
 
 
 def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, Any]:
@@ -325,7 +324,7 @@ def _rounded(value: Any) -> Any:
 @click.option("--dry-run", is_flag=True, help="Show the change of kbx.toml, without writing it.")
 @json_option
 def tune_command(
-    folder: Path | None, doc_types: tuple[str, ...], write: bool, dry_run: bool, as_json: bool
+    folder: Path | None, doc_types: tuple[str, ...], write: bool, dry_run: bool
 ) -> None:
     """Choose alpha, threshold and the other knobs by judged queries.
 
@@ -358,8 +357,8 @@ def tune_command(
         written = None
         if advice.wins:
             written = kb.tuner.save(advice.best, dry_run=dry_run or not write)
-    print_result(advice_json(advice, written), advice_lines(advice, written), as_json=as_json)
-    if written is not None and not (written.written or as_json):
+    print_result(advice_json(advice, written), advice_lines(advice, written))
+    if written is not None and not (written.written or wants_json()):
         say("nothing is written yet: `kbx tune --write` writes it")
 
 
@@ -406,7 +405,7 @@ def advice_lines(advice: Advice, written: Written | None) -> list[str]:
 @click.argument("name", required=False, metavar="[NAME]")
 @click.option("--download", is_flag=True, help="Download the model NAME of fastembed first.")
 @json_option
-def reranker_command(name: str | None, download: bool, as_json: bool) -> None:
+def reranker_command(name: str | None, download: bool) -> None:
     """Load a reranker and time it on 20 passages.
 
     NAME is a folder with model.onnx and tokenizer.json, or the name of a cross-encoder that
@@ -429,4 +428,4 @@ def reranker_command(name: str | None, download: bool, as_json: bool) -> None:
         "passages": trial.passages,
         "milliseconds": round(trial.milliseconds, 3),
     }
-    print_result(data, [line], as_json=as_json)
+    print_result(data, [line])

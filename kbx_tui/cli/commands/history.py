@@ -34,7 +34,7 @@ def history_command() -> None:
 
 @history_command.command(name="list")
 @json_option
-def list_queries(as_json: bool) -> None:
+def list_queries() -> None:
     """List the queries asked in the app, the most recent first.
 
     \b
@@ -61,13 +61,13 @@ def list_queries(as_json: bool) -> None:
         f"{row['when'] or '':<19}  {count:>7}  {row['query']}"
         for row, count in zip(data, found, strict=True)
     )
-    print_result(data, lines, as_json=as_json)
+    print_result(data, lines)
 
 
 @history_command.command(name="clear")
 @click.option("--dry-run", is_flag=True, help="Only count the queries.")
 @json_option
-def clear(dry_run: bool, as_json: bool) -> None:
+def clear(dry_run: bool) -> None:
     """Forget the queries asked in the app. Judgments stay.
 
     An app that is open still recalls those that it has read, until it ends.
@@ -80,12 +80,12 @@ def clear(dry_run: bool, as_json: bool) -> None:
     with open_kb() as kb:
         count = kb.queries.forget(dry_run=dry_run)
     line = f"{'would forget' if dry_run else 'forgot'} {format_count(count, 'query')}"
-    print_result({"queries": count, "cleared": not dry_run}, [line], as_json=as_json)
+    print_result({"queries": count, "cleared": not dry_run}, [line])
 
 
 @history_command.command(name="saved")
 @json_option
-def list_saved(as_json: bool) -> None:
+def list_saved() -> None:
     """List the queries saved by name, with `*` in the app.
 
     `ctrl+r` in the app runs one with its settings and lists what is new since it was last opened.
@@ -116,13 +116,13 @@ def list_saved(as_json: bool) -> None:
         f"{padded(query.name, width)}  {row['opened'] or '':<19}  {query.query}"
         for query, row in zip(saved, data, strict=True)
     )
-    print_result(data, lines, as_json=as_json)
+    print_result(data, lines)
 
 
 @history_command.command(name="remove")
 @text_argument("name", "NAME...", "the name is empty; `kbx history saved` lists them")
 @json_option
-def remove(name: str, as_json: bool) -> None:
+def remove(name: str) -> None:
     """Remove a saved query. Its documents and judgments stay.
 
     \b
@@ -133,7 +133,7 @@ def remove(name: str, as_json: bool) -> None:
     with open_kb() as kb:
         saved = kb.queries.remove(name)
     line = f"removed {saved.name}: {saved.query}"
-    print_result({"name": saved.name, "query": saved.query}, [line], as_json=as_json)
+    print_result({"name": saved.name, "query": saved.query}, [line])
 
 
 def _when(at: float) -> str | None:
@@ -152,7 +152,7 @@ SHOWN = 10
 @click.argument("number", type=click.IntRange(min=1), required=False, metavar="[NUMBER]")
 @click.option("--list", "listing", is_flag=True, help="List the last writes with their numbers.")
 @json_option
-def undo_command(number: int | None, listing: bool, as_json: bool) -> None:
+def undo_command(number: int | None, listing: bool) -> None:
     """Undo the last write.
 
     NUMBER names an earlier write. A batch is undone as a whole. A file edited since the write is
@@ -180,11 +180,11 @@ def undo_command(number: int | None, listing: bool, as_json: bool) -> None:
             shown = ", ".join(paths[:SHOWN])
             more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
             line = f"undone: {entry.description} ({shown}{more})"
-            print_result(entry_json(entry), [line], as_json=as_json)
+            print_result(entry_json(entry), [line])
             return
         entries = kb.undoable()
     lines = (
         f"{entry.number:>5}  {entry.written_at}  {entry.description}{'  (undone)' * entry.undone}"
         for entry in entries
     )
-    print_result([entry_json(entry) for entry in entries], lines, as_json=as_json)
+    print_result([entry_json(entry) for entry in entries], lines)

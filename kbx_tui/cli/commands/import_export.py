@@ -10,8 +10,8 @@ import click
 from kbx_tui.cli.base_command import Command
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import print_json, print_result, say
-from kbx_tui.cli.write_output import confirmed, may_ask, print_diff, writing_options
+from kbx_tui.cli.output import print_diff, print_json, print_result, say, wants_json
+from kbx_tui.cli.write_output import confirmed, may_ask, writing_options
 from kbx_tui.formatting import format_count
 from kbx_tui.importing.imported_document import FORMATS, Format
 from kbx_tui.safe_text import safe_line
@@ -40,7 +40,6 @@ def import_command(
     yes: bool,
     create_people: bool,
     dry_run: bool,
-    as_json: bool,
 ) -> int:
     """Add the files of other programs as pages.
 
@@ -59,7 +58,7 @@ def import_command(
     """
     from kbx_tui.importing.import_planning import keep_as_written
 
-    asks = may_ask() and not (yes or as_json)
+    asks = may_ask() and not (yes or wants_json())
     with open_kb() as kb:
         plan = kb.imports.plan(
             sources,
@@ -75,7 +74,7 @@ def import_command(
                 return 0
             names = ", ".join(source.name for source in sources)
             entry = kb.imports.apply(plan, f"import {names}"[:200])
-        if as_json:
+        if wants_json():
             print_json(import_json(plan, entry))
         elif dry_run:
             print_diff(plan.diff)
@@ -140,7 +139,7 @@ def _print_attendees(plan: ImportPlan, *, asked: bool) -> None:
 @click.option("--okf", is_flag=True, required=True, help="As Open Knowledge Format v0.1.")
 @click.option("--include-redacted", is_flag=True, help="Also export what is redacted.")
 @json_option
-def export_command(folder: Path, okf: bool, include_redacted: bool, as_json: bool) -> None:
+def export_command(folder: Path, okf: bool, include_redacted: bool) -> None:
     """Write all pages to a new folder, in a format that other programs read.
 
     The Open Knowledge Format is markdown whose frontmatter states a type, with an index.md; a page
@@ -159,4 +158,4 @@ def export_command(folder: Path, okf: bool, include_redacted: bool, as_json: boo
     if export.withheld:
         say(f"{len(export.withheld):,} pages are left out in full or in part: they are redacted")
     lines = [f"{export.pages:,} pages · {export.folder}"]
-    print_result(export_json(export), lines, as_json=as_json)
+    print_result(export_json(export), lines)

@@ -67,7 +67,6 @@ def index_command(
     engine: str,
     ray_address: str | None,
     ray_workers: int | None,
-    as_json: bool,
 ) -> None:
     """Bring the index up to date with the files.
 
@@ -140,7 +139,7 @@ def index_command(
     if published is not None:
         data["published"] = asdict(published)
         lines.append(_published(published))
-    print_result(data, lines, as_json=as_json)
+    print_result(data, lines)
 
 
 def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEngine | None:
@@ -225,7 +224,7 @@ Rows = list[tuple[str, str]]
 
 @click.command(name="status", cls=Command)
 @json_option
-def status_command(as_json: bool) -> None:
+def status_command() -> None:
     """Show what is indexed and what is out of date.
 
     Files that could not be read completely are listed too; --json lists all of them.
@@ -237,7 +236,7 @@ def status_command(as_json: bool) -> None:
     """
     with open_kb() as kb:
         status = kb.status()
-    print_result(status_json(status), status_lines(status), as_json=as_json)
+    print_result(status_json(status), status_lines(status))
 
 
 def status_json(status: Status) -> dict[str, Any]:
@@ -300,7 +299,7 @@ def _problem_rows(status: Status) -> Rows:
 @click.command(name="check", cls=Command)
 @click.option("--read-data", is_flag=True, help="Read and compare every byte and every row.")
 @json_option
-def check_command(read_data: bool, as_json: bool) -> None:
+def check_command(read_data: bool) -> None:
     """Check that index and state files are what was written.
 
     Compares structure, versions and the digests of files that changed; --read-data compares
@@ -314,7 +313,7 @@ def check_command(read_data: bool, as_json: bool) -> None:
     """
     with open_kb() as kb:
         report = kb.check(read_data=read_data)
-    print_result(asdict(report), check_lines(report), as_json=as_json)
+    print_result(asdict(report), check_lines(report))
     if not report.sound:
         click.get_current_context().exit(IndexFault.exit_code)
 
@@ -341,7 +340,7 @@ def store_command() -> None:
 @store_command.command(name="check", cls=Command)
 @click.argument("uri", metavar="URI")
 @json_option
-def check_store_command(uri: str, as_json: bool) -> None:
+def check_store_command(uri: str) -> None:
     """Check that an object store loses no write.
 
     Lets 32 conditional writes race several times, to create and to replace an object, and measures
@@ -359,7 +358,7 @@ def check_store_command(uri: str, as_json: bool) -> None:
     from kbx_tui.object_store.store_uri import parse_store_uri
 
     report = check_store(ObjectClient(parse_store_uri(uri), retries=0))
-    print_result(asdict(report) | {"is_fit": report.is_fit}, _store_lines(report), as_json=as_json)
+    print_result(asdict(report) | {"is_fit": report.is_fit}, _store_lines(report))
     if not report.is_fit:
         click.get_current_context().exit(StoreFault.exit_code)
 

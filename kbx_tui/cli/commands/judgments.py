@@ -48,7 +48,7 @@ def command() -> None:
     "--preferences", is_flag=True, help="List the preferences between results instead of grades."
 )
 @json_option
-def list_judgments(query: str | None, preferences: bool, as_json: bool) -> None:
+def list_judgments(query: str | None, preferences: bool) -> None:
     """List the judged queries with their number of grades, or the grades of one.
 
     A preference says which of two result lists answers a query better; in the app, `B` asks for it
@@ -70,14 +70,12 @@ def list_judgments(query: str | None, preferences: bool, as_json: bool) -> None:
             if not chosen:
                 say("there is no such preference yet; in the app, `B` asks for some")
             rows = [preference_json(one) for one in chosen]
-            print_result(rows, map(preference_line, chosen), as_json=as_json)
+            print_result(rows, map(preference_line, chosen))
             return
         if query is not None:
             grades = sorted(kb.judgments.grades(query).items(), key=_by_grade)
             rows = [{"path": path, "grade": shown(grade)} for path, grade in grades]
-            print_result(
-                rows, [f"{row['grade']!s:<6}  {row['path']}" for row in rows], as_json=as_json
-            )
+            print_result(rows, [f"{row['grade']!s:<6}  {row['path']}" for row in rows])
             return
         queries = kb.judgments.queries()
     if not queries and not given:
@@ -85,7 +83,7 @@ def list_judgments(query: str | None, preferences: bool, as_json: bool) -> None:
     lines = list(map(query_line, queries))
     if given:
         lines.append(f"{format_count(len(given), 'preference')}, see --preferences")
-    print_result([query_json(one) for one in queries], lines, as_json=as_json)
+    print_result([query_json(one) for one in queries], lines)
 
 
 @command.command(name="add")
@@ -93,7 +91,7 @@ def list_judgments(query: str | None, preferences: bool, as_json: bool) -> None:
 @click.argument("path", metavar="PATH")
 @click.argument("grade", type=click.Choice(GRADES), metavar="GRADE")
 @json_option
-def add(query: str, path: str, grade: str, as_json: bool) -> None:
+def add(query: str, path: str, grade: str) -> None:
     """Grade a document for a query: 0, 1, 2, 3 or unsure.
 
     PATH is the path as a search lists it. A newer grade of the same query and path counts.
@@ -106,13 +104,13 @@ def add(query: str, path: str, grade: str, as_json: bool) -> None:
     with open_kb() as kb:
         judgment = kb.judgments.add(query, path, None if grade == "unsure" else int(grade))
     data = {"query": judgment.query, "path": judgment.path, "grade": shown(judgment.grade)}
-    print_result(data, [f"{data['grade']}  {judgment.path}"], as_json=as_json)
+    print_result(data, [f"{data['grade']}  {judgment.path}"])
 
 
 @command.command(name="undo")
 @click.option("--preference", is_flag=True, help="Undo the last preference instead.")
 @json_option
-def undo(preference: bool, as_json: bool) -> None:
+def undo(preference: bool) -> None:
     """Undo the last grade; the one before counts again.
 
     \b
@@ -124,7 +122,7 @@ def undo(preference: bool, as_json: bool) -> None:
         if preference:
             taken_back = kb.preferences.undo()
             line = f"undone: {preference_line(taken_back)}"
-            print_result(preference_json(taken_back), [line], as_json=as_json)
+            print_result(preference_json(taken_back), [line])
             return
         undone = kb.judgments.undo()
     restored = None if undone.restored is None else shown(undone.restored.grade)
@@ -135,7 +133,7 @@ def undo(preference: bool, as_json: bool) -> None:
         "grade": restored,
     }
     now = "not judged" if restored is None else restored
-    print_result(data, [f"{now}  {undone.undone.path}, for {undone.undone.query}"], as_json=as_json)
+    print_result(data, [f"{now}  {undone.undone.path}, for {undone.undone.query}"])
 
 
 @command.command(name="import")
@@ -158,7 +156,6 @@ def import_file(
     scale: float | None,
     replace: bool,
     dry_run: bool,
-    as_json: bool,
 ) -> None:
     """Add the judgments of another tool's file.
 
@@ -183,7 +180,7 @@ def import_file(
     for problem in imported.problems:
         say(f"{file}: {problem}")
     data = import_json(imported, replaced=replace, dry_run=dry_run)
-    print_result(data, import_lines(imported, replaced=replace, dry_run=dry_run), as_json=as_json)
+    print_result(data, import_lines(imported, replaced=replace, dry_run=dry_run))
 
 
 @command.command(name="export")
@@ -194,7 +191,7 @@ def import_file(
 )  # fmt: skip
 @click.option("--topics", type=FILE, metavar="FILE", help="Also write the queries and their ids.")
 @json_option
-def export_file(file: Path, form: str, topics: Path | None, as_json: bool) -> None:
+def export_file(file: Path, form: str, topics: Path | None) -> None:
     """Write the judgments for another tool.
 
     Those that say "not sure" are left out: no other format has them. A run for TREC tools is
@@ -210,7 +207,7 @@ def export_file(file: Path, form: str, topics: Path | None, as_json: bool) -> No
         unsure = sum(len(query.unsure) for query in kb.judgments.queries())
     if unsure:
         say(f"left out {unsure} judged not sure")
-    print_result({"judgments": count, "unsure": unsure}, [f"{count} judgments"], as_json=as_json)
+    print_result({"judgments": count, "unsure": unsure}, [f"{count} judgments"])
 
 
 def shown(grade: int | None) -> int | str:

@@ -10,7 +10,7 @@ import click
 from kbx_tui.cli.base_command import Group
 from kbx_tui.cli.open_kb import open_kb
 from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import print_result, say
+from kbx_tui.cli.output import print_result, say, wants_json
 from kbx_tui.formatting import format_count
 from kbx_tui.tools.json_output import broken_json, links_json
 
@@ -47,13 +47,13 @@ def command(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         with open_kb() as kb:
             overview = kb.links.overview()
-        print_result(None, overview_lines(overview), as_json=False)
+        print_result(None, overview_lines(overview))
 
 
 @command.command(name="show")
 @click.argument("document", metavar="DOC")
 @json_option
-def show(document: str, as_json: bool) -> None:
+def show(document: str) -> None:
     """Show what links to a document, and where it links itself.
 
     DOC is a path, id, title, file name or alias. Listed are links to it, mentions of its names
@@ -66,15 +66,15 @@ def show(document: str, as_json: bool) -> None:
     """
     with open_kb() as kb:
         links, notes = kb.links.of(document), kb.notes()
-    for note in () if as_json else notes:
+    for note in () if wants_json() else notes:
         say(note)
-    print_result(links_json(links, notes), links_lines(links), as_json=as_json)
+    print_result(links_json(links, notes), links_lines(links))
 
 
 @command.command(name="check")
 @click.argument("path", metavar="[PATH]", required=False)
 @json_option
-def check(path: str | None, as_json: bool) -> None:
+def check(path: str | None) -> None:
     """List the links that lead to nothing, with the documents that may be meant.
 
     PATH is a folder, file or glob; by default all. Files that are not markdown count as well. The
@@ -89,7 +89,7 @@ def check(path: str | None, as_json: bool) -> None:
     with open_kb() as kb:
         broken = kb.links.check(path)
     data = {"broken": [{"path": link.path, **broken_json(link)} for link in broken]}
-    print_result(data, broken_lines(broken), as_json=as_json)
+    print_result(data, broken_lines(broken))
     if broken:
         click.get_current_context().exit(EXIT_BROKEN)
 

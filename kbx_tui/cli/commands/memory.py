@@ -19,7 +19,7 @@ from kbx_tui.cli.options import (
     text_argument,
     threshold_option,
 )
-from kbx_tui.cli.output import print_json, print_result, say
+from kbx_tui.cli.output import print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import (
     confirmed,
     may_ask,
@@ -68,7 +68,6 @@ def add_fact(
     force: bool,
     create: bool,
     dry_run: bool,
-    as_json: bool,
 ) -> int:
     """Add a fact to the page of an entity, unless it is known.
 
@@ -91,7 +90,7 @@ def add_fact(
             source=source,
             dry_run=dry_run,
         )
-        interactive = may_ask() and not as_json
+        interactive = may_ask() and not wants_json()
         try:
             written = add(force=force, create=create)
         except Ambiguous:
@@ -105,7 +104,7 @@ def add_fact(
             create, written = True, add(force=force, create=True)
         again = partial(add, force=True, create=create)
         return report_written(
-            written, again, kb.documents.is_redacted, force=force, dry_run=dry_run, as_json=as_json
+            written, again, kb.documents.is_redacted, force=force, dry_run=dry_run
         )
 
 
@@ -126,7 +125,6 @@ def edit_fact(
     date: str | None,
     force: bool,
     dry_run: bool,
-    as_json: bool,
 ) -> int:
     """Change the text of a fact.
 
@@ -152,7 +150,6 @@ def edit_fact(
             kb.documents.is_redacted,
             force=force,
             dry_run=dry_run,
-            as_json=as_json,
         )
 
 
@@ -187,7 +184,6 @@ def supersede(
     source: str | None,
     force: bool,
     dry_run: bool,
-    as_json: bool,
 ) -> int:
     """Strike out a fact that is no longer true.
 
@@ -210,7 +206,6 @@ def supersede(
             kb.documents.is_redacted,
             force=force,
             dry_run=dry_run,
-            as_json=as_json,
         )
 
 
@@ -239,7 +234,7 @@ def memory_command() -> None:
 @threshold_option
 @count_option("--limit", 5, "Maximum number of matches.")
 @json_option
-def similar(text: str, as_json: bool, **options: Any) -> None:
+def similar(text: str, **options: Any) -> None:
     """Find facts and open items that say the same as a text.
 
     The best match comes first. A match that contradicts TEXT in a number, date, name or negation
@@ -254,7 +249,7 @@ def similar(text: str, as_json: bool, **options: Any) -> None:
     with gc_disabled(), open_kb() as kb:
         (check,) = kb.similarity.check([text], **options)
         warn_if_outdated(kb)
-        if as_json:
+        if wants_json():
             print_json(check_json(check))
         else:
             from kbx_tui.cli.text_output import print_check
@@ -271,7 +266,7 @@ memory_command.add_command(add_fact)
     "--since", metavar="D", help="Only facts since a date, as 2026-03-17, or of the last D days."
 )
 @json_option
-def list_facts(entity: str | None, since: str | None, as_json: bool) -> None:
+def list_facts(entity: str | None, since: str | None) -> None:
     """List facts and open items with their ids.
 
     The newest come first, and facts of every status are listed.
@@ -291,7 +286,7 @@ def list_facts(entity: str | None, since: str | None, as_json: bool) -> None:
         greyed(fact, f"{fact.date:<10}  {fact.text}  ({_details(fact, name)})")
         for fact, name in rows
     )
-    print_result([fact_json(fact, name) for fact, name in rows], lines, as_json=as_json)
+    print_result([fact_json(fact, name) for fact, name in rows], lines)
 
 
 def _details(fact: Fact, entity_name: str) -> str:

@@ -27,7 +27,7 @@ from kbx_tui.cli.options import (
     types_option,
     unit_option,
 )
-from kbx_tui.cli.output import console, print_json, print_result, say
+from kbx_tui.cli.output import console, print_json, print_result, say, wants_json
 from kbx_tui.errors import ConfigError
 from kbx_tui.safe_text import safe_line
 
@@ -155,7 +155,6 @@ def search_command(
     query: str,
     saved: str | None,
     explain: bool,
-    as_json: bool,
     html: str | None,
     force: bool,
     dates: str | None,
@@ -194,7 +193,7 @@ def search_command(
         raise click.UsageError("the query is empty; say what to look for")
     if saved is not None and query.strip():
         raise click.UsageError("--saved NAME has its own query; leave out one of the two")
-    if html is not None and as_json:
+    if html is not None and wants_json():
         raise click.UsageError("--html and --json are two outputs; leave out one of the two")
     if html is None and force:
         raise click.UsageError("--force lets --html FILE replace a file; give --html, too")
@@ -204,9 +203,9 @@ def search_command(
         if saved is not None:
             raise click.UsageError("--saved NAME is a query of one base; give --kb once")
 
-        request = replace(_request(query, given), explain=explain or not as_json)
+        request = replace(_request(query, given), explain=explain or not wants_json())
         with gc_disabled():
-            search_several(folders, request, explain=explain, as_json=as_json, page=page)
+            search_several(folders, request, explain=explain, page=page)
         return
     with gc_disabled(), open_kb() as kb:
         request = _request(query, given) if saved is None else _saved_request(kb, saved, given)
@@ -215,8 +214,8 @@ def search_command(
 
             page.write(share_search(kb, request))
             return
-        response = kb.search(replace(request, explain=explain or not as_json))
-    if as_json:
+        response = kb.search(replace(request, explain=explain or not wants_json()))
+    if wants_json():
         from kbx_tui.tools.json_output import search_json
 
         print_json(search_json(response))
@@ -261,7 +260,6 @@ def search_several(
     request: SearchRequest,
     *,
     explain: bool,
-    as_json: bool,
     page: PageTarget | None,
 ) -> None:
     """Search the bases in some folders, and print the results or write `page`. Raises KbxError."""
@@ -276,7 +274,7 @@ def search_several(
             page.write(share_several(bases, request))
             return
         response = bases.search(request)
-        if as_json:
+        if wants_json():
             print_json(several_json(response, bases.roots))
         else:
             print_several(response, explain=explain)
@@ -374,7 +372,7 @@ class PageTarget:
 
 @click.command(name="bases", cls=Command)
 @json_option
-def bases_command(as_json: bool) -> None:
+def bases_command() -> None:
     """List the knowledge bases that the app has opened, the most recent first.
 
     Several are searched together by giving --kb more than once, in the app too.
@@ -397,4 +395,4 @@ def bases_command(as_json: bool) -> None:
         f"{base['name']}  {base['path']}{'' if base['exists'] else '  (not there)'}"
         for base in bases
     ]
-    print_result(bases, lines or ["the app has opened no knowledge base yet"], as_json=as_json)
+    print_result(bases, lines or ["the app has opened no knowledge base yet"])

@@ -13,7 +13,7 @@ from kbx_tui.cli.base_command import Command, Group
 from kbx_tui.cli.completion import complete_setting, complete_value
 from kbx_tui.cli.open_kb import open_kb, selected_folder, selected_root
 from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import console, print_json, print_result, say
+from kbx_tui.cli.output import console, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import prints_written
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.safe_text import safe_line
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.group(name="config", cls=Group, invoke_without_command=True)
 @json_option
 @click.pass_context
-def config_command(context: click.Context, as_json: bool) -> None:
+def config_command(context: click.Context) -> None:
     """List all settings and where their values come from, or change one.
 
     Each is shown with its value, valid values and meaning. Settings are read from kbx.toml at the
@@ -45,7 +45,7 @@ def config_command(context: click.Context, as_json: bool) -> None:
     from kbx_tui.settings_file import describe_settings
 
     settings = describe_settings(selected_root())
-    if as_json:
+    if wants_json():
         from dataclasses import asdict
 
         print_json([asdict(setting) for setting in settings])
@@ -129,7 +129,7 @@ Row = dict[str, str]
 @click.command(name="keys", cls=Command)
 @json_option
 @click.option("--markdown", is_flag=True, help="Print markdown tables.")
-def keys_command(as_json: bool, markdown: bool) -> None:
+def keys_command(markdown: bool) -> None:
     """List the keys of the app.
 
     Each comes with the id by which [keys] in kbx.toml can change it; changes made there are shown.
@@ -153,7 +153,7 @@ def keys_command(as_json: bool, markdown: bool) -> None:
         ]
         for scope, title in SCOPE_TITLES.items()
     }
-    if as_json:
+    if wants_json():
         print_json([row for rows in tables.values() for row in rows])
     else:
         table_text = _markdown_table if markdown else _plain_table
@@ -198,7 +198,7 @@ def _markdown_table(title: str, rows: list[Row]) -> str:
 @click.option("--list", "as_list", is_flag=True, help="List what is allowed; change nothing.")
 @click.option("--remove", is_flag=True, help="Allow the knowledge base nothing any more.")
 @json_option
-def trust_command(path: Path | None, as_list: bool, remove: bool, as_json: bool) -> None:
+def trust_command(path: Path | None, as_list: bool, remove: bool) -> None:
     """Allow a knowledge base what its kbx.toml asks for.
 
     A knowledge base that you did not make here may not keep its index outside itself, use another
@@ -215,15 +215,15 @@ def trust_command(path: Path | None, as_list: bool, remove: bool, as_json: bool)
     folder = path or selected_folder()
     if as_list:
         bases = _all_bases()
-        print_result(bases, _base_lines(bases), as_json=as_json)
+        print_result(bases, _base_lines(bases))
     elif remove:
         removed = _remove(folder)
         line = f"{removed} is not trusted any more"
-        print_result({"root": str(removed), "removed": True}, [line], as_json=as_json)
+        print_result({"root": str(removed), "removed": True}, [line])
     else:
         root, granted = _grant(folder)
         data = {"root": str(root), "granted": [_request_json(request) for request in granted]}
-        print_result(data, _granted_lines(root, granted), as_json=as_json)
+        print_result(data, _granted_lines(root, granted))
 
 
 def _grant(folder: Path | None) -> tuple[Path, tuple[TrustRequest, ...]]:

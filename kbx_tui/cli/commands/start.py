@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Write what is proposed without asking.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written to kbx.toml.")
 @json_option
-def init_command(yes: bool, dry_run: bool, as_json: bool) -> None:
+def init_command(yes: bool, dry_run: bool) -> None:
     """Propose what the entities of a folder of notes are, and write it to kbx.toml.
 
     Notes with people/, projects/ or teams/ have entities already, and nothing is proposed. In other
@@ -66,7 +66,7 @@ def init_command(yes: bool, dry_run: bool, as_json: bool) -> None:
         "examples": _examples(proposal) if proposal else {},
         "written": is_used,
     }
-    print_result(answer, lines, as_json=as_json)
+    print_result(answer, lines)
 
 
 def _examples(proposal: EntityProposal) -> dict[str, list[dict[str, str | int]]]:

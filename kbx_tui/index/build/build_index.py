@@ -26,11 +26,11 @@ from kbx_tui.index.build.entity_stage import topic_rules, write_entities_and_lin
 from kbx_tui.index.build.file_changes import Changes, find_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
 from kbx_tui.index.build.repair import (
+    copy_vectors,
     model_of,
     new_index,
     put_in_place,
     rewritten_note,
-    salvage_vectors,
     sweep_leftovers,
 )
 from kbx_tui.index.build.vector_stage import (
@@ -49,12 +49,12 @@ from kbx_tui.index.noted_state import find_damage, note_state
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, wrong_model_error
 from kbx_tui.index.tables import text_hash
-from kbx_tui.index.vectors.build_lists import refresh_vector_lists
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
+from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
 from kbx_tui.index.versions import TABLES_ID
-from kbx_tui.knowledge.linking import load_suppressions
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
 from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.suppressions import load_suppressions
 from kbx_tui.knowledge.topics import TopicRules
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
@@ -183,17 +183,17 @@ class _Run:
         """
         new, embedder = new_index(self.store), self.embedder
         new.create(model=embedder.model, dimension=embedder.dimension)
-        note_state(new, embedder.model)
+        note_state(new)
         try:
             if new is not self.store:
-                salvage_vectors(self.store, new, model=embedder.model, dimension=embedder.dimension)
+                copy_vectors(self.store, new, model=embedder.model, dimension=embedder.dimension)
             changes, finished = _write_text(
                 self.root, new, self.settings, self.workers, self.meter, None
             )
             if finished and not self.fast and new is not self.store:
                 finished = write_chunks(new, self.workers, self.meter)
             if finished and new is not self.store:
-                note_state(new, embedder.model)
+                note_state(new)
                 put_in_place(new, self.store, len(changes.hashes))
         finally:
             if new is not self.store:
@@ -206,7 +206,7 @@ class _Run:
         """Embed what has no vector, note the state of the index and report."""
         store, embedder, embedded, reused = self.store, self.embedder, 0, 0
         if finished and not self.fast:
-            note_state(store, embedder.model)
+            note_state(store)
             embedded, reused, finished = write_vectors(store, self.workers, self.meter)
             compact(store, "chunks")
             compact(store, "vectors")
@@ -214,7 +214,7 @@ class _Run:
                 refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
                 refresh_vector_lists(store, model=embedder.model, dimension=embedder.dimension)
         self.meter.end()
-        note_state(store, embedder.model)
+        note_state(store)
         sizes = store.sizes()
         return IndexReport(
             added=len(changes.added) - changes.moved,
@@ -261,7 +261,7 @@ def add_vectors(
             compact(store, "vectors")
             refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
             refresh_vector_lists(store, model=embedder.model, dimension=embedder.dimension)
-        note_state(store, embedder.model)
+        note_state(store)
     return embedded
 
 
@@ -297,7 +297,6 @@ def _write_text(
         **noted_settings(settings),
         "is_vault": vault is not None,
         "derived_from": _derived_from(root, changes.hashes, rules, is_vault=vault is not None),
-        "digests": True,
         TABLES_ID: meta.get(TABLES_ID) or uuid4().hex,
     }
     if changes or meta.get("derived_from") != new_meta["derived_from"]:

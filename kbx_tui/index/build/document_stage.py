@@ -13,7 +13,13 @@ from kbx_tui.index.build.file_changes import Changes, unreadable
 from kbx_tui.index.build.progress import ProgressMeter
 from kbx_tui.index.build.workers import Workers
 from kbx_tui.index.store import Store, batched_clauses, translate_errors
-from kbx_tui.index.tables import SCHEMAS, document_key, document_version, field_values, text_hash
+from kbx_tui.index.tables import (
+    document_key,
+    document_version,
+    field_values,
+    table_schema,
+    text_hash,
+)
 from kbx_tui.knowledge.markdown import states_title
 from kbx_tui.knowledge.records import Chunk, Document
 from kbx_tui.knowledge.vault import read_page
@@ -90,7 +96,7 @@ def _upsert(store: Store, parsed: list[dict[str, Any]], added: set[str]) -> None
         merge = store.table("documents").merge_insert("path").when_matched_update_all()
         with translate_errors("write documents", store.uri):
             merge.when_not_matched_insert_all().execute(
-                pa.Table.from_pylist(changed, schema=SCHEMAS["documents"])
+                pa.Table.from_pylist(changed, schema=table_schema("documents"))
             )
 
 

@@ -18,13 +18,14 @@ from kbx_tui.index.build.progress import ProgressMeter
 from kbx_tui.index.index_status import entity_types
 from kbx_tui.index.load_snapshot import stored_entities
 from kbx_tui.index.store import Store, batched_clauses, is_one_of, quoted
-from kbx_tui.index.tables import SCHEMAS
+from kbx_tui.index.tables import table_schema
 from kbx_tui.knowledge.entity_pages import build_entities
 from kbx_tui.knowledge.fact_sections import read_facts
-from kbx_tui.knowledge.linking import Linker, load_suppressions
+from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.name_uses import NameUseCounter
 from kbx_tui.knowledge.obsidian_vault import FileLookup, file_name_of
 from kbx_tui.knowledge.records import Document, Entity, Fact
+from kbx_tui.knowledge.suppressions import load_suppressions
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 
 BATCH = 1000
@@ -161,7 +162,7 @@ def _derive_links(
 
     def with_kept(name: str, rows_of: list[dict[str, Any]], order: Sequence[str]) -> Any:
         by = [(column, "ascending") for column in order]
-        table = pa.Table.from_pylist(rows_of, schema=SCHEMAS[name]).sort_by(by)
+        table = pa.Table.from_pylist(rows_of, schema=table_schema(name)).sort_by(by)
         if whole:
             return table
         stored = store.rows(name, table.column_names).cast(table.schema)

@@ -18,9 +18,10 @@ from kbx_tui.errors import WriteFault
 from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.decoding import content_hash
-from kbx_tui.knowledge.linking import suppression_problems
 from kbx_tui.knowledge.records import Problem
+from kbx_tui.knowledge.suppressions import suppression_problems
 from kbx_tui.knowledge.vault import VaultFile, Walk, locate, read_page, walk
+from kbx_tui.removal import STATE_FOLDER
 from kbx_tui.state_file import read_regular_file
 
 
@@ -96,7 +97,7 @@ def _located(root: Path, paths: Collection[str]) -> Walk:
     return Walk(tuple(files), ())
 
 
-FILE = Path(".kbx", "file-hashes.json")
+FILE = Path(STATE_FOLDER, "file-hashes.json")
 """Relative to the root."""
 
 TICK_NS, COARSE_TICK_NS = 100_000_000, 2_000_000_000

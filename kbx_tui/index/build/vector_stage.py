@@ -229,7 +229,7 @@ def _add_vectors(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> Non
     flat = pa.array(vectors.astype(np.float16).reshape(-1))
     table = pa.table(
         [pa.array(hashes), pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])],
-        schema=tables.vectors_schema(vectors.shape[1]),
+        schema=tables.table_schema("vectors", vectors.shape[1]),
     )
     with translate_errors("write vectors", store.uri):
         store.table("vectors").add(table)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.arrays import Flags, Rows, Scores
 from kbx_tui.index.lexical.postings import UNKNOWN, Postings
 from kbx_tui.index.lexical.terms import OF, term_of
 from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
@@ -51,10 +52,6 @@ class AnyOf:
 
 
 Term = PlainTerm | AnyOf
-
-Rows = NDArray[np.int64]
-Scores = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 A text is known by its doc id, 0..n-1. Positions number the words of all texts consecutively, with
 a gap of one after each text, so that two words are adjacent exactly if their positions differ by
 one. Terms are those of `index/lexical/terms.py` in the language of the text; words left out still
-take a position. Offsets are characters from the start of a text.
+take a position. Rows are characters from the start of a text.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.errors import IndexFault
+from kbx_tui.index.arrays import Bytes, Ints, Starts, Versions
+from kbx_tui.index.derived_files import DocumentFile
 from kbx_tui.index.lexical.terms import language_of, term_of, word_offsets, words_in
 from kbx_tui.knowledge.languages import LANGUAGES
-
-Ints = NDArray[np.int32]
 
 BEYOND = 2**16 - 1
 """Offset of the words that start there or later."""
@@ -38,20 +38,14 @@ MOST_WORDS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Postings:
-    """An inverted index with positions: a sparse matrix stored by term. Read-only."""
+class Terms:
+    """An inverted index: a sparse matrix stored by term. Read-only."""
 
-    versions: NDArray[np.bytes_]
-    """Version of the document each text belongs to, shape (texts,)."""
-    languages: NDArray[np.uint8]
-    """Language of each text, as its number in `LANGUAGES`, shape (texts,)."""
     lengths: Ints
     """Number of terms in each text, shape (texts,)."""
-    text_starts: NDArray[np.int64]
-    """Position of the first word of each text, shape (texts + 1,)."""
-    term_bytes: NDArray[np.uint8]
+    term_bytes: Bytes
     """All terms in UTF-8, concatenated in ascending order."""
-    term_byte_starts: NDArray[np.int64]
+    term_byte_starts: Starts
     """Where each term starts in `term_bytes`, shape (terms + 1,)."""
     posting_starts: Ints
     """Where each term starts in `doc_ids` and `term_frequencies`, shape (terms + 1,)."""
@@ -59,15 +53,6 @@ class Postings:
     """The texts that hold a term, ascending."""
     term_frequencies: Ints
     """How often each of them holds it."""
-    position_starts: Ints
-    """Where each term starts in `positions`, shape (terms + 1,)."""
-    positions: Ints
-    """The positions of a term, ascending."""
-    text_sizes: Ints | None = None
-    """Number of characters of each text, or UNKNOWN, shape (texts,)."""
-    offsets: NDArray[np.uint16] | None = None
-    """Where in its text the word at each of `positions` starts, at most BEYOND. This and
-    `text_sizes` are None in a file of a former version, and where nobody reads them."""
 
     def term_id(self, term: str) -> int:
         """Return the number of a term, found by binary search, or -1 if no text holds it."""
@@ -86,27 +71,6 @@ class Postings:
             return self.doc_ids[:0], self.term_frequencies[:0]
         start, end = self.posting_starts[term_id], self.posting_starts[term_id + 1]
         return self.doc_ids[start:end], self.term_frequencies[start:end]
-
-    def postings_of_pair(self, first: int, second: int) -> tuple[Ints, Ints]:
-        """Return the doc ids of the texts where the second term directly follows the first.
-
-        And how often in each. Searches the positions of the more frequent term for those of the
-        rarer one.
-        """
-        rare, frequent, step = self.positions_of(first), self.positions_of(second), 1
-        if len(rare) > len(frequent):
-            rare, frequent, step = frequent, rare, -1
-        if not len(rare):
-            return self.doc_ids[:0], self.term_frequencies[:0]
-        found = [
-            _common(frequent, rare[begin : begin + BLOCK] + step)
-            for begin in range(0, len(rare), BLOCK)
-        ]
-        doc_ids = self.doc_ids_at(np.concatenate(found) - step)
-        if not len(doc_ids):
-            return self.doc_ids[:0], self.term_frequencies[:0]
-        starts = np.concatenate(([0], np.flatnonzero(doc_ids[1:] != doc_ids[:-1]) + 1))
-        return doc_ids[starts], np.diff(starts, append=len(doc_ids)).astype(np.int32)
 
     def all_terms(self) -> Iterator[bytes]:
         """Yield the terms in UTF-8, ascending."""
@@ -139,6 +103,47 @@ class Postings:
         start, end = self.term_byte_starts[term_id], self.term_byte_starts[term_id + 1]
         return bytes(self.term_bytes.data[start:end]).decode()
 
+
+@dataclass(frozen=True, slots=True)
+class Postings(Terms):
+    """An inverted index of documents with the positions of words."""
+
+    versions: Versions
+    """Version of the document each text belongs to, shape (texts,)."""
+    languages: NDArray[np.uint8]
+    """Language of each text, as its number in `LANGUAGES`, shape (texts,)."""
+    text_starts: Starts
+    """Position of the first word of each text, shape (texts + 1,)."""
+    position_starts: Ints
+    """Where each term starts in `positions`, shape (terms + 1,)."""
+    positions: Ints
+    """The positions of a term, ascending."""
+    text_sizes: Ints
+    """Number of characters of each text, or UNKNOWN, shape (texts,)."""
+    offsets: NDArray[np.uint16]
+    """Where in its text the word at each of `positions` starts, at most BEYOND."""
+
+    def postings_of_pair(self, first: int, second: int) -> tuple[Ints, Ints]:
+        """Return the doc ids of the texts where the second term directly follows the first.
+
+        And how often in each. Searches the positions of the more frequent term for those of the
+        rarer one.
+        """
+        rare, frequent, step = self.positions_of(first), self.positions_of(second), 1
+        if len(rare) > len(frequent):
+            rare, frequent, step = frequent, rare, -1
+        if not len(rare):
+            return self.doc_ids[:0], self.term_frequencies[:0]
+        found = [
+            _common(frequent, rare[begin : begin + BLOCK] + step)
+            for begin in range(0, len(rare), BLOCK)
+        ]
+        doc_ids = self.doc_ids_at(np.concatenate(found) - step)
+        if not len(doc_ids):
+            return self.doc_ids[:0], self.term_frequencies[:0]
+        starts = np.concatenate(([0], np.flatnonzero(doc_ids[1:] != doc_ids[:-1]) + 1))
+        return doc_ids[starts], np.diff(starts, append=len(doc_ids)).astype(np.int32)
+
     def positions_of(self, term_id: int) -> Ints:
         """Return the positions of a term, ascending."""
         if term_id < 0:
@@ -147,11 +152,11 @@ class Postings:
 
     def text_size(self, doc_id: int) -> int:
         """Return the number of characters of a text, or UNKNOWN if its words have no offsets."""
-        return UNKNOWN if self.text_sizes is None else int(self.text_sizes[doc_id])
+        return int(self.text_sizes[doc_id])
 
     def offsets_in(self, doc_ids: Ints, term_id: int) -> list[list[int]]:
         """Return where each word of a term starts in each of some texts with offsets, ascending."""
-        if term_id < 0 or self.offsets is None:
+        if term_id < 0:
             return [[] for _ in doc_ids]
         begin, end = self.position_starts[term_id : term_id + 2].tolist()
         bounds = np.array([self.text_starts[doc_ids], self.text_starts[doc_ids + 1]], np.int32)
@@ -167,11 +172,12 @@ class Postings:
         return (self.text_starts.searchsorted(positions, side="right") - 1).astype(np.int32)
 
 
+WORDS = DocumentFile("words", "4", Postings)
+
+
 def make_postings(
     texts: Iterable[tuple[str, str]],
     detect: Callable[[str, Sequence[str]], str] = lambda _, words: language_of(words),
-    *,
-    with_offsets: bool = False,
 ) -> Postings:
     """Return the postings of texts, each given as (version, text).
 
@@ -190,11 +196,10 @@ def make_postings(
         sizes.append(len(words))
         languages.append(LANGUAGES.index(language))
         word_ids.append(np.fromiter(map(word_id_of.__getitem__, words), np.int32, len(words)))
-        if with_offsets:
-            offsets = word_offsets(text, words)
-            text_sizes.append(UNKNOWN if offsets is None else len(text))
-            offsets = np.zeros(len(words), np.int64) if offsets is None else offsets
-            offsets_of_words.append(np.minimum(offsets, BEYOND).astype(np.uint16))
+        offsets = word_offsets(text, words)
+        text_sizes.append(UNKNOWN if offsets is None else len(text))
+        offsets = np.zeros(len(words), np.int64) if offsets is None else offsets
+        offsets_of_words.append(np.minimum(offsets, BEYOND).astype(np.uint16))
     text_starts = np.concatenate(([0], np.cumsum(np.array(sizes, np.int64) + 1)))
     check_word_count(int(text_starts[-1]))
     terms, term_of_word = _terms_of_words(word_ids_of)
@@ -205,9 +210,7 @@ def make_postings(
     count_of_words = len(packed)
     del packed
     doc_of_position = _doc_ids_at(text_starts, positions)
-    offsets_by_word = (
-        np.concatenate(offsets_of_words) if offsets_of_words else np.empty(0, np.uint16)
-    )
+    offsets_by_word = np.concatenate([*offsets_of_words, np.empty(0, np.uint16)])
     begins_posting = np.ones(count_of_words, np.bool_)
     begins_posting[1:] = (term_ids[1:] != term_ids[:-1]) | (
         doc_of_position[1:] != doc_of_position[:-1]
@@ -226,8 +229,8 @@ def make_postings(
         term_frequencies=np.diff(posting_begins, append=count_of_words).astype(np.int32),
         position_starts=np.searchsorted(term_ids, all_terms).astype(np.int32),
         positions=positions,
-        text_sizes=np.array(text_sizes, np.int32) if with_offsets else None,
-        offsets=offsets_by_word[positions - doc_of_position] if with_offsets else None,
+        text_sizes=np.array(text_sizes, np.int32),
+        offsets=offsets_by_word[positions - doc_of_position],
     )
 
 

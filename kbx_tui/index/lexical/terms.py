@@ -12,8 +12,8 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kbx_tui.index.arrays import Rows
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import (
     ENGLISH,
@@ -102,15 +102,13 @@ def words_without_topic(words: Sequence[str], main_language: str) -> frozenset[s
     )
 
 
-Offsets = NDArray[np.int64]
-
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 _ANY_CJK = re.compile(CJK_CHARACTER)
 _WRITTEN_WORD = re.compile(rf"{CJK_CHARACTER}|(?:(?!{CJK_CHARACTER})[^\W_])+")
 _ASCII_IN_WORD = np.array([chr(code).isalnum() for code in range(128)])
 
 
-def word_offsets(text: str, words: Sequence[str]) -> Offsets | None:
+def word_offsets(text: str, words: Sequence[str]) -> Rows | None:
     """Return where each of the words of a text, given as `words_in` returns them, starts.
 
     In characters. None where folding makes other words of the text than of each word in it, as with
@@ -122,7 +120,7 @@ def word_offsets(text: str, words: Sequence[str]) -> Offsets | None:
     return starts if len(starts) == len(words) else None
 
 
-def _starts_of_stretches(text: str) -> Offsets | None:
+def _starts_of_stretches(text: str) -> Rows | None:
     """Return where each stretch of letters and digits starts; None unless they are the words."""
     if text.isascii():
         in_word = _ASCII_IN_WORD[np.frombuffer(text.encode(), np.uint8)]
@@ -135,11 +133,11 @@ def _starts_of_stretches(text: str) -> Offsets | None:
         in_word[others] = [text[index].isalnum() for index in others.tolist()]
     is_start = in_word.copy()
     is_start[1:] &= ~in_word[:-1]
-    starts: Offsets = np.flatnonzero(is_start)
+    starts: Rows = np.flatnonzero(is_start)
     return starts
 
 
-def _starts_one_by_one(text: str, words: Sequence[str]) -> Offsets | None:
+def _starts_one_by_one(text: str, words: Sequence[str]) -> Rows | None:
     """Return where each word starts in a text with CJK characters, or with signs like `½`, which
     are written as one and folded to two."""
     found = [

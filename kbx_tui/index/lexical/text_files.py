@@ -10,32 +10,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.array_file import ArrayPart, ArrayWriter
-from kbx_tui.index.derived_files import BODIES, FACTS, WORDS, is_few
+from kbx_tui.index.array_file import ArrayWriter
+from kbx_tui.index.arrays import Rows, Versions
+from kbx_tui.index.derived_files import DocumentFile
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
-from kbx_tui.index.lexical.postings import Postings, check_word_count, make_postings
-from kbx_tui.index.lexical.terms import language_of, words_in
+from kbx_tui.index.lexical.postings import WORDS, Postings, check_word_count, make_postings
 from kbx_tui.index.load_snapshot import (
-    documents_by_path,
-    matching_documents,
+    documents_of,
     read_snapshot,
-    refresh_documents_file,
+    refresh_documents_files,
     refresh_entity_files,
 )
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import Store, batched_clauses, release_memory
-from kbx_tui.index.stored_documents import BODY_COLUMNS, write_bodies
-from kbx_tui.index.stored_entities import NO_STATE, StoredFacts, make_facts
+from kbx_tui.index.store import Store, release_memory
+from kbx_tui.index.stored_documents import BODIES, BODY_COLUMNS, Bodies, write_bodies
+from kbx_tui.index.stored_entities import FACTS, StoredFacts, make_facts
 from kbx_tui.index.tables import SEARCHED_COLUMNS, searched_text
-from kbx_tui.index.versions import FACT_TABLES, rows_of_versions, stored_versions, table_state
-from kbx_tui.knowledge.languages import LANGUAGES
+from kbx_tui.index.versions import (
+    FACT_TABLES,
+    NO_STATE,
+    rows_of_versions,
+    stored_versions,
+    table_state,
+    version_array,
+)
+from kbx_tui.knowledge.languages import ENGLISH
+
+Text = tuple[str, str]
+"""Version of a document, and its text."""
 
 
 def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
@@ -45,95 +53,61 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
     and many of them would distort how rare a word is. Chosen by the experiment "entity pages in
     BM25 statistics" in docs/quality.md.
     """
-    size = len(snapshot.versions)
-    segments, covered = [], np.zeros(size, np.bool_)
-    if (mapped := WORDS.map(store)) is not None:
-        rows = rows_of_versions(mapped.versions, snapshot.versions)
-        segments.append(PostingsSegment(mapped, rows))
-        covered[rows[rows >= 0]] = True
-    newer = {snapshot.versions[row] for row in np.flatnonzero(~covered).tolist()}
-    if newer:
-        added = make_postings(texts_of(store, newer, size), with_offsets=True)
-        rows = rows_of_versions(added.versions, snapshot.versions)
-        segments.append(PostingsSegment(added, rows))
-    in_statistics = np.ones(size, np.bool_)
+    current = version_array(snapshot.versions)
+    found, missing = WORDS.map_for(store, current)
+    if len(missing):
+        newer = make_postings(_texts(store, current[missing]))
+        found.append((newer, rows_of_versions(newer.versions, current)))
+    in_statistics = np.ones(len(current), np.bool_)
     in_statistics[snapshot.entity_pages.rows] = False
-    return Bm25Index(segments, size, in_statistics=in_statistics)
+    segments = [PostingsSegment(postings, rows) for postings, rows in found]
+    return Bm25Index(segments, len(current), in_statistics=in_statistics)
+
+
+def load_facts(
+    store: Store, snapshot: Snapshot, words: Bm25Index, state: Versions = NO_STATE
+) -> StoredFacts:
+    """Return the facts of the entities of a snapshot, read where it has none. Raises IndexFault.
+
+    `words` are those of the documents; `state` is that of the tables, for those that are read.
+    """
+    if snapshot.facts is not None:
+        return snapshot.facts
+
+    def language_of(path: str) -> str:
+        row = snapshot.row_of.get(path)
+        return ENGLISH if row is None else words.language_of(row)
+
+    return make_facts(store, snapshot.entities, language_of, state)
 
 
 def refresh_text_files(store: Store) -> None:
-    """Bring the files of texts up to date where they are stale. Raises IndexFault."""
-    versions = stored_versions(store)
-    if not WORDS.is_current(store, versions):
-        write_words(store, texts(documents_by_path(store, TEXT_COLUMNS)))
-    if not BODIES.is_current(store, versions):
-        with BODIES.writer(store) as file:
-            write_bodies(file, versions, documents_by_path(store, BODY_COLUMNS))
-    refresh_documents_file(store, versions)
-    refresh_entity_files(store)
-    refresh_facts_file(store)
+    """Bring the files of texts up to date where they are stale. Raises IndexFault.
 
-
-def load_facts(store: Store, snapshot: Snapshot) -> StoredFacts:
-    """Return the facts of the entities of a snapshot, read where it has none. Raises IndexFault."""
-    if snapshot.facts is not None:
-        return snapshot.facts
-    languages = partial(languages_of_pages, store, snapshot)
-    return make_facts(store, snapshot.entities, languages, NO_STATE)
-
-
-def refresh_facts_file(store: Store) -> None:
-    """Bring facts.bin up to date where it is stale. Raises IndexFault.
-
-    For the holder of the writer lock, once the files of words and entities are up to date.
+    For the holder of the writer lock.
     """
+    current = stored_versions(store)
+
+    def put_words(file: DocumentFile[Postings], versions: Versions | None) -> None:
+        write_words(store, file, _texts(store, versions))
+
+    def put_bodies(file: DocumentFile[Bodies], versions: Versions | None) -> None:
+        with file.writer(store) as writer:
+            write_bodies(writer, documents_of(store, BODY_COLUMNS, versions))
+
+    WORDS.refresh(store, current, put_words)
+    BODIES.refresh(store, current, put_bodies)
+    refresh_documents_files(store, current)
+    refresh_entity_files(store)
     state = table_state(FACT_TABLES, store.versions(), store.meta())
     if FACTS.map_state(store, state) is None:
-        FACTS.write(store, replace(load_facts(store, read_snapshot(store)), state=state))
+        snapshot = read_snapshot(store)
+        FACTS.write(store, load_facts(store, snapshot, load_bm25(store, snapshot), state))
 
 
-UNKNOWN = -1
-
-
-def languages_of_pages(store: Store, snapshot: Snapshot, paths: Iterable[str]) -> dict[str, str]:
-    """Return the language of each of some pages, without those that are gone.
-
-    Pages newer than words.bin are read. Raises IndexFault.
-    """
-    rows = {path: row for path in paths if (row := snapshot.row_of.get(path)) is not None}
-    numbers = np.full(len(snapshot.versions), UNKNOWN, np.int16)
-    if (mapped := WORDS.map(store)) is not None:
-        indexed = rows_of_versions(mapped.versions, snapshot.versions)
-        numbers[indexed[indexed >= 0]] = mapped.languages[indexed >= 0]
-    newer = {snapshot.versions[row] for row in rows.values() if numbers[row] == UNKNOWN}
-    read = {
-        version: LANGUAGES.index(language_of(words_in(text)))
-        for version, text in (texts_of(store, newer, len(numbers)) if newer else ())
-    }
-    known = {path: int(numbers[row]) for path, row in rows.items() if numbers[row] != UNKNOWN}
-    versions = {path: snapshot.versions[row] for path, row in rows.items() if path not in known}
-    known |= {path: read[version] for path, version in versions.items() if version in read}
-    return {path: LANGUAGES[number] for path, number in known.items()}
-
-
-BATCH = 500
-"""Documents listed in one where clause."""
-TEXT_COLUMNS = ["version", *SEARCHED_COLUMNS]
-
-
-def texts_of(store: Store, versions: set[str], total: int) -> Iterator[tuple[str, str]]:
-    """Yield version and text of the documents of these versions, of `total` documents."""
-    if not is_few(len(versions), total):
-        rows = documents_by_path(store, TEXT_COLUMNS)
-        yield from texts(row for row in rows if row["version"] in versions)
-        return
-    for clause in batched_clauses("version", sorted(versions), BATCH):
-        yield from texts(matching_documents(store, TEXT_COLUMNS, clause))
-
-
-def texts(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield version and searched text of documents."""
-    for row in rows:
+def _texts(store: Store, versions: Versions | None) -> Iterator[Text]:
+    """Yield version and searched text of documents of some versions, or of all, by path."""
+    for row in documents_of(store, SEARCHED_COLUMNS, versions):
         yield row["version"], searched_text(row)
 
 
@@ -142,31 +116,32 @@ BLOCK_CHARACTERS = 5 * 10**7
 MERGED_AT_ONCE = 1 << 21
 """Positions merged at once."""
 
-Text = tuple[str, str]
-"""Version of a document, and its text."""
-
 
 def write_words(
-    store: Store, texts: Iterable[Text], *, block_characters: int = BLOCK_CHARACTERS
+    store: Store,
+    file: DocumentFile[Postings],
+    texts: Iterable[Text],
+    *,
+    block_characters: int = BLOCK_CHARACTERS,
 ) -> None:
-    """Write words.bin for texts in the order of the paths. Raises IndexFault."""
+    """Write a file of postings, for texts in the order of the paths. Raises IndexFault."""
     blocks = _blocks(texts, block_characters)
-    postings = make_postings(next(blocks, ()), with_offsets=True)
+    postings = make_postings(next(blocks, ()))
     if (block := next(blocks, None)) is None:
-        WORDS.write(store, postings)
+        file.write(store, postings)
         return
     with ExitStack() as temporary_files:
-        runs = [temporary_files.enter_context(WORDS.spilled(store, postings))]
+        runs = [temporary_files.enter_context(file.spilled(store, postings))]
         while block is not None:
             del postings  # before the next ones are made
             release_memory()
-            postings = make_postings(block, with_offsets=True)
+            postings = make_postings(block)
             check_word_count(sum(int(run.text_starts[-1]) for run in (*runs, postings)))
-            runs.append(temporary_files.enter_context(WORDS.spilled(store, postings)))
+            runs.append(temporary_files.enter_context(file.spilled(store, postings)))
             block = next(blocks, None)
         del postings
-        with WORDS.writer(store) as file:
-            merge_postings(runs, file)
+        with file.writer(store) as writer:
+            merge_postings(runs, writer)
 
 
 def _blocks(texts: Iterable[Text], characters: int) -> Iterator[Iterator[Text]]:
@@ -195,26 +170,23 @@ def merge_postings(blocks: Sequence[Postings], file: ArrayWriter) -> None:
     def add(name: str, pieces: Iterable[NDArray[Any]]) -> None:
         file.add(name, np.concatenate(list(pieces)))
 
+    add("lengths", (block.lengths for block in blocks))
+    file.add("term_bytes", np.frombuffer(b"".join(terms), np.uint8))
+    file.add("term_byte_starts", np.cumsum([0, *map(len, terms)], dtype=np.int64))
+    file.add("posting_starts", posting_starts.astype(np.int32))
+    of_texts = {
+        "doc_ids": file.map("doc_ids", np.int32, (postings,)),
+        "term_frequencies": file.map("term_frequencies", np.int32, (postings,)),
+    }
     add("versions", (block.versions for block in blocks))
     add("languages", (block.languages for block in blocks))
-    add("lengths", (block.lengths for block in blocks))
     text_starts = [run.postings.text_starts[:-1] + run.first_position for run in runs]
     end = runs[-1].first_position + blocks[-1].text_starts[-1:]
     add("text_starts", [*text_starts, end])
-    file.add("term_bytes", np.frombuffer(b"".join(terms), np.uint8))
-    add(
-        "term_byte_starts",
-        (np.zeros(1, np.int64), np.cumsum([len(term) for term in terms], dtype=np.int64)),
-    )
-    file.add("posting_starts", posting_starts.astype(np.int32))
-    of_texts = {
-        "doc_ids": file.begin("doc_ids", np.int32, postings),
-        "term_frequencies": file.begin("term_frequencies", np.int32, postings),
-    }
     file.add("position_starts", position_starts.astype(np.int32))
-    of_words = {"positions": file.begin("positions", np.int32, positions)}
-    add("text_sizes", (block.text_sizes for block in blocks if block.text_sizes is not None))
-    of_words["offsets"] = file.begin("offsets", np.uint16, positions)
+    of_words = {"positions": file.map("positions", np.int32, (positions,))}
+    add("text_sizes", (block.text_sizes for block in blocks))
+    of_words["offsets"] = file.map("offsets", np.uint16, (positions,))
     for group in _groups(position_starts):
         _merge(runs, group, "posting_starts", posting_starts, of_texts)
         _merge(runs, group, "position_starts", position_starts, of_words)
@@ -225,12 +197,12 @@ class _Run:
     """The postings of one block of texts, and where they belong among those of all."""
 
     postings: Postings
-    term_ids: NDArray[np.int64]
+    term_ids: Rows
     """The number among all terms of each of its terms, ascending."""
     first_text: int
     first_position: int
 
-    def bounds(self, terms: range, starts: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def bounds(self, terms: range, starts: str) -> tuple[Rows, Rows]:
         """Return which of some terms it has, and where each starts in its arrays, and the last
         ends; `starts` is the field of Postings that says so."""
         first, end = self.term_ids.searchsorted((terms.start, terms.stop)).tolist()
@@ -254,7 +226,7 @@ def _runs(blocks: Sequence[Postings], id_of: Mapping[bytes, int]) -> list[_Run]:
     return runs
 
 
-def _starts(runs: Sequence[_Run], name: str, terms: int) -> NDArray[np.int64]:
+def _starts(runs: Sequence[_Run], name: str, terms: int) -> Rows:
     """Return where each term starts in the merged arrays, and the last ends, shape (terms + 1,)."""
     counts = np.zeros(terms, np.int64)
     for run in runs:
@@ -262,7 +234,7 @@ def _starts(runs: Sequence[_Run], name: str, terms: int) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(counts)))
 
 
-def _groups(starts: NDArray[np.int64]) -> Iterator[range]:
+def _groups(starts: Rows) -> Iterator[range]:
     """Yield the terms in groups of about `MERGED_AT_ONCE` numbers; one that has more is alone."""
     first, terms = 0, len(starts) - 1
     while first < terms:
@@ -276,32 +248,27 @@ def _merge(
     runs: Sequence[_Run],
     terms: range,
     starts_name: str,
-    starts: NDArray[np.int64],
-    arrays: Mapping[str, ArrayPart],
+    starts: Rows,
+    arrays: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Append the numbers of some terms to arrays of the file, by term, then in order of the runs.
+    """Put the numbers of some terms into arrays, by term, then in order of the runs.
 
     `starts` is where each term starts in them; in the arrays of a run, the field `starts_name`.
     """
-    begin, end = starts[terms.start], starts[terms.stop]
-    if len(terms) == 1:  # nothing to reorder, however many numbers there are
-        for run in runs:
-            _, bounds = run.bounds(terms, starts_name)
-            for first in range(int(bounds[0]), int(bounds[-1]), MERGED_AT_ONCE):
-                last = min(first + MERGED_AT_ONCE, int(bounds[-1]))
-                for name, array in arrays.items():
-                    array.append(run.numbers(name, first, last))
-        return
-    merged = {name: np.empty(end - begin, array.dtype) for name, array in arrays.items()}
-    following = starts[terms.start : terms.stop] - begin
+    following = starts[terms.start : terms.stop].copy()
     for run in runs:
         term_ids, own_starts = run.bounds(terms, starts_name)
-        first, last = int(own_starts[0]), int(own_starts[-1])
-        counts, own_terms = np.diff(own_starts), term_ids - terms.start
-        places = np.repeat(following[own_terms] - own_starts[:-1], counts)
-        places += np.arange(first, last)
+        own_terms, begin, end = term_ids - terms.start, int(own_starts[0]), int(own_starts[-1])
+        counts = np.diff(own_starts)
+        if len(terms) == 1:  # nothing to reorder, however many numbers there are
+            shift = int(following[0]) - begin
+            for first in range(begin, end, MERGED_AT_ONCE):
+                last = min(first + MERGED_AT_ONCE, end)
+                for name, array in arrays.items():
+                    array[first + shift : last + shift] = run.numbers(name, first, last)
+        else:
+            places = np.repeat(following[own_terms] - own_starts[:-1], counts)
+            places += np.arange(begin, end)
+            for name, array in arrays.items():
+                array[places] = run.numbers(name, begin, end)
         following[own_terms] += counts
-        for name, numbers in merged.items():
-            numbers[places] = run.numbers(name, first, last)
-    for name, array in arrays.items():
-        array.append(merged[name])

@@ -22,11 +22,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.snapshot import Rows
-
-Matrix = NDArray[np.float32]
-Vector = NDArray[np.float32]
-VectorRows = NDArray[np.int64]
+from kbx_tui.index.arrays import Flags, Matrix, Rows, Vector
 
 MAX_CODE = 127
 MAX_LENGTH = 1.001
@@ -70,7 +66,7 @@ class QuantizedVectors:
         rows = slice(begin, end)
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
-    def take(self, rows: VectorRows) -> QuantizedVectors:
+    def take(self, rows: Rows) -> QuantizedVectors:
         """Return a copy of some vectors."""
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
@@ -131,7 +127,7 @@ def nearest(
     query: Vector,
     count: int,
     within: NDArray[np.bool_] | None = None,
-) -> VectorRows:
+) -> Rows:
     """Return the rows of the `count` vectors with the highest products, in no particular order.
 
     `quantized` holds the codes of `vectors`, row by row; `within`, shape (n,), flags the rows to
@@ -151,8 +147,6 @@ def nearest(
     exact = vectors[rows] @ query
     return rows[np.argpartition(exact, -count)[-count:]]
 
-
-Flags = NDArray[np.bool_]
 
 EXACT_BLOCK = 1024
 """Vectors compared with all queries before the next ones are read from memory."""

@@ -1,46 +1,34 @@
 """Loading of the vectors of a snapshot, and refreshing of vectors.bin.
 
-The file is memory-mapped; vectors newer than it are read from the tables, into a segment of their
-own.
+The file is memory-mapped; what it lacks is read from the tables, into a segment of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kbx_tui.errors import IndexFault
-from kbx_tui.index.array_file import ArrayWriter
-from kbx_tui.index.derived_files import LISTS, DerivedFile, vectors_file
+from kbx_tui.index.arrays import Ints, Matrix, Rows, Starts, Versions
+from kbx_tui.index.derived_files import DocumentFile
 from kbx_tui.index.load_snapshot import read_snapshot
-from kbx_tui.index.snapshot import Rows, Snapshot
+from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store, release_memory
 from kbx_tui.index.vectors import vector_lists
-from kbx_tui.index.vectors.int8_codes import BLOCK, Matrix, quantize
-from kbx_tui.index.vectors.vector_lists import VectorLists
-from kbx_tui.index.vectors.vector_matrix import (
-    NO_ROWS,
-    Coverage,
-    ProfileVectors,
-    VectorMatrix,
-    sources_of,
+from kbx_tui.index.vectors.vector_lists import LISTS, VectorLists
+from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix
+from kbx_tui.index.vectors.vector_segment import StoredVectors, VectorSegment, vectors_file
+from kbx_tui.index.vectors.vector_tables import TableChanged, find_vectors, read_vectors
+from kbx_tui.index.versions import (
+    are_among,
+    have_same_versions,
+    places_of,
+    rows_of_versions,
+    version_array,
 )
-from kbx_tui.index.vectors.vector_segment import StoredVectors
-from kbx_tui.index.vectors.vector_tables import (
-    CHUNK_COLUMNS,
-    ChunkLayout,
-    TableChanged,
-    check_dimension,
-    coverage_of,
-    document_contexts,
-    gather,
-    quantize_with_context,
-    read_some_vectors,
-    read_vectors,
-)
-from kbx_tui.index.versions import places_of, rows_of_versions, stored_versions, version_array
 
 
 def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int) -> VectorMatrix:
@@ -51,138 +39,176 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
     """
     # BLAS threads wait for each other, which is far slower than one thread on a busy machine.
     threadpool_limits(limits=1, user_api="blas")
-    mapped = vectors_file(model, dimension).map(store)
-    if mapped is None:
-        return read_vectors(store, snapshot, dimension)
-    rows = rows_of_versions(mapped.versions, snapshot.versions)
-    missing = np.setdiff1d(np.arange(len(snapshot.versions)), rows)
-    segments, lists = [mapped.to_segment(dimension).renumbered(rows)], _load_lists(store, mapped)
-    coverage = Coverage(int(segments[0].chunk_counts().sum()), 0)
-    vectors, codes = mapped.entities.reshape(-1, dimension), mapped.profile_codes(dimension)
     profiles = snapshot.entities.stored.profiles
-    sources = sources_of(profiles, mapped.profiles)
-    if sources is None and not len(missing):
-        coverage += Coverage(len(profiles), 0)
-        return VectorMatrix(tuple(segments), ProfileVectors.of(vectors, codes), coverage, lists)
-    without = np.flatnonzero(sources < 0) if sources is not None else NO_ROWS
-    wanted = np.setdiff1d(profiles[without], [b""])
-    newer, found = read_some_vectors(store, snapshot, missing, wanted, dimension)
-    segments += (segment for segment in newer.segments if len(segment.documents))
-    places = places_of(profiles[without], found)
-    added = newer.profiles.vectors[places[places >= 0]]
-    of_entities = ProfileVectors(vectors, codes, sources, added, without[places >= 0])
-    coverage += newer.coverage + Coverage(len(profiles), int(np.count_nonzero(places < 0)))
-    return VectorMatrix(tuple(segments), of_entities, coverage, lists)
+    found, missing = vectors_file(model, dimension).map_for(store, version_array(snapshot.versions))
+    if not found:
+        stored, coverage = read_vectors(store, snapshot, missing, profiles, dimension)
+        coverage += Coverage(len(profiles), int(np.count_nonzero(stored.profiles == b"")))
+        of_entities = ProfileVectors.of(stored.entities, stored.quantized_entities())
+        return VectorMatrix((VectorSegment.of(stored, missing),), of_entities, coverage)
+    mapped, newer = found[0][0], [stored for stored, _ in found[1:]]
+    sources = None
+    unknown = missing[:0]
+    if not np.array_equal(profiles, mapped.profiles):
+        sources = rows_of_profiles(profiles, mapped.profiles)
+        unknown = np.flatnonzero(sources < 0)
+    lacking = 0
+    wanted = _without_vector(profiles[unknown], newer)
+    if len(missing) or len(wanted):
+        stored, coverage = read_vectors(store, snapshot, missing, wanted, dimension)
+        found.append((stored, missing))
+        newer.append(stored)
+        lacking = coverage.missing
+    segments = [VectorSegment.of(stored, rows) for stored, rows in found]
+    chunks = sum(int(segment.chunk_counts().sum()) for segment in segments)
+    places, vectors = _newer_profiles(profiles[unknown], newer, dimension)
+    coverage = Coverage(chunks + lacking, lacking)
+    coverage += Coverage(len(profiles), len(unknown) - len(places))
+    of_entities = ProfileVectors(
+        mapped.entities, mapped.quantized_entities(), sources, vectors, unknown[places]
+    )
+    return VectorMatrix(
+        (segments[0], *(each for each in segments[1:] if len(each.documents))),
+        of_entities,
+        coverage,
+        _load_lists(store, mapped),
+    )
+
+
+def rows_of_profiles(profiles: Versions, stored: Versions) -> Rows:
+    """Return the row of each profile, given by its hash, among stored ones; -1 for none.
+
+    Several entities may have the same profile.
+    """
+    rows = rows_of_versions(profiles, stored)
+    unknown = np.flatnonzero(rows < 0)
+    wanted = np.unique(profiles[unknown])
+    if len(wanted):
+        places = np.minimum(wanted.searchsorted(stored), len(wanted) - 1)
+        found = np.flatnonzero(wanted[places] == stored)
+        row_of = dict(zip(stored[found].tolist(), found.tolist(), strict=True))
+        rows[unknown] = [row_of.get(profile, -1) for profile in profiles[unknown].tolist()]
+    return rows
+
+
+def _without_vector(profiles: Versions, newer: Sequence[StoredVectors]) -> Versions:
+    """Return the different ones of these hashes that none of `newer` has a vector for."""
+    known = {b"", *(profile for stored in newer for profile in stored.profiles.tolist())}
+    wanted = sorted(set(profiles.tolist()) - known)
+    return np.array(wanted or [], profiles.dtype)
+
+
+def _newer_profiles(
+    profiles: Versions, newer: Sequence[StoredVectors], dimension: int
+) -> tuple[Rows, Matrix]:
+    """Return which of these hashes one of `newer` has a vector for, and the vectors."""
+    vector_of = {
+        profile: stored.entities[row]
+        for stored in newer
+        for row, profile in enumerate(stored.profiles.tolist())
+        if profile
+    }
+    places = [place for place, each in enumerate(profiles.tolist()) if each in vector_of]
+    vectors = [vector_of[each] for each in profiles[places].tolist()]
+    matrix = np.array(vectors, np.float32).reshape(-1, dimension)
+    return np.array(places, np.int64), matrix
 
 
 def _load_lists(store: Store, stored: StoredVectors) -> VectorLists | None:
     """Return the inverted file of these vectors; None where it is not needed or not there."""
-    if len(stored.code_scales) <= vector_lists.EXACT_CHUNKS:
+    if len(stored.chunks) <= vector_lists.EXACT_CHUNKS:
         return None
     lists = LISTS.map(store)
     return lists if lists is not None and lists.belong_to(stored.code_scales) else None
 
 
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
-    """Bring vectors.bin up to date if it is stale and every text has a vector.
+    """Bring vectors.bin up to date, or the file of what it lacks, if every text has a vector.
 
-    Raises IndexFault.
+    Raises IndexFault. For the holder of the writer lock.
     """
-    file = vectors_file(model, dimension)
-    if not file.is_current(store, stored_versions(store)):
-        write_vectors_file(store, read_snapshot(store), file, dimension)
+    file, snapshot = vectors_file(model, dimension), read_snapshot(store)
+    current, profiles = version_array(snapshot.versions), snapshot.entities.stored.profiles
+    if not file.is_current(store, current):
+        _write(store, snapshot, file, np.arange(len(current)), profiles, dimension)
+    if (mapped := file.map(store)) is None:
+        return
+    missing = np.flatnonzero(~are_among(current, mapped.versions))
+    wanted, newer = _without_vector(profiles, [mapped]), file.of_newer.map(store)
+    if not len(missing) and not len(wanted):
+        file.of_newer.remove(store)
+    elif newer is None or not (
+        have_same_versions(newer.versions, current[missing])
+        and have_same_versions(newer.profiles, wanted)
+    ):
+        _write(store, snapshot, file.of_newer, missing, wanted, dimension)
 
 
-def write_vectors_file(
-    store: Store, snapshot: Snapshot, kind: DerivedFile[StoredVectors], dimension: int
+def _write(
+    store: Store,
+    snapshot: Snapshot,
+    file: DocumentFile[StoredVectors],
+    rows: Rows,
+    profiles: Versions,
+    dimension: int,
 ) -> None:
-    """Write vectors.bin, unless a text of `snapshot` has no vector.
+    """Write the vectors of documents at `rows` and of profiles, unless a text has none.
 
     Raises IndexForeign for vectors of another dimension, and IndexFault.
     """
-    check_dimension(store, dimension)
-    hashes = store.rows("vectors", ["text_hash"])["text_hash"]
-    rows = np.arange(len(snapshot.versions))
-    layout = ChunkLayout.of(store.rows("chunks", CHUNK_COLUMNS), snapshot, rows, hashes)
-    profiles = snapshot.entities.stored.profiles
-    of_profiles = places_of(profiles, hashes)
+    layout = find_vectors(store, snapshot, rows, profiles, dimension)
     release_memory()
-    if coverage_of(store, snapshot, layout, of_profiles).missing:
+    if not layout.is_complete:
         return
-    with kind.writer(store) as file:
-        file.add("versions", version_array(snapshot.versions))
-        file.add("document_rows", layout.document_rows)
-        file.add("starts", layout.starts)
-        file.add("lines", layout.lines)
-        chunks = _mapped(file, "chunks", len(layout.vectors), dimension)
-        contexts = _mapped(file, "contexts", len(layout.titles), dimension)
-        write_contexts = _context_writer(file, layout, dimension)
-        stored_profiles = file.begin("profiles", profiles.dtype, len(profiles))
-        entities = _mapped(file, "entities", len(profiles), dimension)
-        write_codes = _entity_code_writer(file, len(profiles), dimension)
-        wanted = (layout.vectors, layout.titles, of_profiles)
+    with file.writer(store) as writer:
         try:
-            gather(store, hashes, wanted, (chunks, contexts, entities))  # of titles, at first
+            layout.read(writer.map)
         except TableChanged:
             raise IndexFault(f"the vectors at {store.uri} keep changing; try again later") from None
-        stored_profiles.append(np.where(entities.any(axis=1), profiles, b""))
-        write_contexts(chunks, contexts)
-        write_codes(entities)
 
 
-def _mapped(file: ArrayWriter, name: str, count: int, dimension: int) -> Matrix:
-    return file.map(name, np.float32, count * dimension).reshape(count, dimension)
+LineRange = tuple[int, int]
+"""First and last line of a chunk in its file, 1-based."""
 
 
-def _context_writer(
-    file: ArrayWriter, layout: ChunkLayout, dimension: int
-) -> Callable[[Matrix, Matrix], None]:
-    """Begin the arrays made from vectors, and return what writes them.
+@dataclass(frozen=True, slots=True)
+class ChunkLines:
+    """The lines of the chunks of one generation."""
 
-    It is given the vectors of all chunks, and those of the titles, which become contexts.
-    """
-    count = len(layout.vectors)
-    weights = file.begin("chunk_weights", np.float32, len(layout.titles))
-    codes = file.begin("codes", np.int8, count * dimension)
-    scales = file.begin("code_scales", np.float32, count)
-    errors = file.begin("code_errors", np.float32, count)
+    lines: Ints
+    """First and last line of each chunk, by document and position in it, shape (m, 2)."""
+    ends: Starts
+    """Where each document ends in `lines`, shape (documents,)."""
 
-    def write(chunks: Matrix, titles: Matrix) -> None:
-        for documents, of_chunks in _blocks(layout.starts, count):
-            vectors = chunks[of_chunks]
-            starts = layout.starts[documents] - of_chunks.start
-            contexts, chunk_weights = document_contexts(vectors, starts, titles[documents])
-            quantized = quantize_with_context(vectors, starts, contexts, chunk_weights)
-            titles[documents] = contexts
-            weights.append(chunk_weights)
-            codes.append(quantized.codes)
-            scales.append(quantized.scales)
-            errors.append(quantized.errors)
-
-    return write
+    def of(self, row: int) -> Sequence[LineRange]:
+        """Return the lines of each chunk of the document in this row of the snapshot, in order."""
+        start = int(self.ends[row - 1]) if row else 0
+        return [(first, last) for first, last in self.lines[start : self.ends[row]].tolist()]
 
 
-def _entity_code_writer(file: ArrayWriter, count: int, dimension: int) -> Callable[[Matrix], None]:
-    """Begin the arrays of the codes of profiles, and return what writes them."""
-    codes = file.begin("entity_codes", np.int8, count * dimension)
-    scales = file.begin("entity_scales", np.float32, count)
-    errors = file.begin("entity_errors", np.float32, count)
-
-    def write(entities: Matrix) -> None:
-        for begin in range(0, count, BLOCK):
-            quantized = quantize(entities[begin : begin + BLOCK])
-            codes.append(quantized.codes)
-            scales.append(quantized.scales)
-            errors.append(quantized.errors)
-
-    return write
-
-
-def _blocks(starts: Rows, chunks: int) -> Iterator[tuple[slice, slice]]:
-    """Yield some documents at a time, and their chunks: about `BLOCK`."""
-    first = 0
-    while first < len(starts):
-        end = max(int(starts.searchsorted(starts[first] + BLOCK)), first + 1)
-        last = int(starts[end]) if end < len(starts) else chunks
-        yield slice(first, end), slice(int(starts[first]), last)
-        first = end
+def read_chunk_lines(store: Store, snapshot: Snapshot) -> ChunkLines:
+    """Read the lines of all chunks, none of content that is newer than `snapshot`."""
+    current, meta = version_array(snapshot.versions), store.meta()
+    file = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
+    found, missing = file.map_for(store, current)
+    documents: Rows
+    lines: Ints
+    if found and not len(missing):
+        lines = np.concatenate([stored.lines for stored, _ in found])
+        documents = np.concatenate(
+            [
+                np.repeat(rows[stored.document_rows], np.diff(stored.starts))
+                for stored, rows in found
+            ]
+        )
+        order = np.argsort(documents, kind="stable")
+    else:
+        chunks = store.rows("chunks", ["version", "ordinal", "line_start", "line_end"])
+        documents = places_of(chunks["version"], current)
+        lines = np.stack([chunks[name].to_numpy() for name in ("line_start", "line_end")], axis=1)
+        order = np.lexsort((chunks["ordinal"].to_numpy(), documents))
+        del chunks
+        release_memory()
+    order = order[np.count_nonzero(documents < 0) :]
+    counts = np.bincount(documents[order], minlength=len(current))
+    return ChunkLines(lines[order], np.cumsum(counts))

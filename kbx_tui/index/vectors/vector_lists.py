@@ -2,7 +2,8 @@
 
 Centroids are directions that the vectors of chunks gather around; each chunk is in the list of the
 nearest. A search compares its query with the centroids, then with the codes in the lists of the
-best ones. The codes lie in the order of the lists, so that each list is one read.
+best ones. The codes lie in the order of the lists, so that each list is one read. The lists are
+built in bounded memory from vectors.bin, and their recall is measured.
 
 Source: Sivic & Zisserman 2003, "Video Google"; as part of vector search Jégou, Douze & Schmid 2011,
 https://doi.org/10.1109/TPAMI.2010.57.
@@ -10,14 +11,19 @@ https://doi.org/10.1109/TPAMI.2010.57.
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.array_file import digest_of
-from kbx_tui.index.snapshot import Rows
-from kbx_tui.index.vectors.int8_codes import Flags, Matrix, Vector, parallel_scan, quantize
+from kbx_tui.index.array_file import ArrayWriter
+from kbx_tui.index.arrays import Flags, Ints, Matrix, Rows, Vector
+from kbx_tui.index.derived_files import DerivedFile
+from kbx_tui.index.store import Store
+from kbx_tui.index.vectors.int8_codes import BLOCK, QuantizedVectors, parallel_scan, quantize
+from kbx_tui.index.vectors.vector_segment import StoredVectors, vectors_file
 
 EXACT_CHUNKS = 1_000_000
 """Chunks in scope up to which every search compares all of them: reading that many codes is a
@@ -29,28 +35,28 @@ ENTRIES_PER_DOCUMENT = 4
 
 @dataclass(frozen=True, slots=True)
 class VectorLists:
-    """The arrays of vectors-ivf.bin, one-dimensional. Read-only.
+    """The arrays of vectors-ivf.bin. Read-only.
 
     Lists refer to the vectors.bin that they were made from; with another one they are not used.
     """
 
     source: NDArray[np.uint32]
     """Digest of `StoredVectors.code_scales`, shape (1,)."""
-    centroids: NDArray[np.float32]
-    """Unit length, flattened from (lists, dimension)."""
+    centroids: Matrix
+    """Unit length, shape (lists, dimension)."""
     starts: Rows
     """Where each list starts, and where the last one ends, shape (lists + 1,)."""
-    documents: NDArray[np.int32]
+    documents: Ints
     """The document of each chunk, list by list, as an index into `StoredVectors.starts`."""
     codes: NDArray[np.int8]
     """`StoredVectors.codes` in the order of the lists."""
-    scales: NDArray[np.float32]
+    scales: Vector
     probes: Rows
     """How many lists a search of the whole base reads, shape (1,)."""
     recall: NDArray[np.float64]
     """Share of the ten best chunks that so many lists hold, measured on a sample, shape (1,)."""
 
-    def belong_to(self, code_scales: NDArray[np.float32]) -> bool:
+    def belong_to(self, code_scales: Vector) -> bool:
         """Return whether the lists were made from the vectors with these `code_scales`."""
         same_number = len(self.scales) == len(code_scales)
         return same_number and int(self.source[0]) == source_of(code_scales)
@@ -75,8 +81,8 @@ class VectorLists:
         `wanted` flags the documents in scope; None: all are. Both are indices into
         `StoredVectors.starts`.
         """
-        centroids = self.centroids.reshape(len(self.starts) - 1, -1)
-        lists = np.argsort(-(centroids @ query), kind="stable")[: self.lists_to_read(scope_share)]
+        best_first = np.argsort(-(self.centroids @ query), kind="stable")
+        lists = best_first[: self.lists_to_read(scope_share)]
         begins, ends = self.starts[lists].tolist(), self.starts[lists + 1].tolist()
         products = self._products(query, begins, ends)
         documents = np.concatenate(
@@ -96,7 +102,7 @@ class VectorLists:
         """Return the approximate products of the query with the chunks in some lists."""
         import simsimd
 
-        quantized, codes = quantize(query[None]), self.codes.reshape(len(self.scales), -1)
+        quantized, codes = quantize(query[None]), self.codes
         offsets = np.cumsum([0, *(end - begin for begin, end in zip(begins, ends, strict=True))])
         products: Matrix = np.empty(offsets[-1], np.float32)
 
@@ -111,6 +117,147 @@ class VectorLists:
         return products
 
 
-def source_of(code_scales: NDArray[np.float32]) -> int:
+LISTS = DerivedFile("vectors-ivf", "2", VectorLists)
+
+
+def source_of(code_scales: Vector) -> int:
     """Return what tells vectors from others: the digest of the scales of their codes, in order."""
-    return digest_of(np.ascontiguousarray(code_scales).view(np.uint8).data)
+    return zlib.crc32(np.ascontiguousarray(code_scales).view(np.uint8).data)
+
+
+RECALL_TARGET, RECALL_AT = 0.998, 10
+"""Share of the ten best chunks of a sampled query that the lists read hold. Real questions need
+more lists, so it is high. Chosen by the rows "share of the ten best chunks" in docs/quality.md."""
+QUERIES = 400
+"""Sample of queries on which the recall is measured."""
+QUERY_MIX = 0.6
+"""A query of the sample is this much of one stored vector, the rest of another: it lies between
+topics, as questions do. With those of docs/quality.md ("recall of the lists") that comes closest
+to real questions."""
+SEED = 14
+
+
+def refresh_vector_lists(store: Store, *, model: str, dimension: int) -> None:
+    """Build vectors-ivf.bin if it is missing or of another vectors.bin; remove it if not needed.
+
+    Bases of at most `EXACT_CHUNKS` chunks are compared in full. Raises IndexFault.
+    """
+    stored = vectors_file(model, dimension).map(store)
+    if stored is None or len(stored.chunks) <= EXACT_CHUNKS:
+        LISTS.remove(store)
+    elif (present := LISTS.map(store)) is None or not present.belong_to(stored.code_scales):
+        with LISTS.writer(store) as file:
+            write_lists(file, stored)
+
+
+def write_lists(file: ArrayWriter, stored: StoredVectors) -> None:
+    """Write the lists of these vectors. Raises OSError."""
+    random, count, vectors = np.random.default_rng(SEED), len(stored.chunks), stored.quantized()
+    lists = max(round(count**0.5), 1)
+    sample = np.sort(random.choice(count, min(count, SAMPLE_PER_CLUSTER * lists), replace=False))
+    centroids = train(_decoded(vectors, sample), lists, random)
+
+    def read(begin: int, end: int) -> Matrix:
+        return vectors.codes[begin:end].astype(np.float32)  # the scale moves no maximum
+
+    used, nearest = np.unique(assign(count, read, centroids), return_inverse=True)
+    centroids = centroids[used]  # a search that reads an empty list finds nothing in it
+    order, sizes = np.argsort(nearest, kind="stable"), np.bincount(nearest)
+    probes, recall = _measure(vectors, nearest, centroids, random)
+    documents = np.arange(len(stored.contexts), dtype=np.int32)
+    document_of = np.repeat(documents, np.diff(stored.starts))
+    file.add("source", np.array([source_of(stored.code_scales)], np.uint32))
+    file.add("centroids", centroids)
+    file.add("starts", np.concatenate(([0], np.cumsum(sizes))))
+    file.add("documents", document_of[order])
+    codes = file.map("codes", np.int8, vectors.codes.shape)
+    for begin in range(0, count, BLOCK):
+        codes[begin : begin + BLOCK] = vectors.codes[order[begin : begin + BLOCK]]
+    file.add("scales", stored.code_scales[order])
+    file.add("probes", np.array([probes]))
+    file.add("recall", np.array([recall]))
+
+
+def _measure(
+    vectors: QuantizedVectors, nearest: Rows, centroids: Matrix, random: np.random.Generator
+) -> tuple[int, float]:
+    """Return how many lists hold `RECALL_TARGET` of the best chunks of a sample, and their share.
+
+    The best chunks are those of a scan of all codes.
+    """
+    one, other = (_decoded(vectors, random.integers(0, len(vectors), QUERIES)) for _ in range(2))
+    queries = QUERY_MIX * one + (1.0 - QUERY_MIX) * other
+    queries /= np.maximum(np.linalg.norm(queries, axis=1, keepdims=True), 1e-9)
+    best = _best_chunks(vectors, queries.astype(np.float32))
+    places = np.argsort(np.argsort(-(queries @ centroids.T), axis=1, kind="stable"), axis=1)
+    needed = np.sort(np.take_along_axis(places, nearest[best], axis=1), axis=None) + 1
+    probes = int(needed[int(np.ceil(RECALL_TARGET * len(needed))) - 1])
+    return probes, float(np.count_nonzero(needed <= probes) / len(needed))
+
+
+def _best_chunks(vectors: QuantizedVectors, queries: Matrix) -> Rows:
+    """Return the rows of the `RECALL_AT` best chunks of each query, in no particular order."""
+    import simsimd
+
+    quantized, at = quantize(queries), min(RECALL_AT, len(vectors))
+    blocks = range(0, len(vectors), BLOCK)
+    rows = np.zeros((len(queries), len(blocks) * at), np.int64)
+    products = np.full(rows.shape, -np.inf, np.float32)
+
+    def scan(number: int) -> None:
+        block = slice(blocks[number], blocks[number] + BLOCK)
+        dots = simsimd.cdist(quantized.codes, vectors.codes[block], "dot", out_dtype="float32")
+        found = np.asarray(dots) * vectors.scales[block]
+        best = np.argpartition(-found, min(at, found.shape[1]) - 1, axis=1)[:, :at]
+        columns = slice(number * at, number * at + best.shape[1])
+        rows[:, columns] = best + blocks[number]
+        products[:, columns] = np.take_along_axis(found, best, axis=1)
+
+    parallel_scan(range(len(blocks)), scan, parallel_from=2)
+    return np.take_along_axis(rows, np.argpartition(-products, at - 1, axis=1)[:, :at], axis=1)
+
+
+def _decoded(vectors: QuantizedVectors, rows: Rows) -> Matrix:
+    """Return some vectors as they are rounded."""
+    decoded: Matrix = vectors.codes[rows].astype(np.float32) * vectors.scales[rows, None]
+    return decoded
+
+
+SAMPLE_PER_CLUSTER = 40
+"""Vectors that each centroid is trained on, on average; more hardly change where it ends."""
+ROUNDS = 6
+"""Times that the sample is assigned and the centroids are moved."""
+
+
+def train(sample: Matrix, count: int, random: np.random.Generator) -> Matrix:
+    """Return `count` centroids of unit length for a sample of at least as many vectors."""
+    centroids = _unit(sample[random.choice(len(sample), count, replace=False)])
+    for _ in range(ROUNDS):
+        nearest = assign(len(sample), lambda begin, end: sample[begin:end], centroids)
+        sizes, order = np.bincount(nearest, minlength=count), np.argsort(nearest, kind="stable")
+        used = np.flatnonzero(sizes)
+        starts = (np.cumsum(sizes) - sizes)[used]
+        centroids = sample[random.choice(len(sample), count, replace=False)]  # of empty ones
+        centroids[used] = np.add.reduceat(sample[order], starts, axis=0)
+        centroids = _unit(centroids)
+    return centroids
+
+
+def assign(count: int, read: Callable[[int, int], Matrix], centroids: Matrix) -> Rows:
+    """Return the number of the centroid with the highest product for each of `count` vectors.
+
+    `read` returns the vectors from one row to another; a block of them is in memory at a time.
+    """
+    nearest, transposed = np.empty(count, np.int64), np.ascontiguousarray(centroids.T)
+
+    def scan(begin: int) -> None:
+        end = min(begin + BLOCK, count)
+        nearest[begin:end] = (read(begin, end) @ transposed).argmax(axis=1)
+
+    parallel_scan(range(0, count, BLOCK), scan, parallel_from=2)
+    return nearest
+
+
+def _unit(vectors: NDArray[np.float32]) -> Matrix:
+    unit: Matrix = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return unit

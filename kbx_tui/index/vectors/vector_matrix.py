@@ -13,27 +13,20 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.snapshot import Rows
+from kbx_tui.index.arrays import Flags, Matrix, Rows, Scores, Vector, Versions
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors import vector_lists
-from kbx_tui.index.vectors.int8_codes import (
-    Flags,
-    Matrix,
-    QuantizedVectors,
-    Vector,
-    nearest,
-    products_of,
-)
+from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, products_of
 from kbx_tui.index.vectors.vector_lists import VectorLists
-from kbx_tui.index.vectors.vector_segment import ChunkProducts, Cosines, VectorSegment
-from kbx_tui.index.versions import VersionArray, equal_until, places_of, stored_versions
+from kbx_tui.index.vectors.vector_segment import ChunkProducts, VectorSegment
+from kbx_tui.index.versions import places_of, stored_versions
 
 
 @dataclass(frozen=True, slots=True)
 class ApproximateCosines:
-    """Cosines of documents computed from int8 codes, with an error bound."""
+    """Scores of documents computed from int8 codes, with an error bound."""
 
-    cosine: Cosines
+    cosine: Scores
     """Approximate `VectorMatrix.best_cosine` of each document, NaN without vectors."""
     error_bound: float
     """How far any of `cosine` can be from the exact value."""
@@ -77,14 +70,15 @@ class VectorMatrix:
         """
         assert self.lists is not None
         first, *newer = self.segments
-        found = [first.best_documents(query, in_scope, count, self.lists, scope_share)]
+        best = self.lists.best_documents(query, first.documents_in(in_scope), count, scope_share)
+        found = [first.document_rows[np.searchsorted(first.documents, best)]]
         for segment in newer:
             rows = segment.document_rows[in_scope[segment.document_rows]]
             cosines, _ = segment.approximate_cosine(query, rows)
             found.append(rows[np.argsort(-cosines, kind="stable")[:count]])
         return np.concatenate(found)
 
-    def best_cosine(self, queries: Matrix, in_scope: Flags) -> Cosines:
+    def best_cosine(self, queries: Matrix, in_scope: Flags) -> Scores:
         """Return the weighted cosine of each document in scope by its best chunk, -1..1.
 
         `queries` has shape (q, dimension), `in_scope` (documents,) and the result (q, documents):
@@ -110,7 +104,7 @@ class VectorMatrix:
 
     def best_cosine_of(
         self, query: Vector, rows: Rows, approximate: ApproximateCosines | None = None
-    ) -> Cosines:
+    ) -> Scores:
         """Return the same as `best_cosine`, bit for bit, for a few documents given by row.
 
         With `approximate`, which must cover all of them, only chunks that can be the best are read.
@@ -139,7 +133,7 @@ class VectorMatrix:
         if (place := self._chunks_of(document_row)) is None:
             return [], []
         segment, chunks = place
-        return segment.lines[chunks].tolist(), (segment.chunks[chunks] @ query).tolist()
+        return segment.lines[chunks, 0].tolist(), (segment.chunks[chunks] @ query).tolist()
 
     def nearest_chunks(self, query: Vector, within: Flags, count: int) -> Sequence[tuple[int, int]]:
         """Return document row and first line of the chunks with the highest cosines, best first.
@@ -150,7 +144,7 @@ class VectorMatrix:
         for segment in self.segments:
             chunks, rows, cosines = segment.chunk_cosines(query, within)
             top = np.argsort(-cosines, kind="stable")[:count]
-            lines = segment.lines[chunks[top]]
+            lines = segment.lines[chunks[top], 0]
             nearest += zip(
                 (-cosines[top]).tolist(), rows[top].tolist(), lines.tolist(), strict=True
             )
@@ -168,7 +162,7 @@ NO_ROWS = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class ProfileVectors:
-    """The vectors of profiles: those mapped from a file, and the few newer than it."""
+    """The vectors of profiles: those mapped from vectors.bin, and the few that it lacks."""
 
     vectors: Matrix
     """Those of the file, shape (n, dimension); zeros without a vector."""
@@ -209,33 +203,6 @@ class ProfileVectors:
         )
 
 
-def sources_of(profiles: VersionArray, stored: VersionArray) -> Rows | None:
-    """Return the row that each profile, given by its hash, has among stored ones, -1 for none.
-
-    None where they are the same. Several entities may have the same profile.
-    """
-    if np.array_equal(profiles, stored):
-        return None
-    size = min(len(profiles), len(stored))
-    before = equal_until(profiles[:size], stored[:size])
-    after = equal_until(profiles[::-1][: size - before], stored[::-1][: size - before])
-    end = len(profiles) - after
-    sources = np.full(len(profiles), -1, np.int64)
-    sources[:before] = np.arange(before)
-    sources[end:] = np.arange(len(stored) - after, len(stored))
-    wanted = np.unique(profiles[before:end])
-    if len(wanted):
-        places = np.minimum(wanted.searchsorted(stored), len(wanted) - 1)
-        found = np.flatnonzero(wanted[places] == stored)
-        rows = np.full(len(wanted), -1, np.int64)
-        rows[places[found]] = found
-        sources[before:end] = rows[wanted.searchsorted(profiles[before:end])]
-    return sources
-
-
-Counts = NDArray[np.int64]
-
-
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """How many texts there are to embed, and how many of them have no vector."""
@@ -258,7 +225,7 @@ def read_coverage(store: Store) -> Coverage:
     return Coverage(int(texts.sum()), int(missing.sum())) + profiles
 
 
-def count_texts(store: Store, versions: VersionArray) -> tuple[Counts, Counts, Coverage]:
+def count_texts(store: Store, versions: Versions) -> tuple[Rows, Rows, Coverage]:
     """Return how many texts each document with these versions has, and how many lack a vector.
 
     And the coverage of the profiles of entities. Raises IndexFault.
@@ -278,7 +245,7 @@ def count_texts(store: Store, versions: VersionArray) -> tuple[Counts, Counts, C
     return texts, missing, Coverage(len(profiles), lacking)
 
 
-def are_texts(store: Store, versions: VersionArray) -> NDArray[np.bool_]:
+def are_texts(store: Store, versions: Versions) -> NDArray[np.bool_]:
     """Return which documents without a chunk count as a text: those that are not blank."""
     if not len(versions):
         return np.zeros(0, np.bool_)

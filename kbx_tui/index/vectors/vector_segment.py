@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.snapshot import Rows
-from kbx_tui.index.vectors.int8_codes import (
-    Flags,
-    Matrix,
-    QuantizedVectors,
-    Vector,
-    products,
-    products_of,
-    quantize,
-)
-from kbx_tui.index.vectors.vector_lists import VectorLists
-
-Cosines = NDArray[np.float64]
+from kbx_tui.index.arrays import Flags, Ints, Matrix, Rows, Scores, Starts, Vector, Versions
+from kbx_tui.index.derived_files import DocumentFile
+from kbx_tui.index.vectors.int8_codes import QuantizedVectors, products, products_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +48,49 @@ scope are copied together, instead of comparing all in between."""
 
 
 @dataclass(frozen=True, slots=True)
+class StoredVectors:
+    """The vectors of some documents and entities by one model. Read-only."""
+
+    versions: Versions
+    """Versions of the documents, including those without a chunk."""
+    document_rows: Rows
+    """The documents that have chunks, as indices into `versions`, ascending."""
+    starts: Starts
+    """Where each of them starts in `chunks`, and where the last one ends."""
+    lines: Ints
+    """First and last line in its file of each chunk, 1-based, shape (m, 2)."""
+    chunks: Matrix
+    """Shape (m, dimension), unit length, by document, then position in the document."""
+    contexts: Matrix
+    """Weighted sum of mean chunk and title, shape (documents, dimension)."""
+    chunk_weights: Vector
+    """Weight of the best chunk of each document; higher where the title has no vector."""
+    codes: NDArray[np.int8]
+    """Weighted chunk plus context, for each chunk: `best_cosine` is the maximum by document."""
+    code_scales: Vector
+    code_errors: Vector
+    profiles: Versions
+    """Hash of the profile of each row of `entities`, empty without a vector."""
+    entities: Matrix
+    entity_codes: NDArray[np.int8]
+    entity_scales: Vector
+    entity_errors: Vector
+
+    def quantized(self) -> QuantizedVectors:
+        """Return the codes of chunks in the contexts of their documents."""
+        return QuantizedVectors(self.codes, self.code_scales, self.code_errors)
+
+    def quantized_entities(self) -> QuantizedVectors:
+        return QuantizedVectors(self.entity_codes, self.entity_scales, self.entity_errors)
+
+
+def vectors_file(model: str, dimension: int) -> DocumentFile[StoredVectors]:
+    """Return the kind of file that holds the vectors of one embedding model."""
+    version = f"4, {dimension} numbers each, {' '.join(model.split())}"
+    return DocumentFile("vectors", version, StoredVectors)
+
+
+@dataclass(frozen=True, slots=True)
 class VectorSegment:
     """Chunk vectors by document. Documents that are not part of the generation are passed over.
 
@@ -65,53 +98,40 @@ class VectorSegment:
     """
 
     chunks: Matrix
-    """Shape (m, dimension), unit length, by document, then position in the document."""
-    lines: NDArray[np.int32]
-    """First line in its file of each chunk, 1-based, shape (m,)."""
-    starts: Rows
-    """Where each document starts in `chunks`."""
+    lines: Ints
+    starts: Starts
     contexts: Matrix
-    """Weighted sum of mean chunk and title, shape (documents, dimension)."""
     chunk_weights: Vector
-    """Weight of the best chunk of each document; higher where the title has no vector."""
+    """As in StoredVectors."""
     quantized: QuantizedVectors
-    """Weighted chunk plus context, for each chunk: `best_cosine` is the maximum by document."""
     documents: Rows
     """The documents that are part of the generation, as indices into `starts`, ascending."""
     document_rows: Rows
     """Row in the generation of each of `documents`, ascending."""
 
     @classmethod
-    def of(
-        cls,
-        chunks: Matrix,
-        lines: NDArray[np.int32],
-        starts: Rows,
-        contexts: Matrix,
-        chunk_weights: Vector,
-        quantized: QuantizedVectors,
-        document_rows: Rows,
-    ) -> Self:
-        """Return a segment all of whose documents are part of the generation."""
-        documents = np.arange(len(starts))
-        return cls(
-            chunks, lines, starts, contexts, chunk_weights, quantized, documents, document_rows
-        )
+    def of(cls, stored: StoredVectors, rows: Rows) -> Self:
+        """Return the segment of stored vectors in a generation.
 
-    def renumbered(self, rows: Rows) -> Self:
-        """Return the segment in another generation; `rows` maps rows to the new ones, -1 for none.
-
-        It keeps the order of those that stay.
+        `rows` has the row of each of their documents, -1 for none, in the order of those that stay.
         """
-        document_rows = rows[self.document_rows]
-        stays = document_rows >= 0
-        return replace(self, documents=self.documents[stays], document_rows=document_rows[stays])
+        document_rows = rows[stored.document_rows]
+        return cls(
+            chunks=stored.chunks,
+            lines=stored.lines,
+            starts=stored.starts,
+            contexts=stored.contexts,
+            chunk_weights=stored.chunk_weights,
+            quantized=stored.quantized(),
+            documents=np.flatnonzero(document_rows >= 0),
+            document_rows=document_rows[document_rows >= 0],
+        )
 
     def chunk_counts(self) -> Rows:
         """Return the number of chunks of each of `documents`."""
         return self._all_chunk_counts()[self.documents]
 
-    def put_best_cosine(self, queries: Matrix, in_scope: Flags, cosines: Cosines) -> None:
+    def put_best_cosine(self, queries: Matrix, in_scope: Flags, cosines: Scores) -> None:
         """Put the weighted cosines of the documents in scope, by their best chunk, at their rows.
 
         `queries` has shape (q, dimension), `in_scope` (rows,) and `cosines` (q, rows).
@@ -119,14 +139,14 @@ class VectorSegment:
         is_wanted = in_scope[self.document_rows]
         documents = self.documents[is_wanted]
         if len(documents):
-            wanted = np.zeros(len(self.starts), np.bool_)
+            wanted = np.zeros(len(self.contexts), np.bool_)
             wanted[documents] = True
             of_chunks = products(self.chunks, queries, np.repeat(wanted, self._all_chunk_counts()))
-            best = np.maximum.reduceat(of_chunks, self.starts, axis=1) * self.chunk_weights
+            best = np.maximum.reduceat(of_chunks, self.starts[:-1], axis=1) * self.chunk_weights
             best += products(self.contexts, queries, wanted)
             cosines[:, self.document_rows[is_wanted]] = best[:, documents]
 
-    def approximate_cosine(self, query: Vector, rows: Rows) -> tuple[Cosines, ChunkProducts]:
+    def approximate_cosine(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
         """Return the approximate cosine of documents given by ascending row, NaN without vectors.
 
         Reads the int8 codes only: a quarter of the bytes.
@@ -140,7 +160,7 @@ class VectorSegment:
         documents = self.documents[first:end]
         first_document, end_document = int(documents[0]), int(documents[-1]) + 1
         first_chunk = int(self.starts[first_document])
-        end_chunk = self._chunk_end(end_document - 1)
+        end_chunk = int(self.starts[end_document])
         of_chunks, error_bound = self.quantized.products(query, first_chunk, end_chunk)
         starts = self.starts[first_document:end_document] - first_chunk
         best = np.maximum.reduceat(of_chunks, starts)
@@ -154,7 +174,7 @@ class VectorSegment:
         return cosines[rows - low], products
 
     def put_best_cosine_of(
-        self, query: Vector, rows: Rows, approximate: ChunkProducts | None, cosines: Cosines
+        self, query: Vector, rows: Rows, approximate: ChunkProducts | None, cosines: Scores
     ) -> None:
         """Put the same as `put_best_cosine`, bit for bit, for a few documents given by row.
 
@@ -173,19 +193,16 @@ class VectorSegment:
         context_products = products_of(self.contexts, documents, query)
         cosines[is_here] = best * self.chunk_weights[documents] + context_products
 
-    def best_documents(
-        self, query: Vector, in_scope: Flags, count: int, lists: VectorLists, scope_share: float
-    ) -> Rows:
-        """Return the rows of at most `count` documents with the best chunks in the lists read.
+    def documents_in(self, in_scope: Flags) -> Flags | None:
+        """Return which documents, in the order of `starts`, are in scope; None: all.
 
-        `lists` are those of this segment; `in_scope` has shape (rows,). In any order.
+        `in_scope` has shape (rows,).
         """
-        wanted = None
-        if len(self.documents) < len(self.starts) or not in_scope.all():
-            wanted = np.zeros(len(self.starts), np.bool_)
-            wanted[self.documents[in_scope[self.document_rows]]] = True
-        best = lists.best_documents(query, wanted, count, scope_share)
-        return self.document_rows[np.searchsorted(self.documents, best)]
+        if len(self.documents) == len(self.contexts) and in_scope.all():
+            return None
+        wanted = np.zeros(len(self.contexts), np.bool_)
+        wanted[self.documents[in_scope[self.document_rows]]] = True
+        return wanted
 
     def count_chunks(self, in_scope: Flags) -> int:
         """Return the number of chunks of the documents in scope, shape (rows,)."""
@@ -197,7 +214,7 @@ class VectorSegment:
         if place >= len(self.document_rows) or self.document_rows[place] != document_row:
             return None
         document = int(self.documents[place])
-        return slice(int(self.starts[document]), self._chunk_end(document))
+        return slice(*self.starts[document : document + 2].tolist())
 
     def chunk_cosines(self, query: Vector, within: Flags) -> tuple[Rows, Rows, Matrix]:
         """Return chunks, their document rows and their cosines, of the documents `within`.
@@ -205,13 +222,13 @@ class VectorSegment:
         `within` has shape (rows,). In order.
         """
         is_within = within[self.document_rows]
-        wanted = np.full(len(self.starts), -1, np.int64)
+        wanted = np.full(len(self.contexts), -1, np.int64)
         wanted[self.documents[is_within]] = self.document_rows[is_within]
         rows = np.repeat(wanted, self._all_chunk_counts())
         chunks = np.flatnonzero(rows >= 0)
         return chunks, rows[chunks], products(self.chunks, query[None], rows >= 0)[0, chunks]
 
-    def _approximate_cosine_of(self, query: Vector, rows: Rows) -> tuple[Cosines, ChunkProducts]:
+    def _approximate_cosine_of(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
         """Return the same as `approximate_cosine`, reading the codes of these documents alone."""
         cosines = np.full(len(rows), np.nan)
         is_here, documents = self._find(rows)
@@ -233,66 +250,12 @@ class VectorSegment:
 
     def _chunks_of_documents(self, documents: Rows) -> tuple[Rows, Rows, Rows]:
         """Return the chunks of some documents, and where those of each start and how many."""
-        following = np.minimum(documents + 1, len(self.starts) - 1)
-        is_last = documents + 1 == len(self.starts)
-        ends = np.where(is_last, len(self.chunks), self.starts[following])
-        sizes = ends - self.starts[documents]
+        sizes = self.starts[documents + 1] - self.starts[documents]
         starts = np.cumsum(sizes) - sizes
         chunks = np.repeat(self.starts[documents] - starts, sizes) + np.arange(sizes.sum())
         return chunks, starts, sizes
 
     def _all_chunk_counts(self) -> Rows:
         """Return the number of chunks of each document, part of the generation or not."""
-        return np.diff(self.starts, append=len(self.chunks))
-
-    def _chunk_end(self, document: int) -> int:
-        is_last = document + 1 == len(self.starts)
-        return len(self.chunks) if is_last else int(self.starts[document + 1])
-
-
-@dataclass(frozen=True, slots=True)
-class StoredVectors:
-    """The vectors of one generation by one model, flattened to one dimension. Read-only.
-
-    Fields that VectorSegment has too are as there, with indices into `versions` as document rows.
-    """
-
-    versions: NDArray[np.bytes_]
-    """Versions of all documents, including those without a chunk."""
-    document_rows: Rows
-    starts: Rows
-    lines: NDArray[np.int32]
-    chunks: NDArray[np.float32]
-    contexts: NDArray[np.float32]
-    chunk_weights: NDArray[np.float32]
-    codes: NDArray[np.int8]
-    code_scales: NDArray[np.float32]
-    code_errors: NDArray[np.float32]
-    profiles: NDArray[np.bytes_]
-    """Hash of the profile of each row of `entities`, empty without a vector."""
-    entities: NDArray[np.float32]
-    entity_codes: NDArray[np.int8] | None = None
-    """The codes of `entities`, with scales and errors; None in a file of a former version."""
-    entity_scales: NDArray[np.float32] | None = None
-    entity_errors: NDArray[np.float32] | None = None
-
-    def profile_codes(self, dimension: int) -> QuantizedVectors:
-        """Return the codes of the profiles, made here where the file has none."""
-        codes, scales, errors = self.entity_codes, self.entity_scales, self.entity_errors
-        if codes is None or scales is None or errors is None:
-            return quantize(self.entities.reshape(-1, dimension))
-        return QuantizedVectors(codes.reshape(-1, dimension), scales, errors)
-
-    def to_segment(self, dimension: int) -> VectorSegment:
-        """Return a segment of views of the arrays, with document rows as stored."""
-        return VectorSegment.of(
-            chunks=self.chunks.reshape(-1, dimension),
-            lines=self.lines,
-            starts=self.starts,
-            contexts=self.contexts.reshape(-1, dimension),
-            chunk_weights=self.chunk_weights,
-            quantized=QuantizedVectors(
-                self.codes.reshape(-1, dimension), self.code_scales, self.code_errors
-            ),
-            document_rows=self.document_rows,
-        )
+        counts: Rows = np.diff(self.starts)
+        return counts

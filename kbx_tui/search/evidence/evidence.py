@@ -1,4 +1,4 @@
-"""Everything that retrieval found for one query, immutable. Ranking it needs no I/O.
+"""Everything that retrieval found for one query, immutable. Ranking it needs no I/O. Pure.
 
 Rows are documents: every document in scope has one, in path order, so a score never depends on
 which other candidates were retrieved. In a scope too wide to compare all its chunks in meaning,
@@ -10,37 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import compress
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.formatting import format_score
 from kbx_tui.search.evidence.reranking import RerankerScores
-from kbx_tui.search.evidence.topic import DatePreference, Topic
-from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.query.filters import TypedFilter
-
-Scores = NDArray[np.float64]
-Rows = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-Array = TypeVar("Array", bound=NDArray[Any])
-
-
-def frozen(array: Array) -> Array:
-    """Make an array read-only and return it."""
-    array.flags.writeable = False
-    return array
-
-
-def highest(scores: Scores, rows: Rows, count: int) -> Rows:
-    """Return `count` of some ascending rows with the highest scores, best first, ties by row."""
-    if count < len(rows):
-        floor = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
-        rows = rows[scores[rows] >= floor]
-    return rows[np.argsort(-scores[rows], kind="stable")[:count]]
-
+from kbx_tui.search.evidence.scores import (
+    ANSWER_POWER,
+    DATE_ALONE_WEIGHT,
+    DATE_COUNTS_FROM,
+    SOON_AFTER_SHARE,
+    THING_SHARPNESS,
+    Flags,
+    Rows,
+    Scores,
+    frozen,
+    power,
+)
+from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.request import Tuning
 
 SignalKind = Literal[
     "name", "alias", "surname", "first_name", "fuzzy", "role", "team", "fact", "meaning"
@@ -85,7 +77,6 @@ class EntityCandidate:
 
     @property
     def found(self) -> bool:
-        """True when pass 1 found it."""
         return bool(self.signals)
 
     @property
@@ -105,7 +96,7 @@ class LinkedDocuments:
     reasons: tuple[str, ...]
     """Why each is linked, for display: `attendee`, `title, 4 mentions`."""
     propagated: Flags | None = None
-    """Documents linked only through an adjacent part (`continuations`); None if there are none.
+    """Documents linked only through an adjacent part (`Continuations`); None if there are none.
     Such a link counts only if the document has some relevance to the query."""
 
     def within(self, in_scope: Flags, scope_rows: Rows) -> LinkedDocuments:
@@ -138,7 +129,7 @@ class ComponentScores:
     own_relevance: Scores
     """Fusion of `lexical` and `vector`, 0..1."""
     doc_relevance: Scores
-    """`own_relevance` plus what an adjacent part propagates (`continuations`), 0..1."""
+    """`own_relevance` plus what an adjacent part propagates (`Continuations`), 0..1."""
     propagated_from: NDArray[np.int8]
     """Adjacent part that relevance propagated from: 0 the one before, 1 the one after, -1 none."""
     lexical_weight: float
@@ -147,8 +138,6 @@ class ComponentScores:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackDocument:
-    """A document that the query vector was moved towards (`pseudo_relevance_feedback`)."""
-
     path: str
     title: str
 
@@ -163,32 +152,212 @@ class UnknownName:
 
 
 @dataclass(frozen=True, slots=True)
+class Topic:
+    """What a query asks besides people and teams, and how fully documents answer it.
+
+        share = min(1, relevance / full relevance)
+        answered = share ** 1.5
+
+    The full relevance is that of a document of average length that holds every word of the topic
+    two or three times and has a cosine of .5. It depends on the query and the base only, not on
+    what else was found. The power keeps documents apart that mention the topic and that are about
+    it. A topic whose words are in many documents tells little, so credit depends less on how fully
+    they answer it (`weight`).
+
+    Where the topic is the name of a thing, such as a project, the link between document and thing
+    tells more than the words: many documents mention a project in passing, few are about it.
+    """
+
+    full_relevance: float
+    """Relevance from which a document answers the topic fully, above 0."""
+    thing_share: float = 0.0
+    """Share of the topic, by how rare its words are, that is names of things; 0..1."""
+    weight: float = 1.0
+    """How much the topic tells, above 0 and at most 1: less than 1 if many documents hold its
+    words, as `programming` in a base on computers. Then credit depends less on the answer."""
+
+    def answered(self, relevance: Scores) -> Scores:
+        """Return how fully documents of some relevance answer the topic, 0..1; 0 for none."""
+        return power(self._share(relevance), ANSWER_POWER)
+
+    def for_people(self, relevance: Scores, thing_strength: Scores) -> Scores:
+        """Return the factor of the credit of people and teams, 0..1, for each document.
+
+        For the part of the topic that names things, the factor is the higher of the share of a full
+        answer and `thing_strength`, the strength of the link to such a thing, to the fourth power;
+        for the rest it is the square root of `answered`.
+        """
+        rest = self._rest(relevance)
+        if not self.thing_share:
+            return rest
+        things = power(np.maximum(self._share(relevance), thing_strength), THING_SHARPNESS)
+        return self.thing_share * things + (1.0 - self.thing_share) * rest
+
+    def for_things(self, relevance: Scores) -> Scores:
+        """Return the factor of the credit of a thing, whose own name needs no answer."""
+        return self.thing_share + (1.0 - self.thing_share) * self._rest(relevance)
+
+    def _rest(self, relevance: Scores) -> Scores:
+        """Return how far credit counts by what documents say, not by the things they link to.
+
+        0 for those that say nothing, whatever the weight of the topic.
+        """
+        answered = np.sqrt(self.answered(relevance))
+        if self.weight == 1.0:
+            return answered
+        return np.where(relevance > 0.0, 1.0 - self.weight * (1.0 - answered), 0.0)
+
+    def _share(self, relevance: Scores) -> Scores:
+        return np.minimum(relevance / self.full_relevance, 1.0)
+
+
+class DateMatch(IntEnum):
+    """What makes a document one of the time asked for."""
+
+    NONE = 0
+    SOON_AFTER = 1
+    NAMED = 2
+    DATED = 3
+
+
+_SHARES = np.array([0.0, SOON_AFTER_SHARE, 1.0, 1.0])
+
+_REASONS = {
+    DateMatch.SOON_AFTER: "soon after that time",
+    DateMatch.NAMED: "its title or path names that time",
+    DateMatch.DATED: "of that time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PreferredDates:
+    """Date words of a query, and the period that they mean."""
+
+    text: str
+    """As typed: `in March`."""
+    first: str
+    last: str
+    """First and last day, ISO, inclusive; empty for an open end."""
+    words: str
+    """The period in words: `March 2026`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatePreference:
+    """The time that a query asks for (`in March`, `last week`), and which documents are of it.
+
+        dated relevance = (1 - w) * relevance + w * share * max(relevance, full)
+
+    with the share of a document that is of that time: 1 if it is dated in the period, or if its
+    title or path names it, .5 if it is dated soon after, since August still speaks of July, else 0;
+    and with the relevance of a full answer (`Topic`). A two-pass ranking counts no relevance above
+    that. So the time weighs as much as w of a full answer. It counts in full from a quarter of a
+    full answer, and below in proportion, unless people that the query names are linked to the
+    document:
+
+    - a document of that time never loses by the preference, whatever it says;
+    - a document of another time keeps 1 - w of its relevance, and a full answer among these comes
+      before a document of that time that says nothing of the topic, because w is below .5.
+
+    Where the query asks for people and nothing else, the time is the topic: all that a document of
+    another time scores is lowered by `DATE_ALONE_WEIGHT`.
+    """
+
+    dates: tuple[PreferredDates, ...]
+    """At least one; a document of any of these periods is preferred."""
+    matches: NDArray[np.int8]
+    """`DateMatch` of each document in scope, shape (n,)."""
+    full_relevance: float | None
+    """Relevance of a full answer, 0..1; None where the query asks only for people."""
+    weight: float
+    """How much the time weighs, 0 up to .5."""
+    is_filter: bool = False
+    """Whether only documents dated in the periods, and between them, are in scope."""
+
+    @property
+    def words(self) -> str:
+        """The periods in words: `March 2025 or April 2025`."""
+        return " or ".join(dict.fromkeys(dates.words for dates in self.dates))
+
+    @property
+    def applies(self) -> bool:
+        """Whether any document in scope is of that time; otherwise all scores would fall alike."""
+        return bool(self.matches.any())
+
+    def relevance(
+        self, relevance: Scores, rows: Rows | slice, *, capped: bool, alone: bool = True
+    ) -> Scores:
+        """Return the dated relevance of some rows, given their relevance; both shape (n,).
+
+        `capped` counts no relevance above that of a full answer. With `alone` the document has to
+        answer something: see above. Without, it is that of documents of people the query names.
+        """
+        full = self.full_relevance
+        if full is None:
+            return relevance * self._lowered(rows)
+        own = np.minimum(relevance, full) if capped else relevance
+        gained = self._share(rows) * np.maximum(own, full)
+        if alone and full:  # 0 where no document holds a word of the query
+            gained *= np.minimum(own / (DATE_COUNTS_FROM * full), 1.0)
+        return (1.0 - self.weight) * own + self.weight * gained
+
+    def own_share(self, relevance: Scores, rows: Rows, *, capped: bool) -> float:
+        """Return which part of the dated relevance of one row is not the time's, 0..1.
+
+        All of it where the time is the topic: it then scales what the document has, and adds
+        nothing. 0 for a document without relevance.
+        """
+        own = float(relevance[0])
+        if self.full_relevance is None or not own:
+            return float(own > 0.0)
+        dated = float(self.relevance(relevance, rows, capped=capped)[0])
+        return (1.0 - self.weight) * (min(own, self.full_relevance) if capped else own) / dated
+
+    def credit_factors(self, rows: Rows | slice) -> Scores:
+        """Return what is left of the entities' part of the score of some rows, shape (n,).
+
+        All of it, unless the time is the topic: it depends on the dated relevance already.
+        """
+        factors = self._lowered(rows)
+        return factors if self.full_relevance is None else np.ones_like(factors)
+
+    def reason(self, row: int, date: str) -> str:
+        """Return in words whether a document with this date, perhaps empty, is of the time.
+
+        Where the time is the topic, the factor of the score is added: `of another time: × .25`.
+        """
+        factor = float(self._lowered(np.array([row]))[0])
+        words = _REASONS.get(DateMatch(self.matches[row]), "of another time" if date else "undated")
+        if self.full_relevance is not None or factor == 1.0:
+            return words
+        return f"{words}: × {format_score(factor)}"
+
+    def _share(self, rows: Rows | slice) -> Scores:
+        return _SHARES[self.matches[rows]]
+
+    def _lowered(self, rows: Rows | slice) -> Scores:
+        return 1.0 - DATE_ALONE_WEIGHT * (1.0 - self._share(rows))
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """The documents a query may return: the filters, and how many documents pass them."""
 
     path: str
     """Path filter as given, empty for all."""
-    doc_types: tuple[str, ...]
+    filters: Filters
+    """The other filters."""
     in_scope: int
     """Documents that pass the filters."""
     total: int
     candidates: int | None = None
     """How many of them were scored, in a scope too wide to compare every chunk in meaning
-    (`wide_scope`); None: all."""
+    (`WideScope`); None: all."""
     recall: float = 1.0
     """Where `candidates` is given: the share of the ten best chunks by meaning that such a search
     finds, measured on a sample when the index was built."""
     asked_about: frozenset[str] = frozenset()
     """Paths of documents beside the candidates, scored because `SearchRequest.also` has them."""
-    since: str = ""
-    until: str = ""
-    tags: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    hidden: frozenset[str] = frozenset()
-    hidden_names: frozenset[tuple[str, str]] = frozenset()
-    muted_documents: frozenset[str] = frozenset()
-    typed: tuple[TypedFilter, ...] = ()
-    """The other filters, as given: `filters`."""
     unknown_names: tuple[UnknownName, ...] = ()
     """Names in typed filters that no entity has."""
     left_out: int = 0

@@ -21,17 +21,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from kbx_tui.errors import RerankerError
-from kbx_tui.search.evidence.scores import RERANKER_WEIGHT
+from kbx_tui.search.evidence.scores import RERANKER_WEIGHT, Scores
 from kbx_tui.search.lru_cache import LruCache
-
-if TYPE_CHECKING:
-    from kbx_tui.search.evidence.evidence import Scores
-
 
 RERANKED = 20
 """How many results are reranked."""
@@ -68,8 +64,6 @@ RETRY_SECONDS = 30.0
 
 
 class PairScorer(Protocol):
-    """What is needed of a cross-encoder. Thread-safe."""
-
     def score(self, query: str, text: str) -> float:
         """Return how well a text answers a query, unbounded. Raises RerankerError."""
 

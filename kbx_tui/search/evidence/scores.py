@@ -1,18 +1,19 @@
-"""Score normalization to a fixed 0..1 scale, whatever the candidate pool, and score fusion.
+"""Arrays of scores: normalization to a fixed 0..1 scale, whatever the candidate pool, and fusion.
 
 The constants of scoring are defined here, each with the experiment that chose it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from kbx_tui.search.evidence.evidence import Scores
-
+Scores = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Array = TypeVar("Array", bound=NDArray[Any])
 
 LEXICAL_HALF = 15.0
 """BM25 at which the lexical score is .5. Chosen by the experiments "lexical half-saturation" and
@@ -104,14 +105,28 @@ with, but it is about its own entity. Chosen by the experiment "pages of other e
 docs/quality.md."""
 
 RELATED_FIELD_STRENGTH = 0.25
-"""The same where only the frontmatter names the entity (`reports_to`, `lead`): the text of the page
-does not concern it. Chosen by the experiment "named in the frontmatter alone" in
+"""Highest strength where only the frontmatter names the entity (`reports_to`, `lead`): the text of
+the page does not concern it. Chosen by the experiment "named in the frontmatter alone" in
 docs/quality.md."""
 
 RERANKER_WEIGHT = 0.5
 """Share of what is missing to a score of 1 that a reranker adds at most. Not chosen by experiment,
 as no trained cross-encoder was at hand: half keeps it from overruling what an entity adds. `kbx
 eval --reranker` measures a model on a base."""
+
+
+def frozen(array: Array) -> Array:
+    """Make an array read-only and return it."""
+    array.flags.writeable = False
+    return array
+
+
+def highest(scores: Scores, rows: Rows, count: int) -> Rows:
+    """Return `count` of some ascending rows with the highest scores, best first, ties by row."""
+    if count < len(rows):
+        floor = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
+        rows = rows[scores[rows] >= floor]
+    return rows[np.argsort(-scores[rows], kind="stable")[:count]]
 
 
 def scale_lexical(raw_lexical: Scores) -> Scores:
@@ -154,8 +169,8 @@ def about_strength(attendees: NDArray[np.int64], place: NDArray[np.int64]) -> Sc
 def power(scores: Scores, exponent: float) -> Scores:
     """Return scores, 0 or more, to a power of 1 or more, shape (n,).
 
-    That of a higher score is never lower. Multiples of one half take products and a square root,
-    which is several times as fast as what numpy does for any power.
+    The power of a higher score is never lower. Multiples of one half take products and a square
+    root, which is several times as fast as numpy's power.
     """
     times, is_half = divmod(exponent, 1.0)
     if is_half not in (0.0, 0.5):

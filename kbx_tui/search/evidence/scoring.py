@@ -18,20 +18,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.search.evidence.evidence import (
-    ComponentScores,
+from kbx_tui.search.evidence.evidence import ComponentScores, LinkedDocuments
+from kbx_tui.search.evidence.scores import (
     Flags,
-    LinkedDocuments,
     Rows,
     Scores,
+    above_floor,
     frozen,
+    fuse,
+    scale_cosine,
+    scale_lexical,
 )
-from kbx_tui.search.evidence.scores import above_floor, fuse, scale_cosine, scale_lexical
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class QueryVariant:
     """Weight of the lexical score in the relevance, 0..1."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: `lexical` is kept
 class Scoring:
     """Scores the documents in scope, including what adjacent parts propagate to them.
 
@@ -56,6 +59,12 @@ class Scoring:
     variants: Mapping[str, QueryVariant]
     propagation_share: float
     """Share of a score difference that propagates to an adjacent part, 0..1."""
+
+    @cached_property
+    def lexical(self) -> tuple[ComponentScores, ComponentScores]:
+        """The scores without cosines, for the query as typed and for that of pass 2."""
+        scores = [self.components(query, None) for query in self.variants]
+        return scores[0], scores[-1]
 
     def components(self, query: str, cosine: Scores | None) -> ComponentScores:
         """Return all scores for one query variant.
@@ -118,8 +127,6 @@ SIDE_NAMES = {BEFORE: "part before", AFTER: "part after"}
 
 @dataclass(frozen=True, slots=True)
 class Continuations:
-    """Which documents of a base are adjacent parts of a longer one."""
-
     rows: Rows
     """Documents with an adjacent part, ascending."""
     adjacent: Rows

@@ -1,8 +1,8 @@
 """Reads the date words of a query: which period they mean, and the query without them. Pure.
 
-A month or day without a year is the latest one, up to today, in which a document is dated; without
-any, the next one that has a document; else the latest. What is relative (`last week`) is not read
-beside a date with a year, because it is then relative to that.
+A date without a year is the latest one, up to today, on which a document is dated; without any, the
+next one that has a document; else the latest. What is relative to today is not read beside a date
+with a year, because it is then relative to that.
 
 A month, quarter or year alone is read only after a word such as `in` or `since`: `Q1 goals` and
 `roadmap 2026` are topics. Nothing within quotation marks is read. Where no document is dated, the
@@ -12,29 +12,18 @@ words are searched for like others.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from itertools import islice
+from itertools import pairwise
 from typing import Literal
 
-from kbx_tui.knowledge.calendar_names import MONTH_NUMBERS, WEEKDAY_NUMBERS
-from kbx_tui.search.query.periods import (
-    DAY,
-    CalendarDate,
-    DocumentDates,
-    Period,
-    RelativeDate,
-    days,
-    find_calendar_dates,
-    find_relative_dates,
-    week_of,
-)
+from kbx_tui.knowledge.dates import MONTH_NUMBERS
+from kbx_tui.search.query.date_forms import WEEKDAYS, DateWords, find_dates
+from kbx_tui.search.query.periods import DAY, DocumentDates, Period, days, week_of
 
 MOST_DATES = 4
 """Dates above which none is read: the query is a pasted text."""
-MOST_WORDS = 4 * MOST_DATES
-"""The same for words that may be dates, such as years."""
 FIRST_YEAR = 1900
 """No date is looked for in an earlier year."""
 
@@ -43,10 +32,19 @@ Span = tuple[int, int]
 
 _HINT = re.compile(
     rf"(?:19|20)\d\d|\b(?:{'|'.join(MONTH_NUMBERS)}|q[1-4]|(?:week|month|quarter|year|day)s?|"
-    rf"weekend|yesterday|today|{'|'.join(WEEKDAY_NUMBERS)})\b",
+    rf"weekend|yesterday|today|{WEEKDAYS})\b",
     re.IGNORECASE,
 )
-"""Occurs in every query with a date."""
+"""Occurs in every query with a date; most have none."""
+
+_FROM_ANOTHER = re.compile(
+    r"\b(?:day|night|morning|evening|afternoon|weekend|week|month|quarter|year|"
+    rf"{WEEKDAYS})s?\s+(?:before|after|following|preceding|prior\s+to)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+"""Before a date that is not asked for itself: `the Sunday before 25 October`."""
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”")
+
 _DIRECTIONS: dict[str, Direction] = {
     "since": "since", "after": "after", "before": "before", "until": "until", "till": "until",
     "up to": "until", "by": "until",
@@ -56,30 +54,25 @@ _NEVER_BEFORE_NAMES = frozenset({"in", "during", "throughout", "within", "last",
 _LICENSING = _NEVER_BEFORE_NAMES | {
     "since", "after", "before", "until", "till", "up to", "between", "from", "as of",
 }  # fmt: skip
-"""Words after which a bare month, quarter or year is a date."""
+"""Words after which a month, quarter or year alone is a date."""
+_LEAD_LENGTH = 60
 _LEAD = re.compile(
     r"(?:\b(?P<word>since|after|before|until|till|up\s+to|by|between|from|in|during|throughout|"
     r"within|on|at|of|for|as\s+of|dated|last|this|over)\s+)?(?P<the>the\s+)?"
     r"(?:\b(?P<part>(?:(?:beginning|start|middle|end|month|year|week|day|(?:first|second)\s+half|"
     r"(?:first|last)\s+(?:week|days))\s+of\s+(?:the\s+)?)|early\s+|late\s+|mid(?:\s+|-)))?"
-    rf"(?:\b(?:{'|'.join(WEEKDAY_NUMBERS)}),?\s+(?:the\s+)?)?$",
+    rf"(?:\b(?:{WEEKDAYS}),?\s+(?:the\s+)?)?$",
     re.IGNORECASE,
 )
-_LEAD_LENGTH = 60
-_TRAIL = re.compile(r"\s+(?:on(?:wards?)?|and\s+later)\b|['’]s?(?!\w)", re.IGNORECASE)
+"""What belongs to a date before it; fits before any."""
+_TRAIL = re.compile(
+    r"(?P<onwards>\s+(?:onwards?\b|and\s+later\b|on(?=\s*(?:$|[^\w\s]))))|['’]s?(?!\w)",
+    re.IGNORECASE,
+)
+"""What belongs to it after it: not the `on` of `from March on the rollout`."""
 _JOINS = re.compile(r"\s*(?:,|-|–|to|and|or|until|till|through|,\s*(?:and|or))\s*", re.IGNORECASE)
 _RANGE_JOINS = frozenset({"-", "–", "to", "until", "till", "through"})
-_WEEKDAY_JOIN = re.compile(r",?\s+(?:the\s+)?")
-"""Between a weekday and its date: `Monday, 16 March`."""
 _AROUND = re.compile(r"^(?:[,–-]|and\b|or\b|\s)+|['’]s?$", re.IGNORECASE)
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”")
-_COUNTED_FROM = re.compile(
-    rf"\b(?:day|night|morning|evening|afternoon|weekend|week|month|quarter|year|"
-    rf"{'|'.join(WEEKDAY_NUMBERS)})s?\s+(?:before|after|following|preceding|prior\s+to)\s+"
-    r"(?:the\s+)?$",
-    re.IGNORECASE,
-)
-"""Before a date that is not asked for itself: `the Sunday before 25 October`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +104,16 @@ class DatedQuery:
 
 @dataclass(frozen=True, slots=True)
 class _Expression:
-    """One date, or a range of two, with the word before it."""
+    """One date, or a range of two, with the words that belong to it."""
 
     start: int
     end: int
-    first: CalendarDate | RelativeDate
-    last: CalendarDate | RelativeDate
-    direction: Direction = "in"
-    is_whole_week: bool = False
+    first: DateWords
+    last: DateWords
+    direction: Direction
+    is_whole_week: bool
     """Whether the week of the day is meant: `the week of 16 March`."""
-    may_be_name: bool = field(default=False)
-
-    @property
-    def has_year(self) -> bool:
-        return isinstance(self.first, CalendarDate) and self.first.year is not None
-
-    @property
-    def is_relative(self) -> bool:
-        return isinstance(self.first, RelativeDate)
+    may_be_name: bool
 
 
 def read_dates(
@@ -144,8 +129,8 @@ def read_dates(
     """
     expressions = _find_expressions(query, today)
     if any(expression.may_be_name for expression in expressions):
-        names = find_names(query)
-        expressions = [e for e in expressions if not (e.may_be_name and _is_within(e, names))]
+        named = {place for start, end in find_names(query) for place in range(start, end)}
+        expressions = [e for e in expressions if not e.may_be_name or e.first.start not in named]
     if not expressions:
         return DatedQuery(query, query)
     documents = document_dates()
@@ -156,7 +141,7 @@ def read_dates(
         meant = _resolve(query, expression, today, documents)
         has_documents = documents.any_in(meant.period)
         (read if has_documents else undated).append(meant)
-        if has_documents and expression.is_relative:
+        if has_documents and expression.first.relative:
             removed.append((expression.start, expression.end))
     rest = _without(query, [(expression.start, expression.end) for expression in expressions])
     return DatedQuery(_without(query, removed), rest, tuple(read), tuple(undated))
@@ -167,165 +152,88 @@ def _find_expressions(query: str, today: date) -> list[_Expression]:
     if not _HINT.search(query):
         return []
     query = _QUOTED.sub(lambda match: '"' * len(match[0]), query)
-    calendar = list(islice(find_calendar_dates(query), MOST_WORDS + 1))
-    relative = _without_weekdays_of(calendar, query, find_relative_dates(query, today))
-    if len(calendar) + len(relative) > MOST_WORDS:
-        return []
-    origins = [dates for dates in calendar if _is_origin(dates, query)]
-    if origins:
-        calendar, relative = [dates for dates in calendar if dates not in origins], []
-    found: list[CalendarDate | RelativeDate] = [*relative, *calendar]
-    found.sort(key=lambda dates: dates.start)
-    expressions = _joined(query, found)
+    dates = find_dates(query, today)
+    if origins := [
+        each for each in dates if not each.relative and _precedes(_FROM_ANOTHER, query, each)
+    ]:
+        dates = [each for each in dates if not each.relative and each not in origins]
+    expressions = _joined(query, dates)
     if len(expressions) > MOST_DATES:
         return []
-    if any(expression.has_year for expression in expressions):
-        expressions = [e for e in expressions if not e.is_relative]
+    if any(expression.first.year for expression in expressions):
+        expressions = [e for e in expressions if not e.first.relative]
     return expressions
 
 
-def _without_weekdays_of(
-    calendar: Sequence[CalendarDate], query: str, relative: Iterable[RelativeDate]
-) -> list[RelativeDate]:
-    """Return relative dates except for the weekday of another date: `on Monday, 16 March`."""
-    starts = {dates.start for dates in calendar}
-    joins = ((dates, _WEEKDAY_JOIN.match(query, dates.end)) for dates in relative)
-    return [dates for dates, join in joins if join is None or join.end() not in starts]
+def _precedes(words: re.Pattern[str], query: str, found: DateWords) -> re.Match[str] | None:
+    """Return where some words come right before a date."""
+    return words.search(query, max(found.start - _LEAD_LENGTH, 0), found.start)
 
 
-def _is_origin(dates: CalendarDate, query: str) -> bool:
-    """Return whether another date is counted from this one."""
-    start = max(dates.start - _LEAD_LENGTH, 0)
-    return _COUNTED_FROM.search(query, start, dates.start) is not None
-
-
-def _joined(query: str, found: Sequence[CalendarDate | RelativeDate]) -> list[_Expression]:
+def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
     """Return expressions: ranges joined, dates without a year given that of the one they precede,
     and bare words left out where nothing before them says that they are dates.
     """
-    dates, joins = list(found), [""] * len(found)  # the word between each date and the one before
+    matches = [_JOINS.fullmatch(query, one.end, other.start) for one, other in pairwise(dates)]
+    joins = ["", *(match[0].strip().lower() if match else "" for match in matches), ""]
     for index in range(len(dates) - 1, 0, -1):
-        match = _JOINS.fullmatch(query, dates[index - 1].end, dates[index].start)
-        joins[index] = "" if match is None else match[0].strip().lower()
-        before, after = dates[index - 1], dates[index]
-        if match and isinstance(before, CalendarDate) and isinstance(after, CalendarDate):
-            dates[index - 1] = before.with_year(after.year)
+        if joins[index] and not (dates[index - 1].year or dates[index - 1].relative):
+            dates[index - 1] = replace(dates[index - 1], year=dates[index].year)
     expressions: list[_Expression] = []
-    licensed = is_range_open = False
-    word = ""
+    word, is_licensed, is_open = "", False, False
     for index, first in enumerate(dates):
-        if expressions and is_range_open and _closes(word, joins[index]):
-            start = expressions.pop()
-            opening = _year_before(start.first, first)
-            end, _ = _end(query, first.end)
-            expressions.append(replace(start, end=end, first=opening, last=first, direction="in"))
-            is_range_open = False
+        join, next_join = joins[index], joins[index + 1]
+        trail = _TRAIL.match(query, first.end)
+        end = trail.end() if trail else first.end
+        if is_open and (join in _RANGE_JOINS or (word == "between" and join == "and")):
+            expressions[-1] = replace(expressions[-1], end=end, last=first, direction="in")
+            is_open = False
             continue
-        lead = _LEAD.search(query, max(first.start - _LEAD_LENGTH, 0), first.start)
-        is_joined = bool(joins[index]) and bool(licensed)
+        lead = _precedes(_LEAD, query, first)
+        assert lead is not None  # all of it is optional
+        is_joined = bool(join) and is_licensed
         if not is_joined:
-            word = " ".join((lead["word"] or "").lower().split()) if lead else ""
-        part = lead["part"] if lead else None
-        is_bare = isinstance(first, CalendarDate) and first.is_bare
-        next_join = joins[index + 1] if index + 1 < len(dates) else ""
-        is_pair = isinstance(first, CalendarDate) and _is_pair(first, dates, index, next_join)
-        is_adjective = lead is not None and lead["the"] and not part  # `before the March release`
-        licensed = not is_bare or is_joined or bool(part) or is_pair
-        licensed = licensed or (word in _LICENSING and not is_adjective)
-        if not licensed:
-            continue
-        end, onwards = _end(query, first.end)
-        begin = first.start if lead is None else lead.start()
-        if is_joined and expressions:
-            begin = expressions[-1].end
-        direction = _DIRECTIONS.get(word, "in")
-        is_range_open = word in ("between", "from") or next_join in _RANGE_JOINS
-        expressions.append(
-            _Expression(
-                start=begin,
-                end=end,
-                first=first,
-                last=first,
-                direction="since" if onwards and word == "from" else direction,
-                is_whole_week=bool(part) and (part or "").lower().startswith("week"),
-                may_be_name=is_bare and word not in _NEVER_BEFORE_NAMES,
-            )
+            word = " ".join((lead["word"] or "").lower().split())
+        part = (lead["part"] or "").lower()
+        is_adjective = lead["the"] and not part  # `before the March release`
+        is_range = next_join in _RANGE_JOINS and first.months != (1, 12)  # `March to May`
+        is_licensed = bool(
+            not first.is_bare
+            or is_joined
+            or part
+            or (is_range and not dates[index + 1].relative)
+            or (word in _LICENSING and not is_adjective)
         )
+        if not is_licensed:
+            continue
+        is_onwards = word == "from" and trail is not None and trail["onwards"]
+        expression = _Expression(
+            start=expressions[-1].end if is_joined else lead.start(),
+            end=end,
+            first=first,
+            last=first,
+            direction="since" if is_onwards else _DIRECTIONS.get(word, "in"),
+            is_whole_week=part.startswith("week"),
+            may_be_name=first.is_bare and word not in _NEVER_BEFORE_NAMES,
+        )
+        expressions.append(expression)
+        is_open = word in ("between", "from") or next_join in _RANGE_JOINS
     return expressions
 
 
-def _is_pair(
-    first: CalendarDate, dates: Sequence[CalendarDate | RelativeDate], index: int, join: str
-) -> bool:
-    """Return whether a bare month or quarter begins a range: `March to May`, `Q1 to Q3 2026`."""
-    is_year = (first.first_month, first.last_month) == (1, 12)
-    if join not in _RANGE_JOINS or is_year:
-        return False
-    return isinstance(dates[index + 1], CalendarDate)
-
-
-def _year_before(
-    first: CalendarDate | RelativeDate, last: CalendarDate | RelativeDate
-) -> CalendarDate | RelativeDate:
-    """Return `first` a year earlier if it is after `last`: `November and February 2026`."""
-    if isinstance(first, RelativeDate) or isinstance(last, RelativeDate) or last.year is None:
-        return first
-    is_after = first.year == last.year and first.first_month > last.last_month
-    return replace(first, year=last.year - 1) if is_after else first
-
-
-def _closes(word: str, join: str) -> bool:
-    """Return whether a date is the end of a range, given the words before both dates."""
-    return join in _RANGE_JOINS or (word == "between" and join == "and")
-
-
-def _end(query: str, end: int) -> tuple[int, bool]:
-    """Return where the words of a date end, and whether they end with `onwards`."""
-    match = _TRAIL.match(query, end)
-    if match is None:
-        return end, False
-    is_possessive = match[0][0] in "'’"
-    follows = re.match(r"\s*(?:$|[^\w\s])", query[match.end() :])
-    if match[0].strip().lower() == "on" and not follows:  # `from March on the rollout`
-        return end, False
-    return match.end(), not is_possessive
-
-
-def _is_within(expression: _Expression, names: Sequence[Span]) -> bool:
-    first = expression.first
-    return any(start < first.end and first.start < end for start, end in names)
-
-
-def _resolve(
-    query: str, expression: _Expression, today: date, documents: DocumentDates
-) -> ReadDate:
-    typed = " ".join(query[expression.start : expression.end].split())
-    text = _AROUND.sub("", typed)
-    first, last = expression.first, expression.last
-    if isinstance(first, RelativeDate) or isinstance(last, RelativeDate):
-        ends = _fixed(first, today), _fixed(last, today)
-        return ReadDate(text, _directed(ends[0][0], ends[1][1], expression), is_relative=True)
-    options = [
-        dates
-        for year in _years(last.year, today, documents)
-        if (dates := _within(first, last, year)) is not None
-    ]
-    if not options:  # a 29 February that no year of the base has
-        options = [(today, today)]
-    past = [dates for dates in options if dates[0] <= today]
-    future = [dates for dates in options if dates[0] > today]
-    ordered = past + future[::-1]
-    with_documents = (dates for dates in ordered if documents.any_in(_directed(*dates, expression)))
-    chosen = next(with_documents, ordered[0])
-    period = _directed(*chosen, expression)
-    is_named = expression.direction == "in" and not expression.is_whole_week and first is last
-    return ReadDate(text, period, period if is_named and not first.is_day_range else None)
-
-
-def _fixed(dates: CalendarDate | RelativeDate, today: date) -> tuple[date, date]:
-    if isinstance(dates, RelativeDate):
-        return dates.first, dates.last
-    return dates.within(dates.year or today.year) or (today, today)
+def _resolve(query: str, e: _Expression, today: date, documents: DocumentDates) -> ReadDate:
+    """Return the period that an expression means."""
+    text = _AROUND.sub("", " ".join(query[e.start : e.end].split()))
+    is_relative = bool(e.first.relative or e.last.relative)
+    years = (today.year,) if is_relative else _years(e.last.year, today, documents)
+    options = [dates for year in years if (dates := _within(e, year))]
+    options.sort(key=lambda dates: dates[0] > today)  # else the latest first
+    periods = [_directed(e, *dates) for dates in options or [(today, today)]]  # of a 29 February
+    period = next(filter(documents.any_in, periods), periods[0])
+    is_named = e.direction == "in" and not e.is_whole_week and e.first is e.last
+    is_one = e.first.days is None or e.first.days[0] == e.first.days[1]
+    is_named = is_named and is_one and not is_relative
+    return ReadDate(text, period, period if is_named else None, is_relative)
 
 
 def _years(year: int | None, today: date, documents: DocumentDates) -> Sequence[int]:
@@ -336,20 +244,19 @@ def _years(year: int | None, today: date, documents: DocumentDates) -> Sequence[
     return range(today.year + 1, first - 1, -1)
 
 
-def _within(first: CalendarDate, last: CalendarDate, year: int) -> tuple[date, date] | None:
-    ends = last.within(last.year or year)
-    begins = first.within(first.year or year)
-    if begins and ends and begins[0] > ends[1] and first.year is None:
-        begins = first.within(year - 1)  # `between November and February`
-    if begins is None or ends is None:
-        return None
-    return begins[0], max(ends[1], begins[1])
+def _within(e: _Expression, year: int) -> tuple[date, date] | None:
+    """Return first and last day of an expression, in `year` if it has none; None if impossible."""
+    begins, ends = e.first.within(year), e.last.within(year)
+    if begins and ends and begins[0] > ends[1] and e.first.year in (None, e.last.year):
+        begins = replace(e.first, year=None).within(ends[0].year - 1)  # `November and February`
+    return (begins[0], max(ends[1], begins[1])) if begins and ends else None
 
 
-def _directed(first: date, last: date, expression: _Expression) -> Period:
-    if expression.is_whole_week:
+def _directed(e: _Expression, first: date, last: date) -> Period:
+    """Return the period from, to or within these days."""
+    if e.is_whole_week:
         first, last = week_of(first)[0], week_of(last)[1]
-    match expression.direction:
+    match e.direction:
         case "since":
             return Period(first.isoformat(), "")
         case "after":
@@ -365,10 +272,7 @@ def _without(query: str, spans: Sequence[Span]) -> str:
     """Return a query without some spans, and without punctuation that then begins or ends it."""
     if not spans:
         return query
-    rest, end = [], 0
-    for start, stop in spans:
-        rest.append(query[end:start])
-        end = stop
-    rest.append(query[end:])
-    joined = re.sub(r"\s+([,.;:?!])", r"\1", " ".join(" ".join(rest).split()))
+    edges = [0, *(edge for span in spans for edge in span), len(query)]
+    rest = " ".join(query[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    joined = re.sub(r"\s+([,.;:?!])", r"\1", " ".join(rest.split()))
     return joined.strip(" ,;:.")

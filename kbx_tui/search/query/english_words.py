@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from kbx_tui.knowledge.dates import MONTH_NAMES, WEEKDAY_NUMBERS
 from kbx_tui.knowledge.folding import WORD, fold
 
 
@@ -33,8 +34,8 @@ NAMES_THAT_ARE_WORDS = _LISTS["NAMES_THAT_ARE_WORDS"]
 """First names that are more likely ordinary words in lower case or at the start of a query."""
 OFFICES = _LISTS["OFFICES"]
 """Capitalised titles that may precede a surname without being part of it: `Minister X`."""
-MONTHS = _LISTS["MONTHS"]
-DAYS_AND_MONTHS = _LISTS["DAYS_AND_MONTHS"]
+MONTHS = frozenset(MONTH_NAMES)
+DAYS_AND_MONTHS = MONTHS | WEEKDAY_NUMBERS.keys() | {"today", "tomorrow", "yesterday"}
 """Capitalised like names, but not part of an adjacent name: `Ruth Monday standup`."""
 BEFORE_ADJECTIVES = _LISTS["BEFORE_ADJECTIVES"]
 """Words before an adjective, hardly ever before a name: `to be frank`, `more rich`."""

@@ -13,10 +13,10 @@ value, what is within quotation marks (`"type:meeting"`), and dates that are non
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, Self, cast
+from typing import Any, Literal, Self, cast
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.folding import fold, slug
@@ -62,23 +62,18 @@ class Filters:
         since: str | None = None,
         until: str | None = None,
         tags: Sequence[str] = (),
-        entities: Sequence[str] = (),
-        hidden: Collection[str] = (),
-        hidden_names: Collection[tuple[str, str]] = (),
-        muted_documents: Collection[str] = (),
-        typed: Sequence[TypedFilter] = (),
+        **others: Any,
     ) -> Self:
-        """Parse filters as given by the user. Raises ConfigError for a malformed date."""
+        """Parse filters as given by the user, `others` being fields as they are.
+
+        Raises ConfigError for a malformed date.
+        """
         return cls(
-            doc_types=type_names(doc_types),
+            type_names(doc_types),
             since=_date("from", since),
             until=_date("to", until),
-            tags=tuple(tag_key(tag) for tag in tags),
-            entities=tuple(entities),
-            hidden=frozenset(hidden),
-            hidden_names=frozenset(hidden_names),
-            muted_documents=frozenset(muted_documents),
-            typed=tuple(typed),
+            tags=tuple(map(tag_key, tags)),
+            **others,
         )
 
     def within(self, first: str, last: str) -> Self:

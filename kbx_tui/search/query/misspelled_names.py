@@ -1,16 +1,10 @@
-"""Finds names that a query misspells: full names, also written as one word, and parts of names.
-
-A first name or surname is looked for only in words that no document holds, and only where the query
-asks about someone: any other word may be a topic.
-"""
+"""Names that are similar to words of a query: full names, and first names and surnames."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -20,7 +14,6 @@ from rapidfuzz import fuzz, process
 from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import (
     LONGEST_IN_PIECES,
-    SHORTEST_TO_COMPARE,
     SIMILAR,
     StoredNames,
     changes_at_most,
@@ -31,9 +24,6 @@ from kbx_tui.index.stored_names import (
 )
 from kbx_tui.index.text_columns import TextArena, TextColumn
 from kbx_tui.knowledge.folding import folded_words
-from kbx_tui.search.evidence.evidence import Signal
-from kbx_tui.search.query.named_query import AMBIGUOUS, TYPO_WEIGHT, NameMatch, TextsWith
-from kbx_tui.search.query.query_words import QueryWords
 
 FEW_NAMES = 3000
 """Names that are all compared with a text: looking for those with a piece of it takes longer."""
@@ -52,39 +42,25 @@ class MisspelledNames:
         self._entities, self._names = entities, names
         self._keys = TextColumn([TextArena(names.keys, names.key_starts)])
 
-    @cached_property
-    def _by_length(self) -> tuple[Sequence[str], Sequence[int], Keys]:
-        """All keys, the shortest first, with their lengths and numbers."""
-        keys = tuple(self._keys)
-        order = sorted(range(len(keys)), key=lambda number: len(keys[number]))
-        ordered = [keys[number] for number in order]
-        return ordered, list(map(len, ordered)), np.array(order)
-
     def find(self, texts: Sequence[str]) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
         """Yield the texts that are similar to a name, by index, the most similar first.
 
         With each come the similarity, 0..100, and the names most similar to it: the entity, by
-        index, and the name. Texts are folded words written as one.
+        index, and the name. Texts are folded words written as one, of `SHORTEST_TO_COMPARE` letters
+        or more.
         """
-        long_enough = [
-            index for index, text in enumerate(texts) if len(text) >= SHORTEST_TO_COMPARE
-        ]
-        if not long_enough or not len(self._keys):
-            return
-        found = self._similar([texts[index] for index in long_enough])
-        for row in np.argsort(-np.array([best for best, _ in found], np.float32)).tolist():
-            best, keys = found[row]
+        found = self._similar(texts) if len(self._keys) else []
+        for number, (best, keys) in sorted(enumerate(found), key=lambda each: -each[1][0]):
             if best < SIMILAR:
                 return
             entities = self._names.key_entities[keys].tolist()
-            yield long_enough[row], best, [(each, self._entities[each].name) for each in entities]
+            yield number, best, [(each, self._entities[each].name) for each in entities]
 
     def _similar(self, texts: Sequence[str]) -> list[tuple[float, Keys]]:
         """Return the similarity of each text to the most similar names, and these by key."""
         if len(self._keys) <= FEW_NAMES:
-            spelled, numbers = self._keys_of_similar_length(texts)
-            scores = _similarities(texts, spelled)
-            return [_best(row, numbers) for row in scores]
+            numbers = np.arange(len(self._keys))
+            return [_best(row, numbers) for row in _similarities(texts, self._spelled)]
         found: list[tuple[float, Keys]] = [(0.0, np.empty(0, np.int64))] * len(texts)
         candidates = dict(self._with_a_piece(texts))
         for number, text in enumerate(texts):
@@ -97,20 +73,13 @@ class MisspelledNames:
         return found
 
     @cached_property
+    def _spelled(self) -> Sequence[str]:
+        return tuple(self._keys)
+
+    @cached_property
     def _long(self) -> Keys:
         """The keys that have no pieces, and a few more: letters may take several bytes."""
         return np.flatnonzero(np.diff(self._names.key_starts) > LONGEST_IN_PIECES)
-
-    def _keys_of_similar_length(self, texts: Sequence[str]) -> tuple[Sequence[str], Keys]:
-        """Return the keys that may be similar to one of some texts, with their numbers.
-
-        At least one, similar or not.
-        """
-        keys, lengths, numbers = self._by_length
-        shortest, longest = min(map(len, texts)), max(map(len, texts))
-        first = bisect_left(lengths, floor(shortest * LENGTH_SHARE), hi=len(keys) - 1)
-        end = bisect_right(lengths, ceil(longest / LENGTH_SHARE), lo=first + 1)
-        return keys[first:end], numbers[first:end]
 
     def _with_a_piece(self, texts: Sequence[str]) -> Iterator[tuple[int, Keys]]:
         """Yield texts, by index, with the keys of which they have a piece, ascending.
@@ -118,7 +87,7 @@ class MisspelledNames:
         Of them, only those that have nearly the same letters.
         """
         names, letters = self._names, letters_of(texts)
-        if not len(names.piece_hashes):
+        if not texts or not len(names.piece_hashes):
             return
         lengths = np.array(list(map(len, texts)), np.int64)
         runs = [runs_to_look_up(length) for length in lengths.tolist()]
@@ -142,8 +111,9 @@ class MisspelledNames:
             by_text.setdefault(text, []).append(names.piece_keys[start:end])
         for text, parts in by_text.items():
             keys = np.concatenate(parts)
-            differing = _bits(names.key_signatures[keys] ^ wanted[text])
-            keys = np.unique(keys[differing <= most[text]])
+            differing = (names.key_signatures[keys] ^ wanted[text]).view(np.uint8)
+            bits = np.unpackbits(differing).reshape(len(keys), -1).sum(1)
+            keys = np.unique(keys[bits <= most[text]])
             if len(keys):
                 yield text, keys
 
@@ -170,17 +140,6 @@ def _similarities(texts: Sequence[str], keys: Sequence[str]) -> NDArray[np.float
     return scores
 
 
-def _bits(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return how many bits of each number are set."""
-    pairs = numbers - (numbers >> np.uint64(1) & np.uint64(0x5555555555555555))
-    fours = (pairs & np.uint64(0x3333333333333333)) + (
-        pairs >> np.uint64(2) & np.uint64(0x3333333333333333)
-    )
-    bytes_ = fours + (fours >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    counts: NDArray[np.uint64] = bytes_ * np.uint64(0x0101010101010101) >> np.uint64(56)
-    return counts
-
-
 MOST_ENTITIES = 10_000
 """Entities of a base whose names are all read, once; in a larger one no part is looked for."""
 
@@ -188,30 +147,10 @@ MOST_ENTITIES = 10_000
 class MisspelledParts:
     """The first names and surnames of the people among some entities."""
 
-    def __init__(self, entities: EntityColumn, texts_with: TextsWith) -> None:
-        self._entities, self._texts_with = entities, texts_with
+    def __init__(self, entities: EntityColumn) -> None:
+        self._entities = entities
 
-    def find(self, query: QueryWords) -> list[NameMatch]:
-        """Return the people whose first name or surname an unused word of a query misspells."""
-        matches: list[NameMatch] = []
-        for index, word in enumerate(query.folded):
-            if len(word) < SHORTEST_TO_COMPARE or not query.is_free(index, 1):
-                continue
-            if not query.is_in_place_of_name(index) or self._texts_with(word):
-                continue
-            similarity, people = self._most_similar(word)
-            if not people:
-                continue
-            start, end = query.use(index, 1)
-            text, alone = query.text_of(index, 1), len(people) == 1
-            score = TYPO_WEIGHT * similarity / 100.0 * (1.0 if alone else AMBIGUOUS)
-            for person in people:
-                name = self._entities[person].name
-                signal = Signal("fuzzy", score, f"{text} ~ {name}", ambiguous=not alone)
-                matches.append(NameMatch(person, signal, start, end, alone))
-        return matches
-
-    def _most_similar(self, word: str) -> tuple[float, list[int]]:
+    def most_similar(self, word: str) -> tuple[float, list[int]]:
         """Return the similarity, 0..100, and the people with the part most similar to a word.
 
         Nobody if none is similar, or if the word is such a part: then it was not meant as a name.
@@ -225,14 +164,11 @@ class MisspelledParts:
 
     @cached_property
     def _holders(self) -> dict[str, list[int]]:
-        """People, by index, by each part that is long enough to be compared."""
+        """People, by index, by first name and by surname."""
         holders: dict[str, list[int]] = defaultdict(list)
         people = enumerate(self._entities.types)
         for number, kind in people if len(self._entities) <= MOST_ENTITIES else ():
             names = self._entities[number].name.split() if kind == "person" else []
-            if len(names) < 2:
-                continue
-            for part in {"".join(folded_words(name)) for name in (names[0], names[-1])}:
-                if len(part) >= SHORTEST_TO_COMPARE - 1:
-                    holders[part].append(number)
+            for part in {"".join(folded_words(name)) for name in (*names[:1], *names[-1:])}:
+                holders[part].append(number)
         return dict(holders)

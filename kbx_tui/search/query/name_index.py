@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.formatting import format_percent
+from kbx_tui.index.arrays import Hashes
 from kbx_tui.index.snapshot import NameVotes
-from kbx_tui.index.stored_names import Hashes, StoredNames, Words, hash_after
+from kbx_tui.index.stored_names import StoredNames, Words, hash_after
 from kbx_tui.index.text_columns import TextArena, TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.search.evidence.evidence import SignalKind
@@ -72,15 +73,12 @@ class NameIndex:
         stored, found = self._stored, FoundNames()
         ranges, hashes = _n_grams(words, self._longest)
         for number, start, end in _places(stored.full_hashes, hashes):
-            end = min(end, start + MOST_NAMESAKES)
+            part = slice(start, min(end, start + MOST_NAMESAKES))
+            entities, kinds = stored.full_entities[part].tolist(), stored.full_kinds[part].tolist()
+            texts = map(self._texts.__getitem__, range(part.start, part.stop))
             found.full[ranges[number]] = [
-                IndexedName(entity, _KINDS[kind], self._texts[place])
-                for place, entity, kind in zip(
-                    range(start, end),
-                    stored.full_entities[start:end].tolist(),
-                    stored.full_kinds[start:end].tolist(),
-                    strict=True,
-                )
+                IndexedName(entity, _KINDS[kind], text)
+                for entity, kind, text in zip(entities, kinds, texts, strict=True)
             ]
         for number, start, end in _places(stored.surname_hashes, hashes):
             people = stored.surname_entities[start:end].tolist()
@@ -136,6 +134,8 @@ UNCOMMON, COMMON = 0.7, 0.3
 """P(name) of a word that no document uses, if it is not an ordinary English word and if it is. So
 one document makes a name of the first (.85), and it takes three to make one of the second (.83)."""
 
+_UNUSED = NameVotes(0.0, 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class NamePriors:
@@ -145,34 +145,27 @@ class NamePriors:
 
     def probability(self, word: str) -> float:
         """Return P(name) of a folded word."""
-        is_common = is_common_word(word) or word in NAMES_THAT_ARE_WORDS
-        prior, votes = COMMON if is_common else UNCOMMON, self.votes.get(word)
-        if votes is None:
-            return prior
+        prior = COMMON if is_common_word(word) or word in NAMES_THAT_ARE_WORDS else UNCOMMON
+        votes = self.votes.get(word, _UNUSED)
         return (votes.as_name + prior) / (votes.as_name + votes.as_word + 1.0)
+
+    def _is_used_as_word(self, word: str) -> bool:
+        return self.votes.get(word, _UNUSED).as_word >= SEVERAL
 
     def is_name(self, word: str) -> bool:
         """Return whether the base uses a word as a name."""
-        votes = self.votes.get(word)
-        is_word_too = votes is not None and votes.as_word >= SEVERAL
-        return self.probability(word) >= (NAME_OF_WORD_FROM if is_word_too else NAME_FROM)
+        limit = NAME_OF_WORD_FROM if self._is_used_as_word(word) else NAME_FROM
+        return self.probability(word) >= limit
 
     def is_word(self, word: str) -> bool:
         """Return whether the base uses a word as an ordinary word."""
-        votes = self.votes.get(word)
-        if votes is None:
-            return False
         probability = self.probability(word)
-        is_likelier = probability < LIKELIER and votes.as_word >= SEVERAL
-        return is_likelier or probability <= WORD_UP_TO
+        is_likelier = probability < LIKELIER and self._is_used_as_word(word)
+        return word in self.votes and (is_likelier or probability <= WORD_UP_TO)
 
     def is_hardly_name(self, word: str) -> bool:
         """Return whether a word is so rarely a name that one sign in the query is not enough."""
         return self.probability(word) <= WORD_UP_TO
-
-    def is_likelier_name(self, word: str) -> bool:
-        """Return whether the base uses a word as a name at least as much as otherwise."""
-        return word in self.votes and self.probability(word) >= LIKELIER
 
     def is_likelier_word(self, word: str) -> bool:
         """Return whether a word is rather an ordinary one, by the base or else by English."""
@@ -184,8 +177,7 @@ class NamePriors:
         Then the query must show that the name is meant: a wrong name costs a search more than a
         name that counts as a hint only.
         """
-        votes = self.votes.get(word)
-        is_used = votes is not None and votes.as_word >= SEVERAL and not self.is_name(word)
+        is_used = self._is_used_as_word(word) and not self.is_name(word)
         return is_used or self.is_likelier_word(word)
 
     def explain(self, word: str) -> str:

@@ -63,8 +63,8 @@ class TitleWords:
         """`language_of` returns the language of the document in a row."""
         self._segments, self._language_of = segments, language_of
         # A copy: searching bytes is several times as fast as searching a mapped file.
-        self._texts = [segment.documents.folded_titles.tobytes() for segment in segments]
-        self._starts = [segment.documents.folded_starts.data for segment in segments]
+        self._texts = [segment.documents.folded_titles.data.tobytes() for segment in segments]
+        self._starts = [segment.documents.folded_titles.starts.data for segment in segments]
         self._places = places_by_row(segments)
 
     def holding(
@@ -113,7 +113,7 @@ class TitleWords:
         rows: list[int] = []
         wanted = beginning.encode()
         for segment, text in zip(self._segments, self._texts, strict=True):
-            starts = segment.documents.folded_starts
+            starts = segment.documents.folded_titles.starts
             position = text.find(wanted)
             while position >= 0:
                 document = int(starts.searchsorted(position, "right")) - 1

@@ -32,9 +32,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.search.evidence.evidence import Evidence, Flags, Rows, Scores
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import Tuning
 
 SAME_ALPHA = 1e-12
 """Crossings closer than this are one: floating-point scores do not distinguish them."""
@@ -235,7 +236,6 @@ class ScoreLines:
         return best
 
     def _first(self, limit: int) -> Self:
-        """Return the lines that fewer than `limit` others precede under every alpha."""
         traits = np.stack((self.answered, self.parent, self.opened), axis=1)
         traits[self.is_known_item] = np.inf
         if not self.opened.any():

@@ -3,7 +3,7 @@
     credit = weight * entity_score * link_strength * answered
 
 for each counted entity, where `answered` is how fully the document answers what the query asks
-besides people and teams (`topic`), 1 where it asks nothing else. The credits of entities that the
+besides people and teams (`Topic`), 1 where it asks nothing else. The credits of entities that the
 query names are summed, their weights being shares of 1; of others the highest counts. Credit never
 falls when relevance, a link strength or an entity score rises.
 
@@ -25,14 +25,10 @@ from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
     Evidence,
-    Flags,
-    LinkedDocuments,
-    Rows,
-    Scores,
+    Topic,
 )
-from kbx_tui.search.evidence.scores import THING_SHARPNESS, THING_WEIGHT, power
-from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.scores import THING_SHARPNESS, THING_WEIGHT, Flags, Rows, Scores, power
+from kbx_tui.search.request import Tuning
 
 SearchMode = Literal["two_pass", "flat"]
 Reason = Literal[
@@ -171,7 +167,7 @@ class EntityCredit:
     def credits(self, rows: Rows | slice, relevance: Scores) -> Sequence[Credit]:
         """Return the credit of each counted entity for some documents."""
         choice, topic = self.choice, self.choice.topic
-        strengths = [links.strengths(rows, relevance) for links in self._links]
+        strengths = [_strengths(*links, rows, relevance) for links in self._links]
         for_people = for_things = np.ones(len(relevance))
         if topic is not None:
             things = [s for s, is_thing in zip(strengths, self._is_thing, strict=True) if is_thing]
@@ -211,33 +207,24 @@ class EntityCredit:
         return np.flatnonzero(linked)
 
     @cached_property
-    def _links(self) -> Sequence[_Links]:
+    def _links(self) -> Sequence[tuple[Scores, Flags | None]]:
+        """Strengths of the links of each counted entity, by row, and which are propagated."""
         evidence, uniform = self.choice.evidence, self.choice.tuning.uniform_links
-        return [
-            _Links.of(evidence.links[index], len(evidence), uniform=uniform)
-            for index in self.choice.counted
-        ]
+        links = []
+        for linked in (evidence.links[index] for index in self.choice.counted):
+            strength, propagated = np.zeros(len(evidence)), None
+            strength[linked.rows] = 1.0 if uniform else linked.strengths
+            if linked.propagated is not None and not uniform:
+                propagated = np.zeros(len(evidence), np.bool_)
+                propagated[linked.rows] = linked.propagated
+            links.append((strength, propagated))
+        return links
 
 
-@dataclass(frozen=True, slots=True)
-class _Links:
-    """The links of one entity by row of the Evidence."""
-
-    strength: Scores
-    propagated: Flags | None
-
-    @classmethod
-    def of(cls, linked: LinkedDocuments, size: int, *, uniform: bool) -> _Links:
-        strength, propagated = np.zeros(size), None
-        strength[linked.rows] = 1.0 if uniform else linked.strengths
-        if linked.propagated is not None and not uniform:
-            propagated = np.zeros(size, np.bool_)
-            propagated[linked.rows] = linked.propagated
-        return cls(strength, propagated)
-
-    def strengths(self, rows: Rows | slice, relevance: Scores) -> Scores:
-        """Return the strengths for some rows; a propagated link needs some relevance."""
-        strength = self.strength[rows]
-        if self.propagated is None:
-            return strength
-        return np.where(self.propagated[rows] & (relevance <= 0.0), 0.0, strength)
+def _strengths(
+    strength: Scores, propagated: Flags | None, rows: Rows | slice, relevance: Scores
+) -> Scores:
+    """Return the strengths for some rows; a propagated link needs some relevance."""
+    if propagated is None:
+        return strength[rows]
+    return np.where(propagated[rows] & (relevance <= 0.0), 0.0, strength[rows])

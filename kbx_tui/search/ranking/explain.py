@@ -9,9 +9,8 @@ filters, another preset or without vectors: documents are matched by path.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -69,7 +68,7 @@ class Explanation:
     date_reason: str
     """Whether the document is of that time; empty without a date preference."""
     propagated: float
-    """What an adjacent part of a longer document adds to `ranked.answered` (`continuations`)."""
+    """What an adjacent part of a longer document adds to `ranked.answered` (`Continuations`)."""
     propagated_from: str
     """`part before`, `part after`, or empty."""
     entities: tuple[EntityShare, ...]
@@ -207,12 +206,12 @@ def score_parts(ranking: Ranking, row: int) -> Mapping[str, float]:
 
 def explain_pair(ranking: Ranking, row: int, other: int) -> PairExplanation:
     """Return why one of two rows is before the other. Raises OutOfRange if one is not a result."""
-    places = {place: rank for rank, place in enumerate(ranking.order.tolist(), 1)}
+    ranks = ranking.ranks
     for one in (row, other):
-        if one not in places:
+        if one not in ranks:
             raise OutOfRange(f"{ranking.evidence.paths[one]} is not a result: it has no rank")
     ahead, behind = (
-        ranking.ranked(one, places[one]) for one in sorted((row, other), key=places.__getitem__)
+        ranking.ranked(one, ranks[one]) for one in sorted((row, other), key=ranks.__getitem__)
     )
     more, less = score_parts(ranking, ahead.row), score_parts(ranking, behind.row)
     exact = {name: more[name] - less[name] for name in more}
@@ -277,87 +276,59 @@ class Comparison:
 
     @property
     def moved(self) -> tuple[RankChange, ...]:
-        """Those of `kept` with another rank."""
+        """Documents in both tops whose rank differs."""
         return tuple(change for change in self.kept if change.distance)
 
 
 def compare(before: Ranking, after: Ranking, limit: int = TOP) -> Comparison:
     """Return the top `limit` results of two rankings of one query, and how they differ."""
     one, other = _Standings(before, limit), _Standings(after, limit)
+
+    def changes(paths: Iterable[str]) -> tuple[RankChange, ...]:
+        return tuple(_change(one, other, path) for path in paths)
+
     return Comparison(
         before=one.top,
         after=other.top,
-        kept=tuple(_change(one, other, path, "") for path in other.paths if path in one.paths),
-        lost=tuple(
-            _change(one, other, path, _why_left(one, other, path))
-            for path in one.paths
-            if path not in other.paths
-        ),
-        gained=tuple(
-            _change(one, other, path, _why_entered(one, other, path))
-            for path in other.paths
-            if path not in one.paths
-        ),
+        kept=changes(path for path in other.paths if path in one.paths),
+        lost=changes(path for path in one.paths if path not in other.paths),
+        gained=changes(path for path in other.paths if path not in one.paths),
     )
 
 
 class _Standings:
-    """Where the documents of one ranking stand, by path."""
-
     def __init__(self, ranking: Ranking, limit: int) -> None:
-        self.ranking, self.limit = ranking, limit
-        self.top = ranking.top(limit)
-        self.paths = [ranking.evidence.paths[ranked.row] for ranked in self.top]
-
-    @cached_property
-    def rows(self) -> dict[str, int]:
-        return {path: row for row, path in enumerate(self.ranking.evidence.paths)}
-
-    @cached_property
-    def ranks(self) -> dict[int, int]:
-        return {row: rank for rank, row in enumerate(self.ranking.order.tolist(), 1)}
+        self.ranking, self.top, paths = ranking, ranking.top(limit), ranking.evidence.paths
+        self.paths = [paths[ranked.row] for ranked in self.top]
+        self.rows = {path: row for row, path in enumerate(paths)}
 
     def rank(self, path: str) -> int | None:
-        return self.ranks.get(self.rows.get(path, -1))
+        return self.ranking.ranks.get(self.rows.get(path, -1))
 
-    def score(self, path: str) -> float:
-        return float(self.ranking.final[self.rows[path]])
-
-    def title(self, path: str) -> str | None:
+    def title(self, path: str) -> str:
         row = self.rows.get(path)
-        return None if row is None else self.ranking.evidence.titles[row]
+        return "" if row is None else self.ranking.evidence.titles[row]
 
     def why_no_result(self, path: str) -> str:
-        """Return why a document without a rank is not a result."""
-        row, ranking = self.rows.get(path), self.ranking
-        if row is None:
-            return "left out by a filter"
-        hard = bool(ranking.kept) and ranking.tuning.gate == "hard"
-        if hard and not ranking.is_linked[row]:
-            return "not linked to a kept entity, which the hard gate requires"
-        return "says nothing of what is asked"
+        row = self.rows.get(path)
+        return "left out by a filter" if row is None else self.ranking.why_no_result(row)
 
 
-def _change(one: _Standings, other: _Standings, path: str, reason: str) -> RankChange:
-    title = other.title(path) or one.title(path) or path
-    return RankChange(path, title, one.rank(path), other.rank(path), reason)
-
-
-def _why_left(one: _Standings, other: _Standings, path: str) -> str:
-    if other.rank(path) is None:
-        return other.why_no_result(path)
-    return _score_words(one, other, path, falls=True)
-
-
-def _why_entered(one: _Standings, other: _Standings, path: str) -> str:
-    if one.rank(path) is None:
-        return f"was not a result: {one.why_no_result(path)}"
-    return _score_words(one, other, path, falls=False)
+def _change(one: _Standings, other: _Standings, path: str) -> RankChange:
+    before, after, reason = one.rank(path), other.rank(path), ""
+    if path not in other.paths and after is None:
+        reason = other.why_no_result(path)
+    elif path not in one.paths and before is None:
+        reason = f"was not a result: {one.why_no_result(path)}"
+    elif path not in other.paths or path not in one.paths:
+        reason = _score_words(one, other, path, falls=path in one.paths)
+    return RankChange(path, other.title(path) or one.title(path) or path, before, after, reason)
 
 
 def _score_words(one: _Standings, other: _Standings, path: str, *, falls: bool) -> str:
     """Return what changed the score of a document, or else that others passed or fell behind it."""
-    before, after = one.score(path), other.score(path)
+    row, new_row = one.rows[path], other.rows[path]
+    before, after = float(one.ranking.final[row]), float(other.ranking.final[new_row])
     sign = -1.0 if falls else 1.0
     if sign * (after - before) < LEAST_CHANGE:
         if falls:
@@ -365,8 +336,7 @@ def _score_words(one: _Standings, other: _Standings, path: str, *, falls: bool) 
             place = f"place {len(other.top)} needs {format_score(last)}"
             return f"others passed it: {place}, it has {format_score(after)}"
         return f"others fell behind it: it has {format_score(after)}"
-    old = score_parts(one.ranking, one.rows[path])
-    new = score_parts(other.ranking, other.rows[path])
+    old, new = score_parts(one.ranking, row), score_parts(other.ranking, new_row)
     name = max(old, key=lambda part: sign * (new[part] - old[part]))
     change = format_change(new[name] - old[name])
     return f"score {format_score(before)} to {format_score(after)}: {name} {change}"

@@ -5,18 +5,18 @@
                                                       0 stays 0 under any alpha
 
 `answered` says how fully the document answers the query, from its relevance and that of a full
-answer (`topic`), and the parent score is the credit from entities, scaled by how fully the document
-answers the rest of the query (`entity_credit`). So a document that neither says anything of the
+answer (`Topic`), and the parent score is the credit from entities, scaled by how fully the document
+answers the rest of the query (`EntityCredit`). So a document that neither says anything of the
 topic nor is linked to a thing in it scores 0 under any alpha. It is a result only where it is
 linked to the entities and fewer than 10 documents score more. It follows these, in the order of
 BM25 of the query as typed.
 
-Where the query asks for a time, the relevance is that of `date_preference`, which counts for the
+Where the query asks for a time, the relevance is that of `DatePreference`, which counts for the
 credit of entities too; but a document that says nothing of the topic has no `answered`.
 
 A flat ranking has `doc_relevance` in place of the first line. Known items, documents that the query
 names in full, score 1.0 and come first. Where the Evidence holds scores of a reranker, these raise
-the final scores of the first 20 documents (`reranking`).
+the final scores of the first 20 documents (`reranked`).
 Source: the two-pass proposal, "Score Propagation Formula".
 """
 
@@ -29,11 +29,11 @@ from functools import cached_property
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument, Flags, Rows, Scores
+from kbx_tui.search.evidence.evidence import DatePreference, Evidence, FeedbackDocument
 from kbx_tui.search.evidence.reranking import RERANKED, reranked
-from kbx_tui.search.evidence.topic import DatePreference
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores
 from kbx_tui.search.ranking.entities import EntityChoice, EntityCredit, choose_entities
+from kbx_tui.search.request import Tuning
 
 FEW_RESULTS = 10
 """Where fewer documents say something of the topic, those linked to the entities follow them: for
@@ -43,8 +43,6 @@ Chosen by the experiment "few answers" in docs/quality.md."""
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One document of a ranking."""
-
     row: int
     """Row in the Evidence."""
     rank: int
@@ -56,7 +54,7 @@ class Ranked:
 
     The relevance itself where `topic` is None: when flat, where the query names people or teams
     and asks nothing else, or with the seed preset. Where the query asks for a time, that is part of
-    it (`date_preference`)."""
+    it (`DatePreference`)."""
     parent_entity_score: float
     document_part: float
     """What the document adds to the score, `alpha * answered` when two-pass.
@@ -83,7 +81,7 @@ class Ranking(EntityChoice):
 
     @cached_property
     def parent_entity_score(self) -> Scores:
-        """Mean or maximum of what the counted entities add, 0..1 (`entity_credit`)."""
+        """Mean or maximum of what the counted entities add, 0..1 (`EntityCredit`)."""
         return self._parent_scores(slice(None), self.doc_relevance)
 
     @cached_property
@@ -115,20 +113,24 @@ class Ranking(EntityChoice):
     @property
     def is_reranked(self) -> bool:
         """Whether a reranker changes any score."""
-        return self.evidence.reranker is not None and bool(self.reranker_scores)
+        return bool(self.reranker_scores)
 
     @cached_property
     def reranker_scores(self) -> Mapping[int, float]:
         """Scores of the reranker that count, by row: those of `rows_to_rerank` it has scored."""
-        scores = {} if self.evidence.reranker is None else self.evidence.reranker.scores
-        return {row: scores[row] for row in self.rows_to_rerank if row in scores} if scores else {}
+        reranker = self.evidence.reranker
+        if reranker is None or not reranker.scores:
+            return {}
+        scores = reranker.scores
+        return {row: scores[row] for row in self.rows_to_rerank if row in scores}
 
     @cached_property
     def rows_to_rerank(self) -> Sequence[int]:
-        """Those of the first 20 results that a reranker may move, in their order without it.
+        """The first 20 results that a reranker may move, in their order without it.
 
-        None where the query asks nothing besides people and teams: a text says nothing about that.
-        Not known items, which come first anyway, and not documents that score 0 under any alpha.
+        Empty where the query asks nothing besides people and teams: a text says nothing about that.
+        Known items, which come first anyway, and documents that score 0 under any alpha are left
+        out.
         """
         if self.evidence.topic is None:
             return ()
@@ -163,7 +165,7 @@ class Ranking(EntityChoice):
         Having been opened makes no document a result.
         """
         matched = self.blended > 0.0
-        if self.kept and self.tuning.gate == "hard":
+        if self.is_hard:
             matched &= self.is_linked
         if self.lists_linked:
             matched |= self.is_linked | self.says_something
@@ -180,17 +182,11 @@ class Ranking(EntityChoice):
         if self.topic is None:
             return False
         relevant = self.doc_relevance > 0.0  # most often enough, without any credit
-        if self.tuning.gate == "hard":
+        if self.is_hard:
             relevant &= self.is_linked
-        return int(np.count_nonzero(relevant)) < FEW_RESULTS and self.total_on_topic < FEW_RESULTS
-
-    @property
-    def total_on_topic(self) -> int:
-        """Number of documents that say something of the topic.
-
-        Of those linked to kept entities under the hard gate, otherwise of all in scope.
-        """
-        return int(np.count_nonzero(self.says_something))
+        if int(np.count_nonzero(relevant)) >= FEW_RESULTS:
+            return False
+        return int(np.count_nonzero(self.says_something)) < FEW_RESULTS
 
     @cached_property
     def says_something(self) -> Flags:
@@ -199,8 +195,12 @@ class Ranking(EntityChoice):
         if self.date_preference is not None:  # which credits documents for their date alone
             credit = self.credit.parent_scores(slice(None), relevance)
         says_something = (relevance > 0.0) | (credit > 0.0)
-        is_hard = self.kept and self.tuning.gate == "hard"
-        return says_something & self.is_linked if is_hard else says_something
+        return says_something & self.is_linked if self.is_hard else says_something
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether only documents linked to a kept entity are results."""
+        return bool(self.kept) and self.tuning.gate == "hard"
 
     @cached_property
     def is_linked(self) -> Flags:
@@ -241,6 +241,17 @@ class Ranking(EntityChoice):
         """All included rows, best first; ties by newer date, then path."""
         return self.best(len(self.evidence))
 
+    @cached_property
+    def ranks(self) -> Mapping[int, int]:
+        """The rank of each result by row; 1 is best."""
+        return {row: rank for rank, row in enumerate(self.order.tolist(), 1)}
+
+    def why_no_result(self, row: int) -> str:
+        """Return why a row without a rank is not a result."""
+        if self.is_hard and not self.is_linked[row]:
+            return "not linked to a kept entity, which the hard gate requires"
+        return "says nothing of what is asked"
+
     def at(self, alpha: float) -> Ranking:
         """Return the ranking under another alpha; the same entities are kept."""
         tuning = replace(self.tuning, alpha=alpha)
@@ -271,7 +282,7 @@ class Ranking(EntityChoice):
     def dated(self, relevance: Scores, rows: Rows | slice, *, alone: bool = True) -> Scores:
         """Return the relevance of some rows with the time that the query asks for as part of it.
 
-        With `alone` that of the documents themselves, else that of their entities' credit.
+        `alone` is False for the relevance that the credit of entities depends on.
         """
         preference = self.date_preference
         if preference is None:
@@ -300,19 +311,18 @@ class Ranking(EntityChoice):
 
     def top(self, limit: int) -> tuple[Ranked, ...]:
         """Return the best `limit` documents; cheaper than `order` for small limits."""
-        rows = self.best(limit)
-        return self._ranked(rows, range(1, len(rows) + 1))
+        return self._ranked(self.best(limit), 1)
 
     def ranked(self, row: int, rank: int) -> Ranked:
         """Return one row with its scores, at the given rank."""
-        return self._ranked(np.array([row]), [rank])[0]
+        return self._ranked(np.array([row]), rank)[0]
 
-    def _ranked(self, rows: Rows, ranks: Sequence[int]) -> tuple[Ranked, ...]:
+    def _ranked(self, rows: Rows, first_rank: int) -> tuple[Ranked, ...]:
         alpha, h = self.tuning.alpha if self.kept else 1.0, self.frecency_weight
         answered = self.answered(self.doc_relevance[rows], rows)
         all_rows = (self.doc_relevance, self.parent_entity_score, self.final, self.plain_final)
         columns = (answered, *(scores[rows] for scores in (*all_rows, self.evidence.frecency)))
-        known_items, is_reranked = self.evidence.known_items, self.is_reranked
+        known_items = self.evidence.known_items
         return tuple(
             Ranked(
                 row=row,
@@ -325,11 +335,12 @@ class Ranking(EntityChoice):
                 entity_part=(1.0 - h) * ((1.0 - alpha) * parent),
                 frecency_part=h * frecency if relevance or parent else 0.0,
                 reranker_part=score - plain,
-                reranker_score=self.reranker_scores.get(row) if is_reranked else None,
+                reranker_score=self.reranker_scores.get(row),
                 known_item=known_items.get(row, ""),
             )
-            for row, rank, answered, relevance, parent, score, plain, frecency in zip(
-                rows.tolist(), ranks, *(column.tolist() for column in columns), strict=True
+            for rank, (row, answered, relevance, parent, score, plain, frecency) in enumerate(
+                zip(rows.tolist(), *(column.tolist() for column in columns), strict=True),
+                first_rank,
             )
         )
 
@@ -342,7 +353,6 @@ class Ranking(EntityChoice):
         return tuple(self.evidence.paths[row] for row in self.best(limit).tolist())
 
     def _best(self, limit: int, final: Scores) -> Rows:
-        """Return the rows of the best `limit` documents by these scores, best first."""
         rows = np.flatnonzero(self.included)
         if limit < len(rows):  # keep all rows that tie with the last place, to sort them
             floor = np.partition(final[rows], len(rows) - limit)[len(rows) - limit]

@@ -49,8 +49,6 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The values of documents; a document may have several or none."""
-
     key: Key
     values: tuple[tuple[str, str], ...]
     """Value and label."""
@@ -132,7 +130,7 @@ class FacetIndex:
 def _folders(paths: Sequence[str]) -> _Column:
     """Return the folders that tell documents apart.
 
-    Without those of all documents, and those that hold all that is in the folder above them.
+    A folder with all documents, or with all that is in the folder above it, does not.
     """
     pairs = [(row, "/".join(path.split("/")[:end])) for row, path in enumerate(paths)
              for end in range(1, path.count("/") + 1)]  # fmt: skip

@@ -10,20 +10,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kbx_tui.formatting import (
-    FLAT_REASONS,
     answer_words,
     format_count,
     format_percent,
     format_score,
     join_limited,
+    kept_words,
     rounded_parts,
     share_words,
 )
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.results.order import MAX_BY_DATE
 
 if TYPE_CHECKING:
-    from kbx_tui.search.evidence.topic import PreferredDates
+    from kbx_tui.search.evidence.evidence import PreferredDates
+
+MAX_BY_DATE = 50
+"""Results listed by date: the newest of many weak results would answer nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,6 @@ class PassOneEntity:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One document."""
-
     path: str
     title: str
     date: str
@@ -85,9 +85,9 @@ class FewAnswers:
     topic: str
     """What the query asks besides people and teams."""
     paths: tuple[str, ...]
-    """Of the documents that say something about the topic."""
+    """Paths of the documents that say something about the topic."""
     linked: frozenset[str]
-    """Those of `paths` that would be results without the topic too."""
+    """The `paths` that would be results without the topic, too."""
     others: int
     """Number of results that are only linked."""
     linked_to: tuple[str, ...]
@@ -153,11 +153,9 @@ def mode_details(response: SearchResponse, noun: str = "") -> list[str]:
 
 def mode_reason(meta: SearchMeta) -> str:
     """Return the entities for which the second pass ran, or why it did not."""
-    if meta.search_mode == "two_pass":
-        kept = kept_entities(meta)
-        names = [safe_line(entity.name) for entity in meta.pass1_entities if entity.id in kept]
-        return join_limited(names, " + ", limit=2)
-    return FLAT_REASONS.get(meta.search_mode_reason, meta.search_mode_reason)
+    kept = kept_entities(meta)
+    names = [safe_line(entity.name) for entity in meta.pass1_entities if entity.id in kept]
+    return kept_words(meta.search_mode, meta.search_mode_reason, names)
 
 
 def dates_words(meta: SearchMeta) -> str:

@@ -41,7 +41,6 @@ from kbx_tui.search.results.text_words import (
     TextWords,
     find_headings,
     kind_of_line,
-    outside,
     sections,
     stems_of,
     text_near,
@@ -219,7 +218,6 @@ def _weights(own: Stems, headings: Stems, wanted: WantedWords) -> tuple[float, M
     return from_headings, gains
 
 
-SNIPPET_LENGTH = PASSAGE_LENGTH
 LEAST_LENGTH = 40
 """Characters of a snippet below which it begins with an earlier sentence of its line."""
 RERANKED_LENGTH = 1_000
@@ -259,7 +257,6 @@ def make_snippet(
     body: str,
     body_line: int,
     query: str,
-    *,
     wanted: WantedWords | None = None,
     cosines: LinesAndCosines = NO_CHUNKS,
     language: str = ENGLISH,
@@ -274,9 +271,9 @@ def make_snippet(
     """
     text, stems = body[:READ_AT_MOST], topic_stems(query, language)
     wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
-    text_words = _text_words(text, stems, wanted, language, offsets_of)
-    headings = find_headings(text)
-    start, matches = _find_passage(text, headings, body_line, stems, wanted, cosines, text_words)
+    headings, letters = find_headings(text), "".join((*stems, *wanted.words, *wanted.names))
+    words = TextWords(text, letters, language, offsets_of)
+    start, matches = _find_passage(text, headings, body_line, stems, wanted, cosines, words)
     found = [word_stem for _, _, word_stem in matches]
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
@@ -289,7 +286,7 @@ def make_snippet(
         terms=tuple(
             [(word, n) for word_stem, word in stems.items() if (n := found.count(word_stem))]
         ),
-        is_cut=bool(text[end + 1 : end + 1 + SNIPPET_LENGTH].strip()) and not _ends(shown),
+        is_cut=bool(text[end + 1 : end + 1 + PASSAGE_LENGTH].strip()) and not _ends(shown),
         line_breaks=line_breaks,
     )
 
@@ -309,25 +306,13 @@ def passage_to_rerank(
     Parameters as of `make_snippet`, which begins at the same place; the text is longer, at most
     `RERANKED_LENGTH` characters.
     """
-    text = body[:READ_AT_MOST]
-    stems = topic_stems(query, language)
-    text_words = _text_words(text, stems, wanted, language, offsets_of)
-    headings = find_headings(text)
-    start, _ = _find_passage(text, headings, body_line, stems, wanted, cosines, text_words)
+    text, stems = body[:READ_AT_MOST], topic_stems(query, language)
+    headings, letters = find_headings(text), "".join((*stems, *wanted.words, *wanted.names))
+    words = TextWords(text, letters, language, offsets_of)
+    start, _ = _find_passage(text, headings, body_line, stems, wanted, cosines, words)
     begin = _sentence_start(text, start)
     passage = text[begin : begin + RERANKED_LENGTH]
     return "\n".join(filter(None, (title, _heading_above(text, headings, begin), passage.strip())))
-
-
-def _text_words(
-    text: str,
-    stems: Iterable[str],
-    wanted: WantedWords,
-    language: str,
-    offsets_of: OffsetsOf | None,
-) -> TextWords:
-    letters = "".join((*stems, *wanted.words, *wanted.names))
-    return TextWords(text, letters, language, offsets_of)
 
 
 def _find_passage(
@@ -337,7 +322,7 @@ def _find_passage(
     stems: Mapping[str, str],
     wanted: WantedWords,
     cosines: LinesAndCosines,
-    text_words: TextWords,
+    words: TextWords,
 ) -> tuple[int, list[Match]]:
     """Return where the best passage of a text begins, and the words with one of `stems`, in order.
 
@@ -345,8 +330,8 @@ def _find_passage(
     Names are looked for in headings only, as they count nowhere else.
     """
     chunks = ChunkCosines(text, cosines, body_line)
-    matches = sorted(text_words.find(stems.keys() | wanted.words.keys()))
-    names = text_words.find(wanted.names, [heading[:2] for heading in headings])
+    matches = sorted(words.find(stems.keys() | wanted.words.keys()))
+    names = words.find(wanted.names, [heading[:2] for heading in headings])
     all_matches = sorted(matches + names) if names else matches
     start = best_passage(text, headings, all_matches, wanted, chunks)
     if start is None:
@@ -354,11 +339,10 @@ def _find_passage(
     if start is None:
         start = _first_text(text)
     if kind := kind_of_line(text, start):
-        others = outside(text, all_matches)
+        others = [match for match in all_matches if not kind_of_line(text, match[0])]
         other = best_passage(text, headings, others, wanted, chunks)
         if other is not None or kind == "tags" or not all_matches:
-            place = start if other is None else other
-            start = text_near(text, place)
+            start = text_near(text, start if other is None else other)
     return start, matches
 
 
@@ -406,22 +390,22 @@ def _cut(
     """Return one line of at most 200 characters around `start`: its text, its matches, where in it
     a line of `text` begins, and where it ends in `text`."""
     begin = _earlier_start(text, _sentence_start(text, start))
-    raw = text[begin : begin + 2 * SNIPPET_LENGTH]
+    raw = text[begin : begin + 2 * PASSAGE_LENGTH]
     shown, place = "", []  # place[i]: where character i of `raw` is in `shown`
     left_out = []
     for start, stop, is_markup in _runs(raw):
-        if len(shown) >= SNIPPET_LENGTH:
+        if len(shown) >= PASSAGE_LENGTH:
             break
         if raw[start].isspace():
             place.append(len(shown))
             shown += " " if shown and shown[-1] != " " else ""
-            if len(shown) < SNIPPET_LENGTH:
+            if len(shown) < PASSAGE_LENGTH:
                 place += [len(shown)] * (stop - start - 1)
         elif is_markup:
             place += [len(shown)] * (stop - start)
             left_out.append((begin + start, begin + stop))
         else:
-            piece = raw[start : min(stop, start + SNIPPET_LENGTH - len(shown))]
+            piece = raw[start : min(stop, start + PASSAGE_LENGTH - len(shown))]
             place += range(len(shown), len(shown) + len(piece))
             shown += piece
     end = begin + len(place)
@@ -435,16 +419,8 @@ def _cut(
         and place[b - 1 - begin] < len(shown)
         and not any(first <= a < last for first, last in left_out)
     ]
-    breaks = tuple(place[offset] for offset in _line_breaks(raw, len(place)))
+    breaks = tuple(at for at, letter in zip(place, raw, strict=False) if letter == "\n")
     return shown, spans, breaks, max(begin, end - 1)
-
-
-def _line_breaks(text: str, end: int) -> Iterator[int]:
-    """Yield where lines end before an offset."""
-    offset = text.find("\n", 0, end)
-    while offset >= 0:
-        yield offset
-        offset = text.find("\n", offset + 1, end)
 
 
 def _ends(text: str) -> bool:
@@ -468,7 +444,7 @@ def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
 
 def _sentence_start(text: str, start: int) -> int:
     """Return the start of the line or sentence around `start` if near, else of a word nearby."""
-    near = max(0, start - SNIPPET_LENGTH // 2)
+    near = max(0, start - PASSAGE_LENGTH // 2)
     line = text.rfind("\n", near, start) + 1
     sentence = _last_end_of_sentence(text, near, start)
     begin = max(line, sentence + 2 if sentence >= 0 else 0)
@@ -481,26 +457,19 @@ def _earlier_start(text: str, begin: int) -> int:
     """Return `begin`, or the start of an earlier sentence of its line if little text follows: the
     last sentence of a note is often no more than a link.
     """
-    if len(text[begin : begin + SNIPPET_LENGTH].rstrip()) >= LEAST_LENGTH:
+    if len(text[begin : begin + PASSAGE_LENGTH].rstrip()) >= LEAST_LENGTH:
         return begin  # without a copy of the text
     stop, line = len(text.rstrip()), text.rfind("\n", 0, begin) + 1
     earlier = begin
     while earlier > line and stop - earlier < LEAST_LENGTH:
-        earlier = _last_sentence_start(text, line, earlier - 1)
-    return earlier if stop - earlier <= SNIPPET_LENGTH else begin
-
-
-def _last_sentence_start(text: str, start: int, stop: int) -> int:
-    """Return where the last sentence of a part of a line begins."""
-    end = _last_end_of_sentence(text, start, stop)
-    return start if end < 0 else end + 2
+        end = _last_end_of_sentence(text, line, earlier - 1)
+        earlier = line if end < 0 else end + 2
+    return earlier if stop - earlier <= PASSAGE_LENGTH else begin
 
 
 def _last_end_of_sentence(text: str, start: int, stop: int) -> int:
     """Return where the last mark is that ends a sentence in a part of a text, or -1."""
-    return max(
-        text.rfind(". ", start, stop), text.rfind("? ", start, stop), text.rfind("! ", start, stop)
-    )
+    return max(text.rfind(mark, start, stop) for mark in (". ", "? ", "! "))
 
 
 def _first_text(text: str) -> int:

@@ -78,14 +78,8 @@ def _within(offsets: Sequence[int], spans: Sequence[tuple[int, int]] | None) -> 
     if spans is None:
         return offsets
     within: list[int] = []
-    place = 0
     for start, end in spans:
-        place = bisect_left(offsets, start, place)
-        if place == len(offsets):
-            break
-        following = bisect_left(offsets, end, place)
-        within += offsets[place:following]
-        place = following
+        within += offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]
     return within
 
 
@@ -196,8 +190,6 @@ def lower_in_place(text: str, letters: Collection[str]) -> str:
     return lowered
 
 
-_CJK = re.compile(CJK_CHARACTER)
-
 LONGEST_STEM = LONGEST_WORD // 2
 """Letters of a stem up to which none of its words is too long for the index."""
 
@@ -216,7 +208,7 @@ def offsets_in_body(text: TextOffsets | None, body: str, *, read_at_most: int) -
 
     def offsets_of(word_stem: str) -> Sequence[int] | None:
         is_indexed = word_stem.isalnum() and word_stem not in STOP_WORDS
-        if not is_indexed or len(word_stem) > LONGEST_STEM or _CJK.search(word_stem):
+        if not is_indexed or len(word_stem) > LONGEST_STEM or _SIGN.search(word_stem):
             return None
         offsets = text.of(word_stem)
         return [offset - begin for offset in offsets[bisect_left(offsets, begin) :]]
@@ -231,8 +223,6 @@ NO_STEMS = Stems()
 
 
 class Heading(NamedTuple):
-    """A heading of a text."""
-
     start: int
     end: int
     level: int
@@ -303,7 +293,6 @@ def sections(text: str, headings: Sequence[Heading], matches: Sequence[Match]) -
 
 
 def stems_of(matches: Sequence[Match]) -> Stems:
-    """Return the stems of some matches."""
     return Stems([stem for _, _, stem in matches]) if matches else NO_STEMS
 
 
@@ -316,27 +305,20 @@ _TAGS = re.compile(
 _PROPERTY = re.compile(rf"{_MARK}\*{{0,2}}\w[\w \-]{{0,40}}\*{{0,2}}::(?:[ \t]|$)")
 _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
 
-Span = tuple[int, int]
-
 
 def kind_of_line(text: str, offset: int) -> Literal["", "tags", "property"]:
     """Return what the line around an offset holds alone; empty for text."""
-    start, end = _line_around(text, offset)
+    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    end = end if end >= 0 else len(text)
     if _TAGS.match(text, start, end):
         return "tags"
     return "property" if _PROPERTY.match(text, start, end) else ""
 
 
-def outside(text: str, matches: Sequence[Match]) -> list[Match]:
-    """Return the matches that are in no such line."""
-    spans = list(_tag_and_property_lines(text))
-    return [match for match in matches if not any(start <= match[0] < end for start, end in spans)]
-
-
 def text_near(text: str, offset: int) -> int:
     """Return the offset if there is text, else where the next line of text begins, or the first.
 
-    Headings and such lines do not count; the offset itself if there is nothing else.
+    Headings and lines of tags or a property do not count; the offset if there is nothing else.
     """
     if not kind_of_line(text, offset):
         return offset
@@ -346,18 +328,3 @@ def text_near(text: str, offset: int) -> int:
             if not is_heading and not kind_of_line(text, line.start()):
                 return line.start()
     return offset
-
-
-def _tag_and_property_lines(text: str) -> Iterator[Span]:
-    for mark in ("#", "::"):
-        place = text.find(mark)
-        while place >= 0:
-            start, end = _line_around(text, place)
-            if kind_of_line(text, start):
-                yield start, end
-            place = text.find(mark, end)
-
-
-def _line_around(text: str, offset: int) -> Span:
-    end = text.find("\n", offset)
-    return text.rfind("\n", 0, offset) + 1, end if end >= 0 else len(text)

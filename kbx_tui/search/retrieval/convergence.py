@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from kbx_tui.search.evidence.evidence import Flags, Rows, Scores, highest
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores, highest
 
 Rule = Literal["exact", "stable"]
 """`exact` gives the top k of a full scan; `stable` may stop once the top k stays the same."""

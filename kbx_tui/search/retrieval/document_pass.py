@@ -18,28 +18,19 @@ exact cosines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Vector
-from kbx_tui.index.lexical.bm25 import Bm25Index, Term
+from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.vectors.vector_matrix import ApproximateCosines, VectorMatrix
 from kbx_tui.search.evidence.evidence import (
     ComponentScores,
     EntityCandidate,
     Evidence,
-    FeedbackDocument,
-    Flags,
-    Rows,
-    Scores,
-    frozen,
-    highest,
+    Topic,
 )
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_CANDIDATES,
@@ -47,37 +38,29 @@ from kbx_tui.search.evidence.scores import (
     FULL_BM25,
     FULL_COSINE,
     TITLE_BONUS,
+    Rows,
+    Scores,
+    frozen,
     fuse,
+    highest,
     scale_cosine,
     scale_lexical,
 )
 from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
-from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_terms import SearchedTerms, lexical_weight, searched_terms
+from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.search.retrieval.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 
 class DocumentPass:
-    """Pass 2 of one search. BM25 is computed on construction, cosines when the model is ready.
+    """Pass 2 of one search: BM25 of the whole base, whatever the scope, on construction."""
 
-    BM25 is that of the whole base, so that another scope costs little (`within`).
-    """
-
-    def __init__(
-        self,
-        generation: IndexGeneration,
-        named: NamedQuery,
-        scoped: ScopedDocuments,
-        *,
-        fast: bool,
-        propagation_share: float,
-    ) -> None:
-        self._query, self._generation, self._scoped = named.text, generation, scoped
-        self._propagation_share = propagation_share
+    def __init__(self, generation: IndexGeneration, named: NamedQuery, *, fast: bool) -> None:
+        self._generation, self._named = generation, named
         words, variants = generation.words, named.variants
         terms = [searched_terms(query, words.languages, words.holds) for query in variants]
         bm25 = words.bm25([searched.weights for searched in terms])
@@ -88,49 +71,26 @@ class DocumentPass:
                     titles = generation.title_words
                     titled, shares = titles.holding(rarest_first, language, among=texts)
                     bm25[0][titled] += TITLE_BONUS * shares
-        self._named, self._words, self._searched_terms = named, words, terms[-1]
-        weights = [
-            1.0 if fast else lexical_weight(query, names_someone=bool(named.spans))
+        self._searched_terms = terms[-1]
+        self.bm25: Mapping[str, Scores] = dict(zip(variants, map(frozen, bm25), strict=True))
+        """BM25 of every document of the base for each query variant, shape (documents,)."""
+        self._lexical_weights = {
+            query: 1.0 if fast else lexical_weight(query, names_someone=bool(named.spans))
             for query in variants
-        ]
-        self._is_typical = words.in_statistics
-        self._bm25 = dict(zip(variants, map(frozen, bm25), strict=True))
-        self._lexical_weights = dict(zip(variants, weights, strict=True))
+        }
 
-    def within(self, scoped: ScopedDocuments) -> DocumentPass:
-        """Return this pass over other documents in scope."""
-        if scoped is self._scoped:
-            return self
-        other = copy(self)
-        other._scoped = scoped
-        for computed in ("_scoring", "lexical_scores"):
-            vars(other).pop(computed, None)
-        return other
-
-    @cached_property
-    def _scoring(self) -> Scoring:
-        documents = self._generation.scored_documents(self._scoped, self._propagation_share)
+    def scoring(self, scoped: ScopedDocuments, propagation_share: float) -> Scoring:
+        documents = self._generation.scored_documents(scoped, propagation_share)
         variants = {
             query: QueryVariant(frozen(raw[documents.rows]), self._lexical_weights[query])
-            for query, raw in self._bm25.items()
+            for query, raw in self.bm25.items()
         }
-        return Scoring(documents, variants, self._propagation_share)
-
-    @property
-    def bm25(self) -> Mapping[str, Scores]:
-        """BM25 of every document of the base for each query variant, shape (documents,)."""
-        return self._bm25
-
-    @cached_property
-    def lexical_scores(self) -> tuple[ComponentScores, ComponentScores]:
-        """The scores without cosines, for the query as typed and for that of pass 2."""
-        scores = [self._scoring.components(query, None) for query in self._scoring.variants]
-        return scores[0], scores[-1]
+        return Scoring(documents, variants, propagation_share)
 
     def topic(self) -> Topic | None:
         """Return the topic of the query, None if it names people or teams and asks nothing else."""
-        weight = self._lexical_weights[self._named.variants[-1]]
-        return query_topic(self._named, self._searched_terms, self._words, weight)
+        weight = self._lexical_weights[self._named.document_query]
+        return query_topic(self._named, self._searched_terms, self._generation.words, weight)
 
     def feedback_query(
         self, vectors: VectorMatrix, embed: Callable[[str], Vector], feedback: float
@@ -139,66 +99,49 @@ class DocumentPass:
 
         Entity pages are never feedback documents.
         """
-        eligible = np.where(self._is_typical, self._bm25[self._query], 0.0)
-        weight = self._lexical_weights[self._query]
-        return FeedbackQuery(self._query, eligible, weight, embed, vectors, feedback)
+        query, is_typical = self._named.text, self._generation.words.in_statistics
+        eligible = np.where(is_typical, self.bm25[query], 0.0)
+        return FeedbackQuery(
+            query, eligible, self._lexical_weights[query], embed, vectors, feedback
+        )
 
-    def with_cosines(
-        self,
-        evidence: Evidence,
-        vectors: VectorMatrix,
-        query: FeedbackQuery,
-        top_k: TopKRequest | None,
-    ) -> Evidence:
-        """Return the evidence with cosines: of all documents, or of those that `top_k` needs."""
-        if top_k is None:
-            evidence = self._full_scan(evidence, vectors, query)
+
+def with_cosines(
+    evidence: Evidence,
+    scoring: Scoring,
+    vectors: VectorMatrix,
+    query: FeedbackQuery,
+    top_k: TopKRequest | None,
+) -> Evidence:
+    """Return the evidence with cosines: of all documents, or of those that `top_k` needs."""
+    rows, rounded = scoring.documents.rows, dict[str, ApproximateCosines]()
+
+    def full_scan(variants: Sequence[str]) -> list[ComponentScores]:
+        queries = [query.vector(variant) for variant in variants]
+        if evidence.scope.complete:
+            cosines = vectors.best_cosine(np.stack(queries), scoring.documents.flags)[:, rows]
         else:
-            evidence = self._top_k(evidence, vectors, query, top_k)
-        snapshot = self._generation.snapshot
-        paths, titles = snapshot.paths, snapshot.titles
-        moved_towards = (FeedbackDocument(paths[row], titles[row]) for row in query.feedback_rows)
-        return replace(evidence, feedback_documents=tuple(moved_towards))
+            cosines = np.stack([vectors.best_cosine_of(vector, rows) for vector in queries])
+        return list(map(scoring.components, variants, cosines))
 
-    def _full_scan(
-        self, evidence: Evidence, vectors: VectorMatrix, query: FeedbackQuery
-    ) -> Evidence:
-        variants = list(self._scoring.variants)
-        queries = np.stack([query.vector(variant) for variant in variants])
-        cosines = self._cosines(vectors, queries)
-        scores = list(map(self._scoring.components, variants, cosines))
+    def approximate(variant: str) -> tuple[Scores, float]:
+        cosines = rounded[variant] = vectors.approximate_cosine(query.vector(variant), rows)
+        return cosines.cosine, cosines.error_bound
+
+    def exact(variant: str, positions: Rows) -> Scores:
+        vector = query.vector(variant)
+        return vectors.best_cosine_of(vector, rows[positions], rounded[variant])
+
+    if top_k is None:
+        scores = full_scan(list(scoring.variants))
         return replace(evidence, as_typed=scores[0], as_searched=scores[-1])
-
-    def _cosines(self, vectors: VectorMatrix, queries: NDArray[np.float32]) -> Scores:
-        """Return the exact cosines of the scored documents for each query."""
-        documents = self._scoring.documents
-        if self._scoped.scope.complete:
-            return vectors.best_cosine(queries, documents.flags)[:, documents.rows]
-        return np.stack([vectors.best_cosine_of(query, documents.rows) for query in queries])
-
-    def _top_k(
-        self, evidence: Evidence, vectors: VectorMatrix, query: FeedbackQuery, top_k: TopKRequest
-    ) -> Evidence:
-        rows = self._scoring.documents.rows
-        rounded: dict[str, ApproximateCosines] = {}
-
-        def approximate(variant: str) -> tuple[Scores, float]:
-            cosines = rounded[variant] = vectors.approximate_cosine(query.vector(variant), rows)
-            return cosines.cosine, cosines.error_bound
-
-        def exact(variant: str, positions: Rows) -> Scores:
-            vector = query.vector(variant)
-            return vectors.best_cosine_of(vector, rows[positions], rounded[variant])
-
-        best = top_k_evidence(evidence, top_k, self._scoring, approximate, exact)
-        if best is None:
-            variant = top_k.query_variant(evidence)
-            cosine = self._cosines(vectors, query.vector(variant)[None])[0]
-            scores = self._scoring.components(variant, cosine)
-            best = replace(evidence, as_typed=scores, as_searched=scores, only_for=top_k.tuning)
-            if top_k.rank(best, top_k.tuning).lists_linked:  # in the order of the query as typed
-                best = replace(best, as_typed=evidence.as_typed)
-        return best
+    best = top_k_evidence(evidence, top_k, scoring, approximate, exact)
+    if best is None:
+        (only,) = full_scan([top_k.query_variant(evidence)])
+        best = replace(evidence, as_typed=only, as_searched=only, only_for=top_k.tuning)
+        if rank(best, top_k.tuning).lists_linked:  # in the order of the query as typed
+            best = replace(best, as_typed=evidence.as_typed)
+    return best
 
 
 def query_topic(
@@ -214,21 +157,15 @@ def query_topic(
     idf = words.idf_of_held(terms.words)
     bm25 = FULL_BM25 * sum(terms.weights[term] * value for term, value in idf.items())
     full = fuse(scale_lexical(np.array(bm25)), np.array(FULL_COSINE), lexical_weight)
-    thing_share = 0.0
-    if named.names_things:
-        asked = (
-            named.words_asked
-            and searched_terms(named.words_asked, words.languages, words.holds).words
+    thing_share, total = 0.0, sum(idf.values())
+    if named.things:
+        asked = named.words_asked and searched_terms(
+            named.words_asked, words.languages, words.holds
         )
-        thing_share = 1.0 - _share(asked or (), idf)
-    weight = min(1.0, sum(idf.values()) / words.telling_idf) if idf else 1.0
+        idf_asked = sum(idf.get(term, 0.0) for term in asked.words) if asked else 0.0
+        thing_share = 1.0 - (idf_asked / total if total else 0.0)
+    weight = min(1.0, total / words.telling_idf) if idf else 1.0
     return Topic(float(full), thing_share, weight)
-
-
-def _share(terms: Iterable[Term], idf: Mapping[Term, float]) -> float:
-    """Return the share of the sum of `idf` that some terms make up, 0 if it is 0."""
-    total = sum(idf.values())
-    return sum(idf.get(term, 0.0) for term in terms) / total if total else 0.0
 
 
 class FeedbackQuery:
@@ -305,37 +242,12 @@ of them are results. Chosen by the experiment "undecided documents in top-k retr
 docs/quality.md."""
 
 
-class RankedScores(Protocol):
-    """The scores of one ranking, shape (n,) over the rows of its Evidence."""
-
-    @property
-    def components(self) -> ComponentScores:
-        """The component scores that the ranking uses."""
-
-    @property
-    def final(self) -> Scores:
-        """Final scores, 0..1."""
-
-    @property
-    def matched(self) -> Flags:
-        """Rows that are results."""
-
-    @property
-    def lists_linked(self) -> bool:
-        """Whether all documents linked to kept entities are results: few others would be."""
-
-    def final_for(self, rows: Rows, relevance: Scores) -> Scores:
-        """Return the final scores that `rows` would have with a lower relevance."""
-
-
 @dataclass(frozen=True, slots=True)
 class TopKRequest:
     """Asks for the best `limit` documents of one ranking only."""
 
     tuning: Tuning
     limit: int
-    rank: Callable[[Evidence, Tuning], RankedScores]
-    """Ranks the documents; scores should be lazy, as `query_variant` needs none."""
     rule: Rule = "exact"
 
     @property
@@ -349,8 +261,7 @@ class TopKRequest:
         return entity.score >= tuning.entity_threshold or entity.id in tuning.pinned
 
     def query_variant(self, evidence: Evidence) -> str:
-        """Return the query variant whose scores the ranking uses."""
-        return self.rank(evidence, self.tuning).components.query
+        return rank(evidence, self.tuning).components.query
 
 
 def top_k_evidence(
@@ -373,9 +284,8 @@ def top_k_evidence(
     if not np.isfinite(error):
         return None
 
-    def ranked(scores: ComponentScores) -> RankedScores:
-        with_scores = replace(evidence, as_typed=scores, as_searched=scores)
-        return top_k.rank(with_scores, top_k.tuning)
+    def ranked(scores: ComponentScores) -> Ranking:
+        return rank(replace(evidence, as_typed=scores, as_searched=scores), top_k.tuning)
 
     highest = ranked(scoring.components(query, cosine + error))
     if highest.lists_linked:

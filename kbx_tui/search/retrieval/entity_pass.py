@@ -1,4 +1,4 @@
-"""Pass 1: from a query to candidate entities with scores, 0..1, and the signals they come from.
+"""Pass 1: from a query to candidate entities with scores, 0..1, and to the documents of each.
 
     entity_score = best + (1 - best) * 0.25 * second
 
@@ -6,34 +6,45 @@ with the two strongest signals of an entity. A name or alias in the query scores
 (team, facts, vector of the profile, some words of a role, a name that may be an ordinary word) stay
 below the default threshold of .5 however many there are: a pure topic must not start the second
 pass. Entities that share an ambiguous name score the same and are ordered by their other signals.
+
+Documents are linked to an entity with a strength, 0..1, and a reason for display.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property, lru_cache
+from itertools import chain, pairwise
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.lexical.bm25 import K1, B
 from kbx_tui.index.lexical.terms import term_of, words_in
-from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks, Snapshot
 from kbx_tui.index.stored_documents import key_hash
-from kbx_tui.index.stored_entities import EntityColumn, StoredFacts, numbers_with
+from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
 from kbx_tui.index.stored_names import StoredNames
+from kbx_tui.index.tables import attendees_from
+from kbx_tui.index.text_columns import CodedColumn, TextColumn, numbers_with
+from kbx_tui.knowledge.continuation_titles import continuation_pairs
+from kbx_tui.knowledge.entity_names import EntityResolver
+from kbx_tui.knowledge.fields import TAG
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import stem
-from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import EntityCandidate, Scores, Signal, SignalKind, highest
-from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
+from kbx_tui.knowledge.records import Attendee, Entity
+from kbx_tui.search.evidence import scores as normalization
+from kbx_tui.search.evidence.evidence import EntityCandidate, LinkedDocuments, Signal, SignalKind
+from kbx_tui.search.evidence.scores import Scores, frozen, highest
+from kbx_tui.search.evidence.scoring import Continuations
 from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
-from kbx_tui.search.query.name_matching import NameMatcher
-from kbx_tui.search.query.named_query import NameMatch, TextsWith, no_texts
+from kbx_tui.search.query.name_matching import NameMatcher, TextsWith
+from kbx_tui.search.query.named_query import NameMatch
 from kbx_tui.search.query.query_terms import query_terms
+from kbx_tui.search.request import MAX_ENTITIES_LIMIT
 
 SECOND_SIGNAL = 0.25
 HINTS_AT_MOST = 0.49
@@ -44,49 +55,42 @@ MEANING_WEIGHT, MEANING_FLOOR = 0.5, 0.2
 """Weight of a cosine with a profile, and the lowest that counts. Chosen by the experiment "entity
 cosines" in docs/quality.md."""
 
+FoundSignal = tuple[int, Signal]
+"""Index of an entity, and a reason why it fits the query."""
+
 _STRENGTH = attrgetter("score")
 
 
 class EntityPass:
     """Pass 1 over the entities of one generation. Pure: facts and cosines are arguments."""
 
-    def __init__(self, snapshot: Snapshot, texts_with: TextsWith = no_texts) -> None:
+    def __init__(self, snapshot: Snapshot, texts_with: TextsWith = lambda *_: 0) -> None:
         self._entities, names = snapshot.entities, snapshot.names
         self.names = NameMatcher(snapshot.entities, names, snapshot.name_uses, texts_with)
-        self._roles = RoleIndex(snapshot.entities, snapshot.names)
-
-    def holders_asked_for(self, query: str) -> list[int]:
-        """Return the entities, by index, whose role is asked for: `who is the beekeeper?`"""
-        return self._roles.holders_asked_for(query)
+        self.roles = RoleIndex(snapshot.entities, snapshot.names)
 
     def find(
         self,
         query: str,
         matches: Sequence[NameMatch],
-        facts: Sequence[FoundFact],
+        facts: Sequence[FoundSignal],
         nearest: Callable[[], tuple[NDArray[np.int64], NDArray[np.float32]]] | None,
     ) -> tuple[EntityCandidate, ...]:
         """Return the entities that a query concerns, best first, at most 20.
 
-        `matches` are those of `names`, `facts` those that hold terms of the query. `nearest`,
-        None without vectors, returns the entities whose profiles are nearest to the query, at least
-        20 where there are as many, and their cosines; it is called last because the embedding may
-        not be ready.
+        `matches` are those of `names`, `facts` what `FactIndex` found. `nearest`, None without
+        vectors, returns the entities whose profiles are nearest to the query, at least 20 where
+        there are as many, and their cosines; it is called last because the embedding may not be
+        ready.
         """
         signals: dict[int, dict[SignalKind, Signal]] = defaultdict(dict)
         named = [(match.entity, match.signal) for match in matches]
-        roles = self._roles.matching(query)
-        others = [
-            (
-                fact.entity,
-                Signal("fact", FACT_WEIGHT * fact.bm25 / (fact.bm25 + FACT_HALF), fact.text),
-            )
-            for fact in facts
-        ]
+        roles = self.roles.matching(query)
+        others = list(facts)
         if nearest is not None:
             others += _meaning_signals(*nearest())
         found = [number for number, _ in (*named, *others)]
-        for number, signal in (*named, *self._roles.signals(roles, found), *others):
+        for number, signal in (*named, *self.roles.signals(roles, found), *others):
             best = signals[number].setdefault(signal.kind, signal)
             if signal.score > best.score:
                 signals[number][signal.kind] = signal
@@ -106,13 +110,9 @@ def _best(
     """
     scored = []
     for number, kinds in signals.items():
-        strongest_first = list(kinds.values())
-        if len(strongest_first) == 1:  # as most: what follows makes the same of one signal
-            score, support = strongest_first[0].score, 0.0
-        else:
-            strongest_first.sort(key=_STRENGTH, reverse=True)
-            score, support = merge_signals(strongest_first), _support(strongest_first)
-        scored.append((-score, -support, number, strongest_first))
+        strongest_first = sorted(kinds.values(), key=_STRENGTH, reverse=True)
+        support = strongest_first[1].score if len(strongest_first) > 1 else 0.0
+        scored.append((-_merged(strongest_first[0], support), -support, number, strongest_first))
     scored.sort()  # by the first three, as numbers differ
     return scored[:MAX_ENTITIES_LIMIT]
 
@@ -120,7 +120,6 @@ def _best(
 def with_pinned(
     candidates: tuple[EntityCandidate, ...], pinned: Sequence[Entity]
 ) -> tuple[EntityCandidate, ...]:
-    """Return the candidates, followed by the pinned entities that are not among them."""
     ids = {candidate.id for candidate in candidates}
     added = {entity.id: entity for entity in pinned if entity.id not in ids}
     return (*candidates, *map(_candidate, added.values()))
@@ -132,22 +131,18 @@ def _candidate(
     return EntityCandidate(e.id, e.name, e.type, e.path, score, named, tuple(signals))
 
 
-def merge_signals(signals: Sequence[Signal]) -> float:
-    """Return the entity score by the formula of this module; `signals` are strongest first."""
-    best = signals[0].score
-    if signals[0].ambiguous:
+def _merged(strongest: Signal, support: float) -> float:
+    """Return the entity score by the formula of this module; `support` is the second score."""
+    best = strongest.score
+    if strongest.ambiguous:
         return best
-    merged = best + (1.0 - best) * SECOND_SIGNAL * _support(signals)
+    merged = best + (1.0 - best) * SECOND_SIGNAL * support
     return merged if best > HINTS_AT_MOST else min(merged, HINTS_AT_MOST)
-
-
-def _support(signals: Sequence[Signal]) -> float:
-    return signals[1].score if len(signals) > 1 else 0.0
 
 
 def _meaning_signals(
     entities: NDArray[np.int64], cosines: NDArray[np.float32]
-) -> list[tuple[int, Signal]]:
+) -> list[FoundSignal]:
     best = np.argsort(-cosines, kind="stable")[:MAX_ENTITIES_LIMIT]
     return [
         (number, Signal("meaning", MEANING_WEIGHT * cosine, f"cosine {cosine:.2f}"))
@@ -163,15 +158,11 @@ prime minister are not those that this person attended."""
 MOST_HOLDERS = 1000
 """Entities with a role that is asked for whose pages are listed, the first by id."""
 
-Numbers = NDArray[np.int32]
-
 
 class RoleIndex:
-    """The roles and teams of the entities of one generation."""
-
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._names = names
-        self._roles, self._teams = (entities.stored.coded(name) for name in ("role", "team"))
+        self._roles, self._teams = entities.stored.roles, entities.stored.teams
         self._words: dict[int, int] = {}
 
     def holders_asked_for(self, query: str) -> list[int]:
@@ -200,12 +191,10 @@ class RoleIndex:
         is_whole_role = matched == total > 1 and text < len(self._roles.values)
         return WHOLE_ROLE if is_whole_role else PART_OF_ROLE * matched / total
 
-    def signals(
-        self, scores: Mapping[int, float], found: Iterable[int]
-    ) -> Iterator[tuple[int, Signal]]:
-        """Yield entities, by index, with the signals of their role and team, given their `scores`.
+    def signals(self, scores: Mapping[int, float], found: Iterable[int]) -> Iterator[FoundSignal]:
+        """Yield entities with the signals of their role and team, given their `scores`.
 
-        All of those `found` by other signals, and those that can be among the candidates.
+        These are all entities `found` by other signals, and those that can become candidates.
         """
         if not scores:
             return
@@ -214,31 +203,26 @@ class RoleIndex:
         by_text[list(scores)] = list(scores.values())
         of_roles, of_teams = by_text[:roles], by_text[roles:]
         numbers = sorted({*found, *self._first(scores), *self._with_both(of_roles, of_teams)})
-        role_codes, team_codes = self._roles.codes[numbers], self._teams.codes[numbers]
-        signals: dict[int, Signal] = {}  # many entities have the same
-        for number, role, team, role_score, team_score in zip(
-            numbers,
-            role_codes.tolist(),
-            team_codes.tolist(),
-            of_roles[role_codes].tolist(),
-            of_teams[team_codes].tolist(),
-            strict=True,
-        ):
-            if role_score:
-                if (signal := signals.get(role)) is None:
-                    signal = signals[role] = Signal("role", role_score, self._roles.values[role])
-                yield number, signal
-            if team_score:
-                if (signal := signals.get(roles + team)) is None:
-                    name = self._teams.values[team]
-                    signal = signals[roles + team] = Signal("team", team_score, name)
-                yield number, signal
+        kinds: tuple[tuple[SignalKind, CodedColumn, Scores], ...] = (
+            ("role", self._roles, of_roles),
+            ("team", self._teams, of_teams),
+        )
+        for kind, column, of_each in kinds:
+            signals: dict[int, Signal] = {}  # many entities have the same
+            codes = column.codes[numbers]
+            for number, code, score in zip(
+                numbers, codes.tolist(), of_each[codes].tolist(), strict=True
+            ):
+                if score and code not in signals:
+                    signals[code] = Signal(kind, score, column.values[code])
+                if score:
+                    yield number, signals[code]
 
     def _first(self, scores: Mapping[int, float]) -> set[int]:
         """Return the first entities with a role of each score, and with a team of each.
 
-        Only of the highest scores that are enough for all candidates: of the entities in none of
-        these, only those with another signal can be among them.
+        Only the highest scores are looked at, as many as are enough for all candidates: an entity
+        with none of these can be a candidate only by another signal.
         """
         groups: dict[tuple[float, bool], list[int]] = {}
         for text, score in scores.items():
@@ -253,9 +237,7 @@ class RoleIndex:
             lowest = score
         return first
 
-    def _with_both(
-        self, of_roles: NDArray[np.float64], of_teams: NDArray[np.float64]
-    ) -> Iterator[int]:
+    def _with_both(self, of_roles: Scores, of_teams: Scores) -> Iterator[int]:
         """Yield the first entities of each combination of scores of a role and a team."""
         if not (of_roles.any() and of_teams.any()):
             return
@@ -269,7 +251,6 @@ class RoleIndex:
             yield from numbers[alike][:MAX_ENTITIES_LIMIT].tolist()
 
     def _asked_for(self, query: str) -> list[int]:
-        """Return the roles that a query asks for, by number."""
         asked = _who_is_asked_for(folded_words(query))
         hashes, texts = self._names.role_hashes, self._names.role_texts
         return [
@@ -278,12 +259,11 @@ class RoleIndex:
             for text in numbers_with(hashes, texts, key_hash(role))
         ]
 
-    def _holders(self, text: int) -> Numbers:
+    def _holders(self, text: int) -> NDArray[np.int32]:
         start, end = self._names.holder_starts[text : text + 2].tolist()
         return self._names.holders[start:end]
 
     def _word_count(self, text: int) -> int:
-        """Return the number of different words of a role or team that say something."""
         roles = self._roles.values
         words = roles[text] if text < len(roles) else self._teams.values[text - len(roles)]
         return len({*map(stem, folded_words(words))} - FUNCTION_WORDS)
@@ -300,30 +280,19 @@ def _who_is_asked_for(words: Sequence[str]) -> str:
 FACTS_LIMIT = 50
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFact:
-    """A fact that holds a term of the query."""
-
-    entity: int
-    """Index into the entities."""
-    text: str
-    bm25: float
-
-
 class FactIndex:
     """The facts of one generation. Inactive ones only contribute to term statistics."""
 
     def __init__(self, facts: StoredFacts) -> None:
-        self._facts, self._postings = facts, facts.postings()
-        self._texts, self._languages = facts.text_column(), facts.languages()
+        self._facts, self._texts = facts, TextColumn([facts.texts])
+        self._languages = facts.languages()
         total = int(facts.lengths.sum(dtype=np.int64))
         self._mean_length = total / len(facts) if total else 1.0
 
-    def find(self, query: str) -> list[FoundFact]:
+    def find(self, query: str) -> list[FoundSignal]:
         """Return the best of the active facts of each entity that hold a term of the query.
 
-        Best first, from the best 50 facts. Scored by the formula of `index/lexical/bm25`, only
-        those that hold a term.
+        They come from the 50 best facts by the formula of `index/lexical/bm25`, best first.
         """
         words = words_in(" ".join(query_terms(query)))
         terms = dict.fromkeys(
@@ -334,7 +303,7 @@ class FactIndex:
         )
         ids, parts = [np.empty(0, np.int32)], [np.empty(0)]
         for term in terms:
-            doc_ids, frequencies = self._postings.postings_of(self._postings.term_id(term))
+            doc_ids, frequencies = self._facts.postings_of(self._facts.term_id(term))
             idf = np.log1p((len(self._facts) - len(doc_ids) + 0.5) / (len(doc_ids) + 0.5))
             lengths = self._facts.lengths[doc_ids]
             norms = K1 * (1.0 - B + B * lengths / self._mean_length)
@@ -346,10 +315,158 @@ class FactIndex:
         found = np.flatnonzero((scores > 0.0) & (self._facts.active[rows] > 0))
         best = highest(scores, found, FACTS_LIMIT)
         numbers = self._facts.entities[rows[best]].tolist()
-        found_facts: dict[int, FoundFact] = {}
+        signals: dict[int, FoundSignal] = {}
         for number, row, score in zip(
             numbers, rows[best].tolist(), scores[best].tolist(), strict=True
         ):
-            if number >= 0 and number not in found_facts:  # reading a text takes a while
-                found_facts[number] = FoundFact(number, self._texts[row], score)
-        return list(found_facts.values())
+            if number >= 0 and number not in signals:  # reading a text takes a while
+                strength = FACT_WEIGHT * score / (score + FACT_HALF)
+                signals[number] = number, Signal("fact", strength, self._texts[row])
+        return list(signals.values())
+
+
+class EntityDocuments:
+    """Computes and caches the documents of the entities of one generation."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._linked: dict[str, LinkedDocuments] = {}
+        self._propagated: dict[str, tuple[float, LinkedDocuments]] = {}
+        self._about: dict[str, LinkedDocuments] = {}
+        self._attendees: dict[int, tuple[frozenset[str], ...]] = {}
+        self._ids_of: dict[Attendee, frozenset[str]] = {}
+
+    @cached_property
+    def continuations(self) -> Continuations:
+        """Which documents of the base are adjacent parts of a longer one."""
+        base = self._snapshot
+        return Continuations.of(continuation_pairs(base.titles, base.kinds, base.dates, base.paths))
+
+    @cached_property
+    def _resolver(self) -> EntityResolver:
+        return EntityResolver.looking_up(self._snapshot.names.with_key)
+
+    def linked(self, entity_id: str) -> LinkedDocuments:
+        if entity_id not in self._linked:
+            base = self._snapshot
+            number = base.entities.row_of.get(entity_id, -1)
+            is_tag = number >= 0 and base.entities.types[number] == TAG
+            # A tag says what a page is about, whosever it is.
+            pages = NO_ROWS if is_tag else base.entity_pages.own
+            self._linked[entity_id] = linked_documents(base.links.get(entity_id), pages)
+        return self._linked[entity_id]
+
+    def propagated(self, entity_id: str, share: float) -> LinkedDocuments:
+        """Return all documents linked to an entity, and the parts adjacent to them."""
+        if not share:
+            return self.linked(entity_id)
+        known_share, linked = self._propagated.get(entity_id, (0.0, None))
+        if linked is None or known_share != share:
+            linked = self.continuations.propagate_links(self.linked(entity_id), share)
+            self._propagated[entity_id] = share, linked
+        return linked
+
+    def about(self, entity_id: str) -> LinkedDocuments:
+        """Return all documents linked to a person, by how much each concerns this person."""
+        if entity_id not in self._about:
+            linked = self.linked(entity_id)
+            places = [self._place(row, entity_id) for row in linked.rows.tolist()]
+            self._about[entity_id] = about_person(linked, places) if places else linked
+        return self._about[entity_id]
+
+    def _place(self, row: int, entity_id: str) -> tuple[int, int]:
+        """Return a person's 1-based position among the attendees of a document, and their number.
+
+        The position is 0 if the person is not among them.
+        """
+        if row not in self._attendees:
+            attendees = attendees_from(self._snapshot.attendees[row])
+            self._attendees[row] = tuple(map(self._resolve, attendees))
+        ids_of_each = self._attendees[row]
+        places = (place for place, ids in enumerate(ids_of_each, 1) if entity_id in ids)
+        return next(places, 0), len(ids_of_each)
+
+    def _resolve(self, attendee: Attendee) -> frozenset[str]:
+        """Return the ids of the entities that an attendee may be, cached by attendee."""
+        if attendee not in self._ids_of:
+            numbers = self._resolver.by_attendee(attendee)
+            entities = self._snapshot.entities
+            self._ids_of[attendee] = frozenset(entities[number].id for number in numbers)
+        return self._ids_of[attendee]
+
+
+_OWN_PAGE, _FRONTMATTER = LINK_KINDS.index("own_page"), LINK_KINDS.index("frontmatter")
+_WIKILINK, _MEMBER = LINK_KINDS.index("wikilink"), LINK_KINDS.index("member")
+"""Kinds before `wikilink` are explicit links, with strength 1; that of the others grows with their
+number."""
+
+NO_ROWS = np.empty(0, np.int32)
+NOTHING_LINKED = LinkedDocuments(frozen(np.empty(0, np.int64)), frozen(np.empty(0)), ())
+
+
+def linked_documents(
+    links: EntityLinks | None, entity_pages: NDArray[np.integer[Any]] = NO_ROWS
+) -> LinkedDocuments:
+    """Return the documents that belong to an entity, each once, by their rows in the base.
+
+    `entity_pages` are the rows, ascending, of the pages of this entity and of others.
+    """
+    if links is None:
+        return NOTHING_LINKED
+    codes, counts = links.kinds, links.counts
+    as_members = normalization.counted_strength(counts, *normalization.MEMBER_STRENGTH)
+    as_mentions = normalization.counted_strength(counts, *normalization.MENTION_STRENGTH)
+    by_count = np.where(codes == _MEMBER, as_members, as_mentions)
+    strengths = np.where(codes < _WIKILINK, 1.0, by_count)
+    documents, starts = np.unique(links.rows, return_index=True)
+    links_in_order = list(zip(codes.tolist(), counts.tolist(), strict=True))
+    ranges = pairwise([*starts.tolist(), len(links.rows)])
+    reasons = tuple(_reason(*links_in_order[start:end]) for start, end in ranges)
+    strongest = np.maximum.reduceat(strengths, starts)
+    own = np.minimum.reduceat(codes, starts) == _OWN_PAGE
+    others = _are_among(documents, entity_pages) & ~own
+    in_text = np.maximum.reduceat(codes, starts) != _FRONTMATTER
+    related = np.where(
+        in_text, normalization.RELATED_PAGE_STRENGTH, normalization.RELATED_FIELD_STRENGTH
+    )
+    strongest[others] = np.minimum(strongest, related)[others]
+    return LinkedDocuments(frozen(documents), frozen(strongest), reasons)
+
+
+def about_person(linked: LinkedDocuments, places: Sequence[tuple[int, int]]) -> LinkedDocuments:
+    """Return the links of a person, with strengths by how much each document concerns them.
+
+    `places` holds, per linked document, the person's 1-based position among its attendees, 0 if
+    absent, and the number of attendees. Other strengths are capped at `ABOUT_FLOOR`, except that of
+    their own page.
+    """
+    place, attendees = (np.array(column, np.int64) for column in zip(*places, strict=True))
+    about = normalization.about_strength(np.maximum(attendees, 1), np.maximum(place, 1))
+    own = np.array([reason.startswith("own page") for reason in linked.reasons], np.bool_)
+    capped = np.minimum(
+        linked.strengths, np.where(own, normalization.ABOUT_OWN_PAGE, normalization.ABOUT_FLOOR)
+    )
+    strengths = np.where(place > 0, about, capped)
+    reasons = tuple(
+        f"attendee {number} of {total}" if number else reason
+        for reason, (number, total) in zip(linked.reasons, places, strict=True)
+    )
+    return LinkedDocuments(linked.rows, frozen(strengths), reasons)
+
+
+@lru_cache(maxsize=4096)  # few combinations occur in a base
+def _reason(*links: tuple[int, int]) -> str:
+    """Return the kinds, given by number, and counts of links as text, strongest kind first."""
+    labels = []
+    for kind, count in sorted(links):
+        label = LINK_KINDS[kind].replace("_", " ")
+        labels.append(f"{count} {label}s" if count > 1 and kind >= _WIKILINK else label)
+    return ", ".join(labels)
+
+
+def _are_among(rows: NDArray[Any], ascending: NDArray[Any]) -> NDArray[np.bool_]:
+    if not len(ascending):
+        return np.zeros(len(rows), np.bool_)
+    places = np.minimum(ascending.searchsorted(rows), len(ascending) - 1)
+    found: NDArray[np.bool_] = ascending[places] == rows
+    return found

@@ -9,7 +9,7 @@ words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Self
@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.terms import term_of
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.calendar_names import MONTH_NAMES
+from kbx_tui.knowledge.dates import MONTH_NAMES
 from kbx_tui.knowledge.folding import fold, folded_words
-from kbx_tui.search.evidence.evidence import frozen
-from kbx_tui.search.evidence.scores import DATE_WEIGHT, SOON_AFTER_DAYS, WRITTEN_DATE_WEIGHT
-from kbx_tui.search.evidence.topic import DateMatch, DatePreference, PreferredDates
+from kbx_tui.search.evidence.evidence import DateMatch, DatePreference, PreferredDates
+from kbx_tui.search.evidence.scores import DATE_WEIGHT, SOON_AFTER_DAYS, WRITTEN_DATE_WEIGHT, frozen
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.date_reading import DatedQuery, ReadDate, Span, read_dates
 from kbx_tui.search.query.english_words import DOCUMENT_WORDS, has_topic
@@ -42,7 +41,7 @@ class QueryDates:
     text: str
     """What is searched for; empty if the query asks for a time and nothing else."""
     filters: Filters
-    """Those of the request, narrowed to the dates if they are a filter."""
+    """The filters of the request, narrowed to the dates if these are a filter."""
     read: tuple[ReadDate, ...] = ()
     undated: tuple[str, ...] = ()
     """Periods in words in which no document is dated."""
@@ -70,18 +69,17 @@ class QueryDates:
             visible = zip(base.paths, base.dates, strict=True)
             return DocumentDates(["" if p in request.hidden else day for p, day in visible])
 
-        today = request.today or date.today()
+        today, is_filter = request.today or date.today(), request.dates == "filter"
         dated = read_dates(query, today, document_dates, spans_of_names)
         periods = [read.period for read in (*dated.dates, *dated.undated)]
         if not periods:
             return cls(query, filters)
-        if request.dates == "filter":
+        if is_filter:
             ends = [period.last for period in periods]
             last = max(ends) if all(ends) else ""
             filters = filters.within(min(period.first for period in periods), last)
         undated = tuple(read.period.words for read in dated.undated)
-        text = _searched(dated, find_names)
-        return cls(text, filters, dated.dates, undated, request.dates == "filter")
+        return cls(_searched(dated, find_names), filters, dated.dates, undated, is_filter)
 
     def preference(
         self, generation: IndexGeneration, scoped: ScopedDocuments, full_relevance: float | None
@@ -103,15 +101,6 @@ class QueryDates:
         weight = DATE_WEIGHT if all_relative else WRITTEN_DATE_WEIGHT
         matches = frozen(matches[scoped.rows])
         return DatePreference(dates, matches, full_relevance, weight, self.is_filter)
-
-    def listed(self, preference: DatePreference | None) -> Mapping[int, str]:
-        """Return the documents in scope that a query lists which asks only for a time.
-
-        By row, with `date`, as `Evidence.known_items`.
-        """
-        if self.text or preference is None:
-            return {}
-        return dict.fromkeys(np.flatnonzero(preference.matches == DateMatch.DATED).tolist(), "date")
 
 
 def _searched(dated: DatedQuery, find_names: Callable[[str], NamedQuery]) -> str:
@@ -142,29 +131,11 @@ def date_matches(
             matches[documents.flags_in(soon_after)] = DateMatch.SOON_AFTER
     for read in dates:
         if read.named_period is not None:
-            written = _WrittenDate(read.named_period)
-            matches[list(_rows_naming(written, snapshot, words))] = DateMatch.NAMED
+            named = list(_rows_naming(read.named_period, snapshot, words))
+            matches[named] = DateMatch.NAMED
     for read in dates:
         matches[documents.flags_in(read.period)] = DateMatch.DATED
     return matches
-
-
-class _WrittenDate:
-    """The forms in which titles and paths write a day, month, quarter or year."""
-
-    def __init__(self, period: Period) -> None:
-        self.year = period.first[:4]
-        self.rarest_word, forms, numbers = _forms(period)
-        self.in_path = re.compile(rf"(?<!\d){numbers}(?!\d)")
-        self._in_title = re.compile(rf"(?<!\w)(?:{'|'.join(forms)})(?!\w)|{self.in_path.pattern}")
-
-    def is_in_title(self, title: str, date: str) -> bool:
-        """Return whether a title names the date, given the date of its document, perhaps empty."""
-        folded = fold(title)
-        if not self._in_title.search(folded):
-            return False
-        years = set(_YEAR.findall(folded)) or {date[:4] or self.year}
-        return self.year in years
 
 
 def _forms(period: Period) -> tuple[str, Sequence[str], str]:
@@ -188,11 +159,17 @@ def _forms(period: Period) -> tuple[str, Sequence[str], str]:
     return quarter, (quarter,), rf"{year}[-/._]?{quarter}"
 
 
-def _rows_naming(written: _WrittenDate, snapshot: Snapshot, words: Bm25Index) -> Iterator[int]:
-    """Yield the rows of the documents whose title or path names a date."""
-    for row in words.rows_holding(term_of(written.rarest_word)).tolist():
-        if written.is_in_title(snapshot.titles[row], snapshot.dates[row]):
-            yield row
+def _rows_naming(period: Period, snapshot: Snapshot, words: Bm25Index) -> Iterator[int]:
+    """Yield the rows of the documents whose title or path names a day, month, quarter or year."""
+    year, (rarest_word, forms, numbers) = period.first[:4], _forms(period)
+    in_path = re.compile(rf"(?<!\d){numbers}(?!\d)")
+    in_title = re.compile(rf"(?<!\w)(?:{'|'.join(forms)})(?!\w)|{in_path.pattern}")
+    for row in words.rows_holding(term_of(rarest_word)).tolist():
+        title = fold(snapshot.titles[row])
+        if in_title.search(title):
+            dated = snapshot.dates[row][:4] or year
+            if year in (_YEAR.findall(title) or [dated]):
+                yield row
     for row, path in enumerate(snapshot.paths):
-        if written.year in path and written.in_path.search(fold(path)):
+        if year in path and in_path.search(fold(path)):
             yield row

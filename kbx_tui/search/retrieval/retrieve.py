@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, partial
+from threading import Event
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,20 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder, Vector
+from kbx_tui.errors import EmbeddingError
 from kbx_tui.index.lexical.terms import term_of_stem
 from kbx_tui.index.path_filter import PathFilter
-from kbx_tui.index.stored_documents import Body
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, LinkedDocuments
-from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE
-from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT
+from kbx_tui.search.evidence.evidence import (
+    DateMatch,
+    EntityCandidate,
+    Evidence,
+    FeedbackDocument,
+    LinkedDocuments,
+)
+from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE, frozen
+from kbx_tui.search.evidence.scoring import Scoring
 from kbx_tui.search.frecency import OpenedDocuments
+from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
-from kbx_tui.search.query.named_query import NamedQuery, NameMatch, as_hint
-from kbx_tui.search.query.query_vectors import QueryVectors
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.query.named_query import NamedQuery, NameMatch
+from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import (
     NO_CHUNKS,
@@ -38,12 +46,21 @@ from kbx_tui.search.results.snippets import (
     wanted_words,
 )
 from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
-from kbx_tui.search.retrieval.document_pass import DocumentPass, FeedbackQuery, TopKRequest
-from kbx_tui.search.retrieval.entity_documents import NOTHING_LINKED
-from kbx_tui.search.retrieval.entity_pass import with_pinned
+from kbx_tui.search.retrieval.document_pass import (
+    DocumentPass,
+    FeedbackQuery,
+    TopKRequest,
+    with_cosines,
+)
+from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
 from kbx_tui.search.retrieval.query_dates import QueryDates
-from kbx_tui.search.retrieval.scope import ScopedDocuments
-from kbx_tui.search.retrieval.wide_scope import EvidenceBuilder, WideScope, narrow
+from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
+
+VECTORS_KEPT = 256
+EMBEDDING_THREADS = 2
+"""Texts of one search embedded at the same time: the query as typed and that of pass 2."""
+HAND_OVER = 0.05
+"""Maximum time in seconds to wait for a thread to start embedding; it usually starts at once."""
 
 
 class Retriever:
@@ -85,132 +102,229 @@ class Retriever:
     ) -> Evidence:
         """Return everything `rank` needs to order the documents in scope.
 
-        With `top_k` it may hold only what that one ranking needs (`Evidence.only_for`). Where the
-        request has None, dates are preferred, no document is muted, and `feedback` and `parts` are
-        `FEEDBACK_WEIGHT` and `PROPAGATION_SHARE`. Raises NotFound for the id of an entity that does
-        not exist, pinned or filtered by.
+        With `top_k` it may hold only what that one ranking needs (`Evidence.only_for`). Raises
+        NotFound for the id of an entity that does not exist, pinned or filtered by.
         """
-        clock, fast = _Clock(), request.fast
-        share = PROPAGATION_SHARE if request.parts is None else request.parts
-        generation = self._index.generation()
-        snapshot = generation.snapshot
-        dates = QueryDates.of(request, generation, partial(self._named, request))
-        pinned = [generation.entity(entity_id) for entity_id in request.pinned]
-        for entity_id in dates.filters.entities:
-            generation.entity(entity_id)
-        scoped = generation.scope(path, dates.filters)
-        clock.lap("open_ms")
-        named = self._named(request, dates.text)
-        if not fast:
-            self._query_vectors.begin(named.document_query)
-        documents = DocumentPass(generation, named, scoped, fast=fast, propagation_share=share)
-        clock.lap("words_ms")
-        self._prefetch_links(named, share)
-        vectors = None if fast else self._vectors()
-        topic = documents.topic()
-        full_relevance = None if topic is None else topic.full_relevance
-        preference = dates.preference(generation, scoped, full_relevance)
-        known_items = self._known_items(request.searched, named, scoped, fast=fast)
-        wide_share = None
-        if vectors is not None and not request.exact:
-            wide_share = vectors.share_of_wide_scope(scoped.flags)
-        if wide_share is None:
-            _ = documents.lexical_scores  # while the model is running, for which pass 1 waits
-        candidates = with_pinned(() if fast else self._candidates(named, vectors), pinned)
-        clock.lap("pass1_ms")
-        links = [
-            self._documents_of(entity, named, share)
-            if top_k is None or top_k.may_keep(entity)
-            else NOTHING_LINKED
-            for entity in candidates
-        ]
-        clock.lap("links_ms")
-        builder = EvidenceBuilder(
-            request=request,
-            generation=generation.number,
-            named=named,
-            dates=dates,
-            documents=documents,
-            scoped=scoped,
-            entities=candidates,
-            links=links,
-            known_items=known_items,
-            topic=topic,
-            preference=preference,
-            frecency=self._opened.frecency(snapshot.row_of),
-            vectors=vectors,
-            timings=clock.laps,
-        )
-        if vectors is None or not dates.text:
-            evidence = builder.within(scoped)
-            if listed := dates.listed(preference) or _listed_by_filters(
-                request, dates, len(scoped.rows)
-            ):
-                items = MappingProxyType({**listed, **evidence.known_items})
-                evidence = replace(evidence, known_items=items)
-            return evidence
-        feedback = FEEDBACK_WEIGHT if request.feedback is None else request.feedback
-        query = documents.feedback_query(vectors, self._query_vectors.vector, feedback)
-        evidence = self._compared_in_meaning(builder, vectors, query, wide_share, top_k)
-        clock.lap("pass2_ms")
-        return evidence
+        search = _Search(self._index.generation(), self._query_vectors, request, top_k)
+        return search.evidence(path, self._vectors, self._opened)
 
-    def _compared_in_meaning(
-        self,
-        builder: EvidenceBuilder,
-        vectors: VectorMatrix,
-        query: FeedbackQuery,
-        share: float | None,
-        top_k: TopKRequest | None,
-    ) -> Evidence:
-        """Return the evidence with cosines, of the candidates alone in a wide scope.
-
-        `share` is that of the chunks in a wide scope, None in another.
-        """
-        scoped = builder.scoped
-        if share is not None and vectors.lists is not None and vectors.lists.is_worth(share):
-            wide = WideScope(scoped, vectors.lists, vectors, share)
-            snapshot = self._index.generation().snapshot
-            scoped = narrow(builder, snapshot, wide, query, top_k)
-        evidence = builder.documents.within(scoped).with_cosines(
-            builder.within(scoped), vectors, query, top_k
-        )
-        is_missing = share is not None and vectors.lists is None
-        return replace(evidence, lists_missing=True) if is_missing else evidence
+    def _vectors(self) -> VectorMatrix:
+        embedder = self._open_embedder()
+        return self._index.generation().vectors(model=embedder.model, dimension=embedder.dimension)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> list[Snippet]:
         """Return the best passage of some documents of `evidence`, in the order of `rows`.
 
         Meaning counts unless the search was fast. A deleted document has an empty snippet.
         """
-        return PassageReader(self._index, evidence, self._query_vectors).snippets(rows)
+        return [make_snippet(*source) for source in self._sources(evidence, rows)]
 
     def passages_to_rerank(self, evidence: Evidence, rows: Sequence[int]) -> list[str]:
         """Return what a reranker reads of some documents, in the order of `rows`.
 
         A deleted document has its title only.
         """
-        return PassageReader(self._index, evidence, self._query_vectors).passages_to_rerank(rows)
+        sources = zip(rows, self._sources(evidence, rows), strict=True)
+        return [passage_to_rerank(evidence.titles[row], *source) for row, source in sources]
 
-    def _vectors(self) -> VectorMatrix:
-        embedder = self._open_embedder()
-        return self._index.generation().vectors(model=embedder.model, dimension=embedder.dimension)
+    def _sources(self, evidence: Evidence, rows: Sequence[int]) -> Iterator[_Source]:
+        """Yield what passages of some documents are chosen from.
 
-    def _names(self, query: str) -> Sequence[NameMatch]:
-        generation = self._index.generation()
-        recent = generation.pass_one.get(query)
-        return recent[0] if recent else generation.entity_pass.names.find(query)
+        Meaning does not count in a fast search, nor with a query that was never embedded.
+        """
+        generation, query = self._index.generation(), evidence.document_query
+        words, row_of = generation.words, generation.snapshot.row_of
+        vector = None if evidence.fast or not query else self._query_vectors.known(query)
 
-    def _named(self, request: SearchRequest, query: str) -> NamedQuery:
-        generation, names = self._index.generation(), () if request.fast else self._names(query)
-        entities, is_usual = generation.snapshot.entities, _is_usual(request, generation)
+        @cache
+        def wanted(language: str) -> WantedWords:
+            def idf(stem: str) -> float:
+                return words.idf(term_of_stem(stem, language))
+
+            return wanted_words(query, evidence.query, idf, language)
+
+        paths = [evidence.paths[row] for row in rows]
+        bodies = generation.bodies.read(paths)
+        base_rows = [row_of.get(path, -1) for path in paths]
+        offsets = words.offsets(base_rows)
+        for row, (body, line), known in zip(base_rows, bodies, offsets, strict=True):
+            if row < 0:
+                yield _Source(body, line, query, wanted(ENGLISH), NO_CHUNKS, ENGLISH, None)
+                continue
+            language = words.language_of(row)
+            known = known if language == ENGLISH else None
+            yield _Source(
+                body,
+                line,
+                query,
+                wanted(language),
+                NO_CHUNKS if vector is None else generation.chunk_cosines(row, vector),
+                language,
+                offsets_in_body(known, body, read_at_most=READ_AT_MOST),
+            )
+
+
+class _Source(NamedTuple):
+    """What passages of a document are chosen from: parameters of `make_snippet`."""
+
+    body: str
+    body_line: int
+    query: str
+    wanted: WantedWords
+    cosines: LinesAndCosines
+    language: str
+    offsets_of: OffsetsOf | None
+
+
+class _Search:
+    """One search, stage by stage. Rows are those of the base."""
+
+    def __init__(
+        self,
+        generation: IndexGeneration,
+        query_vectors: QueryVectors,
+        request: SearchRequest,
+        top_k: TopKRequest | None,
+    ) -> None:
+        self._generation, self._query_vectors = generation, query_vectors
+        self._request, self._top_k = request, top_k
+        self._share = PROPAGATION_SHARE if request.parts is None else request.parts
+        self._laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def _lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self._laps[name] = round((now - self._last) * 1000, 3)
+        self._last = now
+
+    def evidence(
+        self, path: PathFilter, vectors: Callable[[], VectorMatrix], opened: OpenedDocuments
+    ) -> Evidence:
+        """Run all stages; `vectors` reads the vectors of the generation."""
+        request, generation, top_k = self._request, self._generation, self._top_k
+        self._dates = dates = QueryDates.of(request, generation, self._find_names)
+        pinned = [generation.entity(entity_id) for entity_id in request.pinned]
+        for entity_id in dates.filters.entities:
+            generation.entity(entity_id)
+        self._scoped = scoped = generation.scope(path, dates.filters)
+        self._lap("open_ms")
+        self._named = named = self._find_names(dates.text)
+        if not request.fast:
+            self._query_vectors.begin(named.document_query)
+        self._documents = documents = DocumentPass(generation, named, fast=request.fast)
+        self._lap("words_ms")
+        for match in named.matches:  # while the model is running
+            if match.named:
+                self._linked(generation.snapshot.entities[match.entity])
+        self._vectors = None if request.fast else vectors()
+        self._topic = topic = documents.topic()
+        full_relevance = None if topic is None else topic.full_relevance
+        self._preference = dates.preference(generation, scoped, full_relevance)
+        self._known_items = self._find_known_items()
+        wide = lists = share = None
+        if self._vectors is not None and dates.text and not request.exact:
+            lists, share = self._vectors.lists, self._vectors.share_of_wide_scope(scoped.flags)
+            if lists is not None and share is not None and lists.is_worth(share):
+                wide = WideScope(scoped, lists, self._vectors, share)
+        if wide is None:
+            scoring = documents.scoring(scoped, self._share)
+            _ = scoring.lexical  # while the model is running, for which pass 1 waits
+        self._entities = with_pinned(() if request.fast else self._candidates(), pinned)
+        self._lap("pass1_ms")
+        self._links = [
+            self._linked(entity) if top_k is None or top_k.may_keep(entity) else NOTHING_LINKED
+            for entity in self._entities
+        ]
+        self._lap("links_ms")
+        self._frecency = opened.frecency(generation.snapshot.row_of)
+        if self._vectors is None or not dates.text:
+            evidence = self._within(scoped, scoring)
+            items = MappingProxyType({**self._listed(), **evidence.known_items})
+            return replace(evidence, known_items=items)
+        feedback = FEEDBACK_WEIGHT if request.feedback is None else request.feedback
+        query = documents.feedback_query(self._vectors, self._query_vectors.vector, feedback)
+        if wide is not None:
+            scoped = self._narrowed(wide, query)
+            scoring = documents.scoring(scoped, self._share)
+        evidence = self._within(scoped, scoring)
+        evidence = with_cosines(evidence, scoring, self._vectors, query, top_k)
+        paths, titles = generation.snapshot.paths, generation.snapshot.titles
+        moved_towards = [FeedbackDocument(paths[row], titles[row]) for row in query.feedback_rows]
+        self._lap("pass2_ms")
+        return replace(
+            evidence,
+            feedback_documents=tuple(moved_towards),
+            lists_missing=share is not None and lists is None,
+        )
+
+    def _within(self, scoped: ScopedDocuments, scoring: Scoring) -> Evidence:
+        """Return the evidence without cosines for documents of the scope: all, or candidates."""
+        links, preference, vectors = self._links, self._preference, self._vectors
+        if len(scoped.rows) < len(scoped.flags):
+            links = [linked.within(scoped.flags, scoped.rows) for linked in links]
+        if preference is not None and scoped is not self._scoped:
+            matches = preference.matches[np.searchsorted(self._scoped.rows, scoped.rows)]
+            preference = replace(preference, matches=frozen(matches))
+        known_items = {
+            int(np.searchsorted(scoped.rows, row)): what for row, what in self._known_items.items()
+        }
+        as_typed, as_searched = scoring.lexical
+        fast = self._request.fast
+        return Evidence(
+            query=self._request.query,
+            document_query=self._named.document_query,
+            generation=self._generation.number,
+            scope=scoped.scope,
+            entities=self._entities,
+            links=tuple(links),
+            paths=scoped.paths,
+            titles=scoped.titles,
+            dates=scoped.dates,
+            kinds=scoped.kinds,
+            as_typed=as_typed,
+            as_searched=as_searched,
+            topic=None if fast else self._topic,
+            known_items=MappingProxyType(known_items),
+            frecency=frozen(self._frecency[scoped.rows]),
+            fast=fast,
+            vector_share=vectors.coverage.share if vectors else 0.0,
+            without_vector=vectors.coverage.missing if vectors else 0,
+            timings=MappingProxyType(self._laps),
+            date_preference=preference,
+            undated=self._dates.undated,
+        )
+
+    def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:
+        scoped, bm25, snapshot = self._scoped, self._documents.bm25, self._generation.snapshot
+        preferred = np.zeros(len(scoped.flags), np.bool_)
+        if self._preference is not None:
+            preferred[scoped.rows[self._preference.matches > 0]] = True
+        rows = [
+            wide.by_words(bm25.values(), preferred),
+            wide.by_links(self._links, bm25[self._named.document_query]),
+            np.array(list(self._known_items), np.int64),
+        ]
+        variants = list(bm25)
+        if self._top_k is not None and len(variants) > 1:  # only one is ranked by: entities decide
+            some = wide.candidates(snapshot, rows)
+            evidence = self._within(some, self._documents.scoring(some, self._share))
+            variants = [self._top_k.query_variant(evidence)]
+        rows += [wide.by_meaning(query.vector(variant)) for variant in variants]
+        return wide.candidates(snapshot, rows, self._request.also)
+
+    def _find_names(self, query: str) -> NamedQuery:
+        generation, names = self._generation, list[NameMatch]()
+        if not self._request.fast:
+            recent = generation.pass_one.get(query)
+            names = list(recent[0] if recent else generation.entity_pass.names.find(query))
+        entities, is_usual = generation.snapshot.entities, _is_usual(self._request, generation)
         named = NamedQuery.of(query, names, entities, is_usual)
-        if not named.spans or not named.names_things or named.asked_for:
+        if not named.spans or not named.things or named.asked_for:
             return named
         unlinked = {each for each in named.things if not self._is_linked(entities[each])}
         if not unlinked:
             return named
-        names = [as_hint(name) if name.entity in unlinked else name for name in names]
+        names = [name.as_hint() if name.entity in unlinked else name for name in names]
         return NamedQuery.of(query, names, entities, is_usual)
 
     def _is_linked(self, entity: Entity) -> bool:
@@ -219,183 +333,116 @@ class Retriever:
         If none is, its name beside that of a person or team is a topic like any other: no link
         shows what concerns it, and it would take half of the credit.
         """
-        generation = self._index.generation()
-        rows = generation.entity_documents.linked(entity.id).rows
-        return any(row != generation.snapshot.row_of.get(entity.path, -1) for row in rows[:2])
+        rows = self._generation.entity_documents.linked(entity.id).rows
+        return any(row != self._generation.snapshot.row_of.get(entity.path, -1) for row in rows[:2])
 
-    def _candidates(
-        self, named: NamedQuery, vectors: VectorMatrix | None
-    ) -> tuple[EntityCandidate, ...]:
+    def _candidates(self) -> tuple[EntityCandidate, ...]:
         """Return the entities of pass 1, cached for recent queries.
 
         Profiles are compared with the query without names: names are matched as such, the rest may
         describe other entities, and pass 2 waits for the same vector.
         """
-        generation = self._index.generation()
+        generation, named, nearest = self._generation, self._named, None
         if recent := generation.pass_one.get(named.text):
             return recent[1]
-        facts, nearest = generation.facts.find(named.text), None
-        if vectors is not None:
-            nearest = partial(self._nearest_profiles, vectors, named.document_query)
+        facts = generation.facts.find(named.text)
+        if self._vectors is not None:
+            nearest = partial(self._nearest_profiles, self._vectors)
         candidates = generation.entity_pass.find(named.text, named.matches, facts, nearest)
         return generation.pass_one.put(named.text, (named.matches, candidates))[1]
 
     def _nearest_profiles(
-        self, vectors: VectorMatrix, query: str
+        self, vectors: VectorMatrix
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        return vectors.profiles.nearest(self._query_vectors.vector(query), MAX_ENTITIES_LIMIT)
+        query = self._query_vectors.vector(self._named.document_query)
+        return vectors.profiles.nearest(query, MAX_ENTITIES_LIMIT)
 
-    def _prefetch_links(self, named: NamedQuery, share: float) -> None:
-        """Compute the documents of the entities named, while the model is still running."""
-        entities = self._index.generation().snapshot.entities
-        for match in named.matches:
-            if match.named:
-                self._documents_of(entities[match.entity], named, share)
-
-    def _documents_of(
-        self, entity: Entity | EntityCandidate, named: NamedQuery, share: float
-    ) -> LinkedDocuments:
-        documents = self._index.generation().entity_documents
-        if named.names_only and entity.type == "person":
+    def _linked(self, entity: Entity | EntityCandidate) -> LinkedDocuments:
+        documents = self._generation.entity_documents
+        if self._named.names_only and entity.type == "person":
             return documents.about(entity.id)
-        return documents.propagated(entity.id, share)
+        return documents.propagated(entity.id, self._share)
 
-    def _known_items(
-        self, typed: str, named: NamedQuery, scoped: ScopedDocuments, *, fast: bool
-    ) -> dict[int, str]:
+    def _find_known_items(self) -> dict[int, str]:
         """Return the documents that the query gives in full, by row of the base, and by what.
 
-        `typed` is the query with its date words, which may be those of a title.
+        Date words may be those of a title.
         """
-        generation = self._index.generation()
-        entities = generation.snapshot.entities
-        looks_for_roles = not (fast or named.spans)
-        holders = generation.entity_pass.holders_asked_for(named.text) if looks_for_roles else ()
-        pages = [
-            *((entities[number].path, "name") for number in named.asked_for),
-            *((entities[number].path, "role") for number in holders),
-        ]
-        texts = dict.fromkeys((typed, named.subject))  # mostly the same
+        generation, named = self._generation, self._named
+        row_of, entities = generation.snapshot.row_of, generation.snapshot.entities
+        looks_for_roles = not (self._request.fast or named.spans)
+        holders = (
+            generation.entity_pass.roles.holders_asked_for(named.text) if looks_for_roles else ()
+        )
+        texts = dict.fromkeys((self._request.searched, named.subject))  # mostly the same
         items = [
             *(item for text in texts for item in generation.known_items.find(text)),
-            *((generation.snapshot.row_of.get(page, -1), what) for page, what in pages),
+            *((row_of.get(entities[number].path, -1), "name") for number in named.asked_for),
+            *((row_of.get(entities[number].path, -1), "role") for number in holders),
         ]
         known_items: dict[int, str] = {}
         for row, what in items:
-            if row >= 0 and scoped.flags[row]:
+            if row >= 0 and self._scoped.flags[row]:
                 known_items.setdefault(row, what)
         return known_items
+
+    def _listed(self) -> Mapping[int, str]:
+        """Return all documents that a query lists which is nothing but a time or typed filters.
+
+        By row of the evidence and by what: `date`, `filter`.
+        """
+        dates = self._dates
+        if dates.text:
+            return {}
+        if self._preference is not None:
+            dated = np.flatnonzero(self._preference.matches == DateMatch.DATED)
+            return dict.fromkeys(dated.tolist(), "date")
+        is_listed = bool(self._request.typed.filters) and not dates.undated
+        return dict.fromkeys(range(len(self._scoped.rows)), "filter") if is_listed else {}
 
 
 def _is_usual(request: SearchRequest, generation: IndexGeneration) -> Callable[[str], bool]:
     return generation.is_usual if request.usual_words else lambda _: False
 
 
-def _listed_by_filters(request: SearchRequest, dates: QueryDates, count: int) -> Mapping[int, str]:
-    """Return all `count` documents in scope for a query of typed filters and nothing else.
+class QueryVectors:
+    """Vectors of queries, each embedded once, in the background while other stages run.
 
-    By row, with `filter`, as `Evidence.known_items`.
+    Each is embedded in a run of its own: in a batch, queries would be padded to the longest, and
+    the model, which uses one thread, would leave a second core idle. A vector thus depends on its
+    own text alone.
     """
-    is_listed = request.typed.filters and not (dates.text or dates.read or dates.undated)
-    return dict.fromkeys(range(count), "filter") if is_listed else {}
 
+    def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
+        self._open_embedder = open_embedder
+        self._futures: LruCache[str, Future[Vector]] = LruCache(VECTORS_KEPT)
+        self._threads: ThreadPoolExecutor | None = None
 
-class _Clock:
-    """A stopwatch for consecutive stages, in milliseconds."""
+    def begin(self, text: str) -> None:
+        """Start embedding a text unless it is cached. Raises EmbeddingError without a model."""
+        if self._futures.get(text) is None:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(EMBEDDING_THREADS, "kbx-query")
+            embedder, begun = self._open_embedder(), Event()
 
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._last = time.perf_counter()
+            def embed() -> Vector:
+                begun.set()
+                return embedder.embed_query(text)
 
-    def lap(self, name: str) -> None:
-        """Record the time since the last stage ended, under the name of this one."""
-        now = time.perf_counter()
-        self.laps[name] = round((now - self._last) * 1000, 3)
-        self._last = now
+            self._futures.put(text, self._threads.submit(embed))
+            begun.wait(HAND_OVER)  # yields the interpreter lock, or the thread would start late
 
+    def vector(self, text: str) -> Vector:
+        """Return the vector of a text, waiting for it. Raises EmbeddingError."""
+        self.begin(text)
+        future = self._futures.get(text)
+        assert future is not None  # begun above
+        try:
+            return future.result()
+        except EmbeddingError:
+            self._futures.drop(text)  # the next search tries again
+            raise
 
-class _Source(NamedTuple):
-    """What passages of a document are chosen from."""
-
-    body: Body
-    language: str
-    cosines: LinesAndCosines
-    offsets_of: OffsetsOf | None
-
-
-class PassageReader:
-    """Chooses passages of the documents of one Evidence."""
-
-    def __init__(self, index: OpenIndex, evidence: Evidence, query_vectors: QueryVectors) -> None:
-        self._generation, self._reader = index.generation(), index.reader
-        self._evidence, self._query_vectors = evidence, query_vectors
-        self._wanted: dict[str, WantedWords] = {}
-
-    def snippets(self, rows: Sequence[int]) -> list[Snippet]:
-        """Return the best passage of some documents, in the order of `rows`."""
-        query = self._evidence.document_query
-        return [
-            make_snippet(
-                *source.body,
-                query,
-                wanted=self._wanted_words(source.language),
-                cosines=source.cosines,
-                language=source.language,
-                offsets_of=source.offsets_of,
-            )
-            for source in self._sources(rows)
-        ]
-
-    def passages_to_rerank(self, rows: Sequence[int]) -> list[str]:
-        """Return what a reranker reads of some documents, in the order of `rows`."""
-        evidence = self._evidence
-        return [
-            passage_to_rerank(
-                evidence.titles[row],
-                *source.body,
-                evidence.document_query,
-                self._wanted_words(source.language),
-                source.cosines,
-                source.language,
-                source.offsets_of,
-            )
-            for row, source in zip(rows, self._sources(rows), strict=True)
-        ]
-
-    def _sources(self, rows: Sequence[int]) -> Iterator[_Source]:
-        snapshot, words = self._generation.snapshot, self._generation.words
-        paths = [self._evidence.paths[row] for row in rows]
-        bodies = self._generation.bodies.read(paths, self._reader)
-        base_rows = [snapshot.row_of.get(path, -1) for path in paths]
-        offsets = words.offsets(base_rows)
-        for row, body, text in zip(base_rows, bodies, offsets, strict=True):
-            if row < 0:
-                yield _Source(body, ENGLISH, NO_CHUNKS, None)
-                continue
-            language = words.language_of(row)
-            known = text if language == ENGLISH else None
-            offsets_of = offsets_in_body(known, body[0], read_at_most=READ_AT_MOST)
-            yield _Source(body, language, self._cosines(row), offsets_of)
-
-    def _cosines(self, row: int) -> LinesAndCosines:
-        """Return lines and cosines of the chunks of a document; none where meaning does not count.
-
-        It does not in a fast search, nor with a query that was never embedded.
-        """
-        if self._vector is None:
-            return NO_CHUNKS
-        return self._generation.chunk_cosines(row, self._vector)
-
-    @cached_property
-    def _vector(self) -> Vector | None:
-        query = self._evidence.document_query
-        return None if self._evidence.fast or not query else self._query_vectors.known(query)
-
-    def _wanted_words(self, language: str) -> WantedWords:
-        if (wanted := self._wanted.get(language)) is None:
-            idf = self._generation.words.idf
-            query, typed = self._evidence.document_query, self._evidence.query
-            wanted = self._wanted[language] = wanted_words(
-                query, typed, lambda stem: idf(term_of_stem(stem, language)), language
-            )
-        return wanted
+    def known(self, text: str) -> Vector | None:
+        """Return the vector of a text if it is cached or being computed, else None."""
+        return self.vector(text) if self._futures.get(text) is not None else None

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
+from kbx_tui.embedding.embedder import Vector
 from kbx_tui.errors import ConfigError
 from kbx_tui.index.path_filter import PathFilter, literal_prefix
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.text_columns import CodedColumn, TextColumn
-from kbx_tui.search.evidence.evidence import Flags, Rows, Scope, frozen
+from kbx_tui.index.vectors.vector_lists import VectorLists
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.search.evidence.evidence import LinkedDocuments, Scope
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen, highest
 from kbx_tui.search.query.filters import Filters, TypedFilter
+
+BY_WORDS, BY_MEANING = 1000, 5000
+"""Documents taken by BM25 and by meaning, for each variant of the query. With 1,000 of each, those
+were missed that are among the best only by both (docs/scale.md)."""
+LINKED = 10_000
+"""Documents taken by their links: all of the entities found, best entity first, until there are so
+many; of the entity with which there are more, those with the highest BM25."""
 
 _NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -46,7 +57,6 @@ class ScopedDocuments:
 
     @classmethod
     def some(cls, snapshot: Snapshot, rows: Rows, scope: Scope) -> Self:
-        """Select some documents of a scope, by ascending row."""
         flags = np.zeros(len(snapshot.paths), np.bool_)
         flags[rows] = True
         return cls.of(snapshot, frozen(flags), scope)
@@ -73,9 +83,7 @@ def find_scope(
     left_out = int(np.count_nonzero(flags[muted]))
     flags[muted] = False
     total, in_scope = len(flags) - len(hidden), int(np.count_nonzero(flags))
-    given: dict[str, Any] = {field.name: getattr(filters, field.name) for field in fields(filters)}
-    counts: dict[str, Any] = {"in_scope": in_scope, "total": total, "left_out": left_out}
-    return frozen(flags), Scope(path=path.text, **counts, **given)
+    return frozen(flags), Scope(path.text, filters, in_scope, total, left_out=left_out)
 
 
 def _as_filters(
@@ -154,5 +162,73 @@ def _path_flags(paths: Sequence[str], path: PathFilter) -> Flags:
 
 
 def _end(paths: Sequence[str], start: str) -> int:
-    """Return the index after the last path that begins with `start`."""
     return bisect_left(paths, start[:-1] + chr(ord(start[-1]) + 1)) if start else len(paths)
+
+
+@dataclass(frozen=True, slots=True)
+class WideScope:
+    """A scope of more than `vector_lists.EXACT_CHUNKS` chunks: too many to compare each in meaning.
+
+    Its candidates are scored in full, exactly as in any other scope, and only they can be results:
+    - documents with the highest BM25, for each variant of the query, and again among those of the
+      time that the query asks for;
+    - those linked to the entities found;
+    - known items, and documents that the caller asks about;
+    - those likely nearest in meaning, by the inverted file of the vectors (`vector_lists`).
+
+    So only a document that neither words nor links find can be missed.
+    """
+
+    scoped: ScopedDocuments
+    lists: VectorLists
+    vectors: VectorMatrix
+    share: float
+    """Share of the chunks that is in scope."""
+
+    def by_words(self, bm25: Iterable[Scores], preferred: Flags) -> Rows:
+        """Return the documents in scope with the highest BM25, and of those the preferred ones.
+
+        BM25 and the flags have shape (documents,), BM25 is that of a variant of the query. In any
+        order, some twice.
+        """
+        found = []
+        for scores in bm25:
+            rows = np.flatnonzero(scores > 0.0)
+            rows = rows[self.scoped.flags[rows]]
+            found.append(highest(scores, rows, BY_WORDS))
+            found.append(highest(scores, rows[preferred[rows]], BY_WORDS))
+        return np.concatenate(found)
+
+    def by_links(self, links: Sequence[LinkedDocuments], bm25: Scores) -> Rows:
+        """Return the documents in scope that are linked to entities, given best first."""
+        taken, room = np.zeros(len(self.scoped.flags), np.bool_), LINKED
+        for linked in links:
+            rows = linked.rows[self.scoped.flags[linked.rows] & ~taken[linked.rows]]
+            taken[highest(bm25, rows, room) if room else rows[:0]] = True
+            room = max(room - len(rows), 0)
+        return np.flatnonzero(taken)
+
+    def by_meaning(self, query: Vector) -> Rows:
+        """Return the documents in scope that are likely nearest to a query, in any order."""
+        return self.vectors.best_documents(query, self.scoped.flags, BY_MEANING, self.share)
+
+    def candidates(
+        self, snapshot: Snapshot, rows: Sequence[Rows], also: Sequence[str] = ()
+    ) -> ScopedDocuments:
+        """Return the scope with these documents alone, some given twice, and those `also` has."""
+        distinct = np.unique(np.concatenate(rows))
+        wanted = {row: path for path in also if (row := snapshot.row_of.get(path)) is not None}
+        added = {
+            row: path
+            for row, path in wanted.items()
+            if self.scoped.flags[row] and row not in distinct
+        }
+        scope = replace(
+            self.scoped.scope,
+            candidates=len(distinct),
+            recall=float(self.lists.recall[0]),
+            asked_about=frozenset(added.values()),
+        )
+        return ScopedDocuments.some(
+            snapshot, np.union1d(distinct, np.array(list(added), np.int64)), scope
+        )

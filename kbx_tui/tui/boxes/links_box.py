@@ -44,13 +44,12 @@ class LinkRow:
 
     kind: Kind
     title: str
-    """Of the other document; of a broken link its target."""
+    """The title of the other document, or the target of a broken link."""
     place: str
     """Where it is: `memory/notes/plan.md:12`, `line 12`, `in a property`."""
     text: str
     """The line it is in, or what may be meant; may be empty."""
     path: str = ""
-    """The document to open."""
     line: int = 0
     """1-based line to open it at, 0 for the beginning."""
     entity_id: str = ""

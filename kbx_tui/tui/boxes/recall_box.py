@@ -47,7 +47,7 @@ class RecallRow:
     text: str
     """The query, or the title of the document."""
     name: str = ""
-    """Of a saved query; for a document `new` or `changed`."""
+    """The name of a saved query; for a document `new` or `changed`."""
     found: str = ""
     """How many results there were; for a document its date."""
     when: str = ""
@@ -56,7 +56,6 @@ class RecallRow:
     state: SearchState | None = None
     """What to search for; None for a document, and where the settings cannot be read."""
     path: str = ""
-    """Of a document."""
 
 
 def recall_rows(
@@ -148,9 +147,7 @@ def _settings(state: SearchState | None, usual: SearchState) -> str:
 FOUND, WHEN = 10, 10
 """Cells of the number of results, or a date, and of the time."""
 NAME = 24
-"""Cells of the longest name."""
 WHEN_FROM = 60
-"""The width from which the time is shown."""
 
 
 class RecallList(BoxList[RecallRow]):
@@ -208,7 +205,6 @@ class RecallBox(ModalScreen[Recalled | None]):
         self._opened: RecallRow | None = None
         """The saved query whose news are listed."""
         self._news = ""
-        """The news in words."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="recall"):

@@ -47,7 +47,6 @@ class Chosen:
 LIMIT = 10
 """The first results, among which a document is or is not."""
 DOCUMENTS = 20
-"""Documents offered at once."""
 
 
 class DocumentLine(OrderedInput):
@@ -229,7 +228,7 @@ class ActionRow:
     effect: str = ""
     """What the change does to the rest, in short: `2 lost, 3 move`."""
     detail: str = ""
-    """The same with titles."""
+    """What it does, with the titles of documents."""
     changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Fields of the `SearchState` to change."""
 
@@ -239,12 +238,9 @@ class AnswerView:
     """Why a document is not among the first results, and what to do about it."""
 
     path: str
-    """As indexed."""
     title: str
     standing: str
-    """Where it stands, in a sentence."""
     reason: str
-    """Why; may be empty."""
     heading: str
     """What the actions are; or that no change helps."""
     actions: tuple[ActionRow, ...]
@@ -308,7 +304,7 @@ def _reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
 
 
 def _main_reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
-    if answer.path in answer.ranking.evidence.scope.muted_documents:
+    if answer.path in answer.ranking.evidence.scope.filters.muted_documents:
         return "The Index mode lists what is muted, and leaves it in again"
     if answer.stage == "filtered":
         only = f"searching only {state.path}" if state.path else ""
@@ -344,9 +340,7 @@ def _detail(rank: int, lost: Sequence[RankChange], moved: int) -> str:
 
 
 RANK_AFTER = 6
-"""Cells of `to 12`, right-aligned."""
 MOST_TEXT = 40
-"""Cells of the longest text of an action."""
 
 
 class AnswerList(BoxList[ActionRow]):

@@ -25,7 +25,6 @@ class Offer:
 
 
 EVERYTHING = Offer()
-"""What the app offers in a terminal."""
 
 NO_EDITOR = "a browser opens no editor: copy the path and edit the file where it is"
 NO_FILES = "a browser reads no file of the server: paste the lines instead"
@@ -76,13 +75,6 @@ BROWSER_KEYS: Mapping[str, str] = {
 Those of the command table come last: they work where the browser passes them on. Digits work
 outside fields. Some terminals in a browser send alt+up as ctrl+up.
 """
-
-KEPT_BY_BROWSERS = frozenset(
-    [f"f{number}" for number in (1, 3, 5, 6, 7, 9, 10, 11, 12)]
-    + [f"ctrl+{letter}" for letter in "defghjklnopqrstuw"]
-    + ["ctrl+tab", "ctrl+pageup", "ctrl+pagedown", "alt+left", "alt+right", "alt+home"]
-)
-"""Keys with a meaning in some browser, which does not pass all of them on."""
 
 
 def offer_in_browser(*, allow_writes: bool, has_several_bases: bool) -> Offer:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.ranking.explain import Comparison, RankChange, compare, explain_pair
 from kbx_tui.search.ranking.rank import Ranked, Ranking
-from kbx_tui.tui.drawing.ranked_rows import move_text
+from kbx_tui.tui.drawing.lines import move_text
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import tuning_of
 from kbx_tui.tui.explore.model import ExploreModel

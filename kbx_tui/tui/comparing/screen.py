@@ -17,7 +17,6 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.comparing.model import (
     ComparedResult,
     CompareModel,
@@ -239,7 +238,7 @@ class Compare(JudgingScreen):
         if view is not None:
             rows.border_title = Content(f"“{safe_line(view.query)}”")
             self._show_pair()
-            self.judge.show(self.app.keymap)
+            self.judge.show()
 
     def on_measure_changed(self) -> None:
         self.model.update()  # perhaps A is another
@@ -323,7 +322,7 @@ class CompareJudge(Judge):
     def _list(self) -> SideBySide:
         return self._screen.query_one(SideBySide)
 
-    def show(self, keymap: Keymap) -> None:
+    def show(self) -> None:
         self._list.show_grades(self._judging.grades_of(self._explore.state.query))
 
     def current(self) -> JudgedDocument | str:

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from textual.message import Message
@@ -56,6 +57,8 @@ class EngineClient:
         """Those that have not begun."""
         self._tasks: set[asyncio.Task[object]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._context = copy_context()
+        """That of the last request, in which Textual finds the app; threads have none of it."""
         self.engine: KnowledgeBase | None = None
         """The engine, for calls without I/O; None until it is open."""
         self.closed = threading.Event()
@@ -98,7 +101,7 @@ class EngineClient:
         if self.closed.is_set():
             request.close()
             return None
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._context = asyncio.get_running_loop(), copy_context()
         task: asyncio.Task[object] = asyncio.create_task(request)
         self._tasks.add(task)  # asyncio itself keeps only weak references
         task.add_done_callback(self._finish)
@@ -109,7 +112,7 @@ class EngineClient:
         if self._loop is None or self.closed.is_set():
             return
         try:
-            self._loop.call_soon_threadsafe(callback, *args)
+            self._loop.call_soon_threadsafe(callback, *args, context=self._context)
         except RuntimeError:  # the loop has been closed
             self.closed.set()
 

@@ -16,8 +16,16 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
-from kbx_tui.tui.drawing.ranked_rows import move_text, rank_moves
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    Look,
+    Span,
+    fit_line,
+    looks,
+    move_text,
+    rank_moves,
+)
 from kbx_tui.tui.experts.model import (
     WEIGHTS,
     ClaimRow,

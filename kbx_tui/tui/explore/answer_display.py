@@ -31,7 +31,6 @@ from kbx_tui.tui.widgets.lines_view import EmptyState, blank, dim_text, titled_t
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 RECENT_QUERIES = 3
-"""Earlier queries that an empty result list offers."""
 
 
 class AnswerDisplay:

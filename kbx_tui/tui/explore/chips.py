@@ -1,4 +1,4 @@
-"""The badge of the search mode, and the chips with dates and filters beside it."""
+"""What explore says of a search in a line: its mode, dates, filters, and the measured quality."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from textual.widget import Widget
 from kbx_tui.formatting import FLAT_REASONS, format_percent
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import MAX_QUERY
-from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
 from kbx_tui.tui.explore.view import DatesView, Mode
+from kbx_tui.tui.judging.live_measure import measure_candidates
+from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
 
@@ -46,7 +48,7 @@ SHORT_REASONS: Mapping[str, str] = {
     FLAT_REASONS["too_broad"]: "too many similar",
     FLAT_REASONS["nothing_linked"]: "nothing linked",
 }
-"""Where there is little room."""
+"""Reasons in short, where there is little room."""
 
 
 def mode_candidates(mode: Mode) -> tuple[str, ...]:
@@ -133,7 +135,6 @@ def _key(key: str, label: str) -> Line:
 
 
 CLOSE = " x "
-"""The end of a chip."""
 
 
 class FilterChip(ChipLine):
@@ -176,3 +177,31 @@ class FilterChip(ChipLine):
 
 def _chip(text: str) -> Line:
     return (Span(" "), Span(f"[{text}", "strong"), Span(CLOSE.rstrip(), "dim"), Span("]", "strong"))
+
+
+class MeasureLine(LineWidget):
+    """The newest measure of the settings; says what to do while there is nothing to measure."""
+
+    def show(self, judging: JudgingModel, keymap: Keymap) -> None:
+        wordings = _measure_wordings(judging, keymap)
+        self.show_line(lambda width: (Span(f" {longest_fitting(wordings, width - 2)}", "dim"),))
+
+
+def _measure_wordings(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
+    if not judging.queries and not keymap.offers("grade.0"):
+        return ()
+    if judging.queries and any(
+        settings and settings.is_fast for settings in (judging.pinned, judging.current)
+    ):
+        return ("a fast search is not measured",)
+    if judging.queries and judging.measured is not None:
+        return measure_candidates(judging.measured)
+    lowest, highest = (keymap.display_keys(command_by_id(f"grade.{grade}")) for grade in (0, 3))
+    if not judging.queries:
+        keys = f"{lowest}-{highest} grade a result"
+        following = f"{keymap.key_of('judge.next')} goes to the next"
+        quality = "then search quality shows here"
+        return (f"{keys}, {following}; {quality}", f"{keys}, {following}", keys)
+    if not any(query.is_measurable for query in judging.queries):
+        return (f"no result is graded 1-{highest}, so there is nothing to measure",)
+    return ("reading the judged queries …",)

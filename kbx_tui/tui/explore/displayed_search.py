@@ -15,8 +15,8 @@ from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow, Why
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.ranking.rank import Ranking
+    from kbx_tui.search.request import Tuning
     from kbx_tui.search.results.response import Snippet
 
 TITLE_CELLS = 40
@@ -36,7 +36,6 @@ class DisplayedSearch:
         """The newest ranking as it is shown."""
         self.retrieved_for: SearchState | None = None
         self.snippets: dict[str, Snippet] = {}
-        """By path."""
         self.outdated: dict[str, FileState] = {}
         """The documents with a snippet whose files are not what was indexed, by path."""
         self.requested_snippets: set[str] = set()

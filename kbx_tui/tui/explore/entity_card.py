@@ -46,7 +46,6 @@ class EntityCard(RowsView[str]):
         self._tops: list[int] = []
         """The first line of each row."""
         self._document_height = 1
-        """The lines that each document takes."""
         self._laid_out_height = 1
         """The visible height for which the card was last laid out."""
 

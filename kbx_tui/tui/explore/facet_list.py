@@ -46,7 +46,6 @@ class FacetRow:
     count: int
     """Results with it, or documents that link to it."""
     is_on: bool = False
-    """Whether the query is narrowed to it."""
 
 
 def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
@@ -107,7 +106,7 @@ BARS = " ▁▂▃▄▅▆▇█"
 MONTHS = 60
 """More months than these are shown as years."""
 WIDEST = 6
-"""Cells of a time in a short strip."""
+"""Cells of one time in a strip of few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ class DateStrip:
     end: int = 0
     """The last time of the span, at or after `start`."""
     width: int = MONTHS
-    """Cells for all of it."""
+    """Cells for the whole strip."""
 
     @classmethod
     def of(cls, months: Sequence[tuple[str, int]], width: int = MONTHS) -> Self:
@@ -212,9 +211,7 @@ TITLES: dict[Kind, str] = {
     "dates": "Dates",
 }
 LABEL = 32
-"""Cells of the longest label."""
 BAR = 24
-"""Cells of the longest bar."""
 WIDE = 60
 """Cells of a list from which words say what its colour says."""
 STRIP = 3

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from kbx_tui.search.browse import EntityName
     from kbx_tui.search.completion import FilterCompletions
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.evidence.tuning import Tuning
     from kbx_tui.search.query.filters import Dates, UnfinishedFilter
+    from kbx_tui.search.request import Tuning
     from kbx_tui.search.results.response import Snippet
 
 DEBOUNCE_SECONDS = 0.08
@@ -104,11 +104,9 @@ class ExploreModel:
         self.post: Callable[[Message], object] = lambda message: None
         """Takes to the screen what comes later, from the engine's thread."""
         self.state = SearchState()
-        """What is searched for now."""
         self.defaults = SearchState()
         """What kbx.toml says."""
         self.displayed = DisplayedSearch(client)
-        """The answer on the screen."""
         self.summary: BaseSummary | None = None
         """The open base; None before it is open."""
         self._undo = Undo()

@@ -43,6 +43,10 @@ class Panes(Horizontal):
         self._app_state = app_state
         self.has_live_room = False
         """Whether the terminal is large enough for the live preview."""
+        self.is_live = False
+        """Whether the live preview is shown, or would be if nothing were read in its place."""
+        self.read: Read | None = None
+        """The reader that is shown, if any."""
 
     def compose(self) -> ComposeResult:
         entities, results, why = EntityList(), ResultList(), WhyPane()
@@ -73,6 +77,7 @@ class Panes(Horizontal):
 
     def show_reader(self, read: Read | None) -> None:
         """Show the document or the card in place of the why pane; None shows the why pane again."""
+        self.read = read
         self.set_class(read is not None, "-reading")
         for name in READERS:
             self.set_class(name == read, f"-{name}")
@@ -86,20 +91,12 @@ class Panes(Horizontal):
 
     def fit(self, size: Size) -> None:
         self.has_live_room = size.width >= LIVE_WIDTH and size.height >= LIVE_HEIGHT
-        self.set_class(self.has_live_room and not self.has_class("-no-preview"), "-live")
-
-    @property
-    def is_live(self) -> bool:
-        """Whether the live preview is shown, or would be if nothing were read in its place."""
-        return self.has_class("-live")
+        self.is_live = self.has_live_room and not self.has_class("-no-preview")
+        self.set_class(self.is_live, "-live")
 
     @property
     def shown_pane(self) -> Pane:
         return next(name for name in PANES if self.has_class(f"-pane-{name}"))
-
-    @property
-    def read(self) -> Read | None:
-        return next((name for name in READERS if self.has_class(f"-{name}")), None)
 
     # Moving between panes, and hiding them.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kbx_tui.formatting import FLAT_REASONS, format_score, format_size, join_limited, mode_name
+from kbx_tui.formatting import format_score, format_size, join_limited, kept_words, mode_name
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.browse import EntityCard
@@ -21,15 +21,15 @@ from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Signal
 from kbx_tui.search.evidence.reranking import RERANK_MS
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY
-from kbx_tui.search.results.notes import (
+from kbx_tui.search.results.answer import (
     asks_for_experts,
     few_answers_note,
     find_few_answers,
+    in_order,
     not_dates_notes,
     reranker_failure,
     unknown_names_notes,
 )
-from kbx_tui.search.results.order import in_order
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import (
@@ -116,7 +116,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
         order=order,
         alpha_note=alpha_note,
         note=_note(ranking),
-        filters=tuple(safe_line(str(typed)) for typed in evidence.scope.typed),
+        filters=tuple(safe_line(str(typed)) for typed in evidence.scope.filters.typed),
         dates=_dates(evidence, state),
         gated=_gated(ranking),
     )
@@ -124,14 +124,11 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
 
 def mode_words(ranking: Ranking) -> Mode:
     evidence = ranking.evidence
-    reason = FLAT_REASONS.get(ranking.search_mode_reason, ranking.search_mode_reason)
-    if ranking.search_mode == "two_pass":
-        names = [safe_line(entity.name) for entity in ranking.kept_entities]
-        reason = join_limited(names, " + ", limit=2)
+    names = [safe_line(entity.name) for entity in ranking.kept_entities]
     timings = {name: took for name, took in evidence.timings.items() if name != RERANK_MS}
     return Mode(
         name=mode_name(ranking.search_mode, ranking.search_mode_reason),
-        reason=reason,
+        reason=kept_words(ranking.search_mode, ranking.search_mode_reason, names),
         preset=ranking.tuning.preset,
         milliseconds=timings.get("total", sum(timings.values())),
         vector_share=evidence.vector_share,

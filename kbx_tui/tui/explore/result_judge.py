@@ -7,13 +7,11 @@ from dataclasses import replace
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.judging.grades import DEPTH, judging_order
-from kbx_tui.tui.judging.judging_screen import MeasureLine
 from kbx_tui.tui.judging.model import JudgedDocument
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeScreen
@@ -30,10 +28,9 @@ class ResultJudge:
         self._proposed = ""
         """The document that was last gone to as the next to judge."""
 
-    def show(self, keymap: Keymap) -> None:
-        """Show the newest measure, and the grades of the query on the screen."""
+    def show(self) -> None:
+        """Show the grades of the query on the screen."""
         view = self._answer.view
-        self._screen.query_one(MeasureLine).show(self._judging, keymap)
         grades = self._judging.grades_of(view.query) if view is not None else {}
         self._screen.query_one(ResultList).show_grades(grades)
         self._screen.query_one(PreviewPane).show_grades(grades)

@@ -14,12 +14,18 @@ from textual.timer import Timer
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit
-from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, highlight, looks, slice_line
-from kbx_tui.tui.drawing.ranked_rows import (
+from kbx_tui.tui.drawing.lines import (
+    Line,
+    Look,
+    Span,
+    fit_line,
+    highlight,
+    looks,
     move_text,
     rank_moves,
     score_bar,
     shared_lengths,
+    slice_line,
     title_spans,
 )
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
@@ -33,7 +39,6 @@ if TYPE_CHECKING:
 
 
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
-"""The styles of the parts of a bar."""
 TITLE_MARGIN = 4
 """Cells of the upper border that hold no title."""
 TALL = 20

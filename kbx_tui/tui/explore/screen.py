@@ -16,7 +16,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
-from kbx_tui.tui.explore.chips import DateChip, FilterChip, ModeBadge
+from kbx_tui.tui.explore.chips import DateChip, FilterChip, MeasureLine, ModeBadge
 from kbx_tui.tui.explore.document_actions import Content, DocumentActions
 from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
@@ -48,7 +48,7 @@ from kbx_tui.tui.explore.view import (
     SnippetsReady,
 )
 from kbx_tui.tui.explore.why_pane import WhyPane
-from kbx_tui.tui.judging.judging_screen import JudgingScreen, MeasureLine
+from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure, GoTo
 from kbx_tui.tui.shell.tour import TourBubble
@@ -193,7 +193,8 @@ class Explore(JudgingScreen):
         if results.current is not None:
             self._show_current(results.current)
         if is_new:
-            self.judge.show(self.app.keymap)
+            self.judge.show()
+            self.on_measure_changed()
             if not self.query_line.has_focus:
                 self.app_state.remember_query(self.model.asked())
         if self.tour.is_shown:
@@ -231,6 +232,12 @@ class Explore(JudgingScreen):
     def on_files_changed(self, message: FilesChanged) -> None:
         self.query_one(ResultList).request_snippets()
         self.reader.reload(message.paths)
+
+    def on_grades_changed(self) -> None:
+        self.on_measure_changed()
+
+    def on_measure_changed(self) -> None:
+        self.query_one(MeasureLine).show(self.session.judging, self.app.keymap)
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)

@@ -39,11 +39,10 @@ class EntityRow:
     name: str
     type: str
     path: str
-    """Its page, or empty."""
+    """The path of its page, or empty."""
     score: float
     kept: bool
     signals: str
-    """Why it matched, in words."""
     muted: bool = False
     pinned: bool = False
     left_out: str = ""
@@ -115,7 +114,6 @@ class ExploreView:
     """That no document answers the topic, and why there are results all the same; or why results
     are not reranked; else empty."""
     filters: tuple[str, ...] = ()
-    """The filters typed in the query, as they are typed."""
     dates: DatesView | None = None
     """None where the query has no date words, or kbx.toml says that they are not read."""
     gated: int = 0
@@ -133,7 +131,7 @@ class Addend:
     name: str
     reason: str
     sentence: str = ""
-    """The same in a sentence without a full stop; empty where its name says enough."""
+    """What the addend says, in a sentence without a full stop; empty where its name says enough."""
 
 
 @dataclass(frozen=True, slots=True)

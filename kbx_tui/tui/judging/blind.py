@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.evaluation.blind_preferences import Better, Votes
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.request import Tuning
 
 
 BOX = 150

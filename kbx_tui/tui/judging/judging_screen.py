@@ -10,22 +10,20 @@ from textual.screen import ModalScreen
 
 from kbx_tui.safe_text import safe_lines
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.drawing.cell_text import wrap
-from kbx_tui.tui.drawing.lines import Line, Span, diff_look, looks
-from kbx_tui.tui.judging.live_measure import measure_candidates
-from kbx_tui.tui.judging.model import GradeTakenBack, JudgedDocument, JudgingModel
+from kbx_tui.tui.drawing.lines import Span, diff_look, looks
+from kbx_tui.tui.judging.model import GradeTakenBack, JudgedDocument
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.terminal_app import TerminalApp
-from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
+from kbx_tui.tui.widgets.lines_view import TextPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 
 class Judge(Protocol):
     """The documents of one screen, to be judged one after the other."""
 
-    def show(self, keymap: Keymap) -> None:
-        """Show grades and the newest measure."""
+    def show(self) -> None:
+        """Show the newest grades."""
 
     def current(self) -> JudgedDocument | str:
         """Return the document that a grade key is about, or a sentence why there is none."""
@@ -51,10 +49,7 @@ class JudgingScreen(ModeScreen):
 
     def on_grades_changed(self) -> None:
         self.query_one(StatusLine).clear_error()
-        self.judge.show(self.app.keymap)
-
-    def on_measure_changed(self) -> None:
-        self.judge.show(self.app.keymap)
+        self.judge.show()
 
     def on_grade_taken_back(self, message: GradeTakenBack) -> None:
         self.judge.return_to(message.query, message.path)
@@ -121,45 +116,6 @@ class JudgingScreen(ModeScreen):
     def _show_reason(self, reason: str) -> None:
         if reason:
             self.show_notice(reason)
-
-
-class MeasureLine(LineWidget):
-    """One line; says what to do while there is nothing to measure."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.candidates: tuple[str, ...] = ()
-        """Wordings, the longest first."""
-
-    def show(self, judging: JudgingModel, keymap: Keymap) -> None:
-        self.candidates = _candidates(judging, keymap)
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        fitting = (text for text in self.candidates if len(text) <= width - 2)
-        text = next(fitting, self.candidates[-1] if self.candidates else "")
-        return (Span(f" {text}", "dim"),)
-
-
-def _candidates(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
-    lowest, highest = (keymap.display_keys(command_by_id(f"grade.{grade}")) for grade in (0, 3))
-    keys = f"{lowest}-{highest}"
-    if not judging.queries and not keymap.offers("grade.0"):
-        return ()
-    if not judging.queries:
-        return (
-            f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next;"
-            " then search quality shows here",
-            f"{keys} grade a result, {keymap.key_of('judge.next')} goes to the next",
-            f"{keys} grade a result",
-        )
-    if any(settings and settings.is_fast for settings in (judging.pinned, judging.current)):
-        return ("a fast search is not measured",)
-    if judging.measured is not None:
-        return measure_candidates(judging.measured)
-    if not any(query.is_measurable for query in judging.queries):
-        return (f"no result is graded 1-{highest}, so there is nothing to measure",)
-    return ("reading the judged queries …",)
 
 
 class SaveSettings(ModalScreen[bool]):

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.formatting import format_count, format_percent, format_score
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.tui.engine.client import EngineClient
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.evidence.tuning import Preset
+    from kbx_tui.search.request import Preset
 
 
 EQUAL = 1e-12

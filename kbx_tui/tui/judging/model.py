@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes
     from kbx_tui.evaluation.judgments import JudgedQuery, Judgment
-    from kbx_tui.search.evidence.tuning import Preset, Tuning
+    from kbx_tui.search.request import Preset, Tuning
 
 SIGNIFICANCE = 0.05
 """As in `evaluation.significance`, which needs numpy."""

@@ -32,7 +32,7 @@ class Passage:
     redacted: frozenset[int]
     """Indices of lines that are shown greyed."""
     emphasis: Mapping[int, tuple[Mark, ...]]
-    """By index of the line."""
+    """The parts that were emphasized, by index of the line."""
 
 
 def passage_of(lines: Sequence[str], heading: int, redacted: frozenset[int]) -> Passage:
@@ -122,7 +122,6 @@ def _is_title(line: str) -> bool:
 
 
 MOST_TYPE = 20
-"""Cells of the type."""
 
 
 def front_summary(text: str, kinds: Sequence[Kind]) -> str:

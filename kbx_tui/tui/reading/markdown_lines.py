@@ -166,7 +166,7 @@ class TextLink:
     """A wikilink or a markdown link in a document."""
 
     place: Place
-    """Of its label, which is shown without brackets."""
+    """The place of its label, which is shown without brackets."""
     target: str
     """Where it leads, as written in the file."""
     is_embed: bool = False

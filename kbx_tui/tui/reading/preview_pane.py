@@ -60,7 +60,6 @@ class PreviewPane(TextPane):
         """The user asked for the next of something that the document has none of."""
 
         text: str
-        """That in a sentence."""
 
     @dataclass
     class Resized(Message):
@@ -79,12 +78,10 @@ class PreviewPane(TextPane):
         self.empty_state = no_document
         self._match = self._link = NO_PLACE
         self._error = ""
-        """Why the document cannot be read."""
         self._grades: Mapping[str, int | None] = {}
         self._folds_front = True
         """Whether the frontmatter of the next document is folded."""
         self._notice: list[Line] = []
-        """Shown instead of a document."""
         self._is_placed = True
         """Whether the best passage has been scrolled to with the height of the pane known."""
         self._best_offset = 0

@@ -58,9 +58,7 @@ class TextLayout:
     indents: Sequence[int]
     """The cells of margin and indent at the start of each row."""
     front_lines: int = 0
-    """The number of lines of the frontmatter."""
     is_folded: bool = False
-    """Whether the frontmatter is one row."""
 
     def folded(self, is_folded: bool) -> TextLayout:
         is_folded = is_folded and self.front_lines > 0

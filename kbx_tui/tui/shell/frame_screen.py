@@ -123,13 +123,14 @@ class FrameScreen(Screen[None]):
         The size is the app's: an event may hold an older one.
         """
         while (size := self.app.size) != self._laid_out:
-            if self._set_width_class(size.width):
+            is_other_class = self._set_width_class(size.width)
+            self._show_focused_pane()  # before a timer draws: a hidden pane loses the focus
+            self.fit(size)
+            if is_other_class:
                 await asyncio.sleep(LAYOUT_PAUSE)
                 if size != self.app.size:
                     continue
             self._laid_out = size
-            self._show_focused_pane()
-            self.fit(size)
             with self.app.batch_update():  # lay out now, draw later
                 await super().on_event(events.Resize(size, size))
             await asyncio.sleep(LAYOUT_PAUSE)

@@ -1,1 +1,0 @@
-"""Several knowledge bases searched together: one query line, one list, each row with its base."""

@@ -15,8 +15,15 @@ from kbx_tui.formatting import format_count, format_score
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import Line, Span, fit_line, highlight, looks
-from kbx_tui.tui.drawing.ranked_rows import shared_lengths, title_spans
+from kbx_tui.tui.drawing.lines import (
+    Line,
+    Span,
+    fit_line,
+    highlight,
+    looks,
+    shared_lengths,
+    title_spans,
+)
 from kbx_tui.tui.shell.frame_screen import FrameScreen
 from kbx_tui.tui.shell.messages import OpenBase
 from kbx_tui.tui.together.model import (

@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Any, Literal
 
 from kbx_tui.formatting import format_p, format_score
-from kbx_tui.search.evidence.tuning import MAX_ENTITIES_LIMIT, Tuning
+from kbx_tui.search.request import MAX_ENTITIES_LIMIT, Tuning
 from kbx_tui.tui.drawing.braille import DOTS_ACROSS, DOTS_DOWN, BrailleCanvas
 from kbx_tui.tui.drawing.lines import Line, Span
 

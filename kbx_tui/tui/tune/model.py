@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.optimise import Advice
     from kbx_tui.evaluation.significance import PairedDifference
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
-    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.request import Tuning
     from kbx_tui.tui.tune.curve import Curve, Measure
 
 

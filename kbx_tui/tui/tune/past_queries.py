@@ -17,7 +17,7 @@ from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory
-    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.request import Tuning
 
 
 BLOCKS = " ▁▂▃▄▅▆▇█"

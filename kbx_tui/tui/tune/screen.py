@@ -14,7 +14,6 @@ from textual.geometry import Size
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
 from kbx_tui.tui.shell.messages import GoTo
@@ -42,7 +41,7 @@ from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.request import Tuning
 
 
 Meanings = tuple[tuple[str, str], ...]
@@ -379,7 +378,7 @@ class QueryJudge(Judge):
     def __init__(self, screen: Tune) -> None:
         self._screen = screen
 
-    def show(self, keymap: Keymap) -> None:
+    def show(self) -> None:
         self._screen.show_queries()
 
     def current(self) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence
     from kbx_tui.evaluation.significance import PairedDifference
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
-    from kbx_tui.search.evidence.tuning import Tuning
+    from kbx_tui.search.request import Tuning
 
 
 @dataclass(frozen=True, slots=True)

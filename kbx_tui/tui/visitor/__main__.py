@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kbx_tui.ending import install, leave, on_signal
+from kbx_tui.http_service.server_process import limit_memory
 
 COLORS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 """What the terminal in the browser can show, unless the server says something else."""
@@ -18,6 +19,8 @@ def main() -> NoReturn:
     """Run the app until the visitor or the server ends it."""
     install()
     options = _options()
+    if options.memory_bytes is not None:
+        limit_memory(options.memory_bytes)
     for name, value in COLORS.items():
         os.environ.setdefault(name, value)
     from kbx_tui.tui.visitor.visitor_app import VisitorApp
@@ -37,6 +40,7 @@ def _options() -> argparse.Namespace:
         allow_abbrev=False,
     )
     parser.add_argument("--kb", type=Path, action="append", required=True, help="a base to show")
+    parser.add_argument("--memory-bytes", type=int, help="the most private data to use")
     parser.add_argument("--allow-writes", action="store_true", help="let the visitor write")
     parser.add_argument(
         "--scheme", choices=("light", "dark"), default="dark", help="what the system prefers"

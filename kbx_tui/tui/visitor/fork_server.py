@@ -1,11 +1,11 @@
 """Starts processes of the app for visitors as copies of itself, in which the program is loaded.
 
-    python -P -m kbx_tui.tui.visitor.fork_server DESCRIPTOR BYTES [ARGUMENT ...]
+    python -P -m kbx_tui.tui.visitor.fork_server DESCRIPTOR [ARGUMENT ...]
 
 DESCRIPTOR is a socket of the server. It receives requests, JSON objects with `number`, `columns`,
 `rows` and `arguments`, each with two sockets: for stdin and stdout of the new process, and for its
 stderr.
-ARGUMENT and `arguments` are those of `kbx_tui.tui.visitor`, BYTES the limit of its private data.
+ARGUMENT and `arguments` are those of `kbx_tui.tui.visitor`.
 Each request is answered with its `number` and the `pid` of the process, whose end is reported with
 `pid` and `code`.
 The fork server ends when its server does.
@@ -35,7 +35,7 @@ UNREADABLE = 70
 
 def main() -> None:
     """Serve requests until the other side is gone."""
-    descriptor, limit, *arguments = sys.argv[1:]
+    descriptor, *arguments = sys.argv[1:]
     control = socket.socket(fileno=int(descriptor))
     preload()
     wakened, wakening = socket.socketpair()
@@ -59,7 +59,7 @@ def main() -> None:
                 control.close()
                 wakened.close()
                 wakening.close()
-                _become(request, sockets, int(limit), arguments)
+                _become(request, sockets, arguments)
             for each in sockets:
                 os.close(each)
             _send(control, number=request["number"], pid=pid)
@@ -84,13 +84,10 @@ def preload() -> None:
     gc.freeze()  # a collection would write to the memory of all objects
 
 
-def _become(
-    request: dict[str, Any], sockets: list[int], limit: int, arguments: list[str]
-) -> NoReturn:
+def _become(request: dict[str, Any], sockets: list[int], arguments: list[str]) -> NoReturn:
     """Become the process of a visitor."""
     try:
         from kbx_tui.tui.visitor import __main__ as visitor
-        from kbx_tui.web.limited_process import limit_memory
 
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -103,7 +100,6 @@ def _become(
             os.close(each)
         os.environ["COLUMNS"], os.environ["ROWS"] = str(request["columns"]), str(request["rows"])
         sys.argv[1:] = [*arguments, *request["arguments"]]
-        limit_memory(limit)
         visitor.main()
     except BaseException:  # else nobody learns why it has failed
         traceback.print_exc()

@@ -192,9 +192,9 @@ class VisitorApp(KbxApp):
         return f"copied {name} to the clipboard of the browser: {text}"
 
     async def save_page(self, query: str, page: str) -> str:
-        from kbx_tui.sharing.page_file import slug
+        from kbx_tui.sharing.page_file import words_for_name
 
-        name = f"kbx-results-{slug(query)}.html"
+        name = f"kbx-results-{words_for_name(query)}.html"
         self.deliver_text(io.StringIO(page), save_filename=name, mime_type="text/html")
         return f"{name}, among the downloads of the browser"
 

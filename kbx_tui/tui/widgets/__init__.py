@@ -1,1 +1,0 @@
-"""Widgets shared by several screens: plain values in, messages out."""

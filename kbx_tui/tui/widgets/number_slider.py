@@ -60,7 +60,6 @@ class NumberSlider(LineWidget, can_focus=True):
         self.label, self.ends, self.format_value = label, ends, format_value
         self.note = ""
         self.marks: tuple[float, ...] = ()
-        """Values marked on the track."""
         self.set_reactive(NumberSlider.position, round(start * STEPS))
 
     @property
@@ -130,9 +129,7 @@ class SliderLayout:
     label: str
     ends: tuple[str, str]
     start: int
-    """Cells before the track."""
     track: int
-    """Cells of the track."""
     width: int
 
     @classmethod

@@ -21,8 +21,9 @@ from kbx_tui.bulk import ray_session
 from kbx_tui.bulk.ray_pool import QUEUE
 from kbx_tui.bulk.ray_workers import RayEngine
 from kbx_tui.index.build.workers import TEXTS_PER_TASK
-from kbx_tui.index.derived_files import BODIES, DOCUMENTS, VECTORS_NAME, WORDS
+from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.store import Store
+from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
 from kbx_tui.removal import INDEX_TABLES, RAY_FOLDER, remove_ray_folder
 from tests.functional.bulk import killed_build
 
@@ -93,7 +94,7 @@ def test_killed_build_resumes_to_the_index_of_a_single_process(
 
     for table in set(INDEX_TABLES) - {"meta"}:
         assert rows_of(fresh_demo, table) == rows_of(demo_kb_path, table)
-    for name in (WORDS.name, BODIES.name, DOCUMENTS.name, VECTORS_NAME):
+    for name in (WORDS.name, BODIES.name, DOCUMENTS.name, "vectors.bin"):
         built, expected = (base / ".kbx" / "index" / name for base in (fresh_demo, demo_kb_path))
         assert built.read_bytes() == expected.read_bytes(), name
     for question in QUESTIONS:

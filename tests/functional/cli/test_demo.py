@@ -42,13 +42,6 @@ def test_sample_is_installed_even_when_the_app_cannot_open(kbx: CommandLine, fol
     assert (folder / "kbx.toml").is_file()
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script_for_each_shell(kbx: CommandLine, shell: str) -> None:
-    ran = kbx("completion", shell)
-    assert ran.code == 0
-    assert f"_KBX_COMPLETE={shell}_complete" in ran.out
-
-
 def test_script_completes_commands_and_options() -> None:
     def completed(*words: str) -> list[str]:
         ran = run_program(

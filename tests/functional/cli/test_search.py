@@ -10,38 +10,6 @@ import pytest
 from tests.command_line import CommandLine, run_program
 from tests.functional.vaults import write_vault
 
-HOSTILE = {
-    "question-mark": "?",
-    "quotes": '"it\'s" `quoted` “so”',
-    "unbalanced": '"migration (AND',
-    "brackets": "[bold]migration[/bold] {a,b} (x)",
-    "operators": "migration AND OR NOT NEAR/3 ^2 ~1 +a -b field:value *",
-    "emoji": "🚢 migration 🧭",
-    "cjk": "移行の計画",
-    "right-to-left": "\u202emigration",
-    "escape": "\x1b[31mmigration\x07",
-    "nul": "migration\x00rollback",
-    "only-stop-words": "what did the and of it",
-    "sql": "'; DROP TABLE documents; --",
-    "wildcards": "100% _under_ *.md",
-    "long": "migration " * 1_000,
-    "one-long-word": "x" * 10_000,
-    "surrogate": "migration \udc80",
-}
-
-
-@pytest.mark.parametrize("query", HOSTILE.values(), ids=HOSTILE.keys())
-@pytest.mark.parametrize("fast", [[], ["--fast"]], ids=["meaning", "fast"])
-def test_any_text_is_a_valid_query(
-    kbx: CommandLine, demo_kb_path: Path, query: str, fast: list[str]
-) -> None:
-    ran = kbx("search", *fast, "--json", "--kb", demo_kb_path, "--", query)
-    assert (ran.code, ran.err) == (0, "")
-    assert isinstance(ran.json["results"], list)
-    listed = kbx("search", *fast, "--explain", "--kb", demo_kb_path, "--", query)
-    assert listed.code == 0
-    assert "\x1b" not in listed.out + listed.err
-
 
 @pytest.mark.parametrize("query", ["", "   ", "\t\n"], ids=["empty", "spaces", "blanks"])
 def test_empty_query_is_refused(kbx: CommandLine, demo_kb_path: Path, query: str) -> None:
@@ -153,22 +121,6 @@ def test_filters_that_match_nothing_are_named(
     ran = kbx("search", "migration", *filters, "--kb", demo_kb_path)
     assert (ran.code, ran.out) == (0, "")
     assert message in ran.err
-
-
-@pytest.mark.parametrize(
-    ("query", "path"),
-    [
-        ("Rollback plan", "memory/notes/2026-01-30-rollback-plan.md"),
-        ("memory/people/grace-tully.md", "memory/people/grace-tully.md"),
-        ("person:grace-tully", "memory/people/grace-tully.md"),
-    ],
-    ids=["title", "path", "id"],
-)
-def test_exact_title_path_or_id_ranks_first(
-    kbx: CommandLine, demo_kb_path: Path, query: str, path: str
-) -> None:
-    first = kbx("search", query, "--explain", "--json", "--kb", demo_kb_path).json["results"][0]
-    assert (first["path"], first["score"]) == (path, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -147,7 +146,6 @@ def test_searches_work_while_another_process_writes(tmp_path: Path) -> None:
         reader.refresh()
         assert reader.search("topic", limit=3).results
         searches += 1
-        time.sleep(0.01)
     assert process.returncode == 0
     assert searches
     reader.refresh()

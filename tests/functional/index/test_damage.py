@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import random
 import shutil
 from collections.abc import Iterator
@@ -13,13 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from benchmarks.faults.file_damage import KINDS, damage_files
 from benchmarks.faults.small_base import write_small_base
 from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase
-from kbx_tui.index.array_file import VERIFIED, digest_of, verified_files
-from kbx_tui.index.noted_state import DIGESTS, note_state
+from kbx_tui.index.array_file import VERIFIED, verified_files
+from kbx_tui.index.stamp import DIGESTS, read_stamp, write_stamp
 from kbx_tui.index.store import Store
 from kbx_tui.removal import INDEX_TABLES
 from tests.functional.vaults import stored_rows, write_vault
@@ -44,17 +44,11 @@ def flip(file: Path) -> None:
     file.write_bytes(content)
 
 
-def forget_table(index: Path, table: str) -> None:
-    """Make an index as it was before a table was added."""
-    shutil.rmtree(index / f"{table}.lance")
-    _, _, body = (index / DIGESTS).read_bytes().partition(b"\n")
-    noted = json.loads(body)
-    del noted["versions"][table]
-    noted["files"] = {
-        name: file for name, file in noted["files"].items() if not name.startswith(table)
-    }
-    body = json.dumps(noted).encode()
-    (index / DIGESTS).write_bytes(f"kbx digests 1 {digest_of(body):08x}\n".encode() + body)
+def restamp(index: Path, **changed: object) -> None:
+    """Write the stamp of an index with other content."""
+    stamp = read_stamp(index)
+    assert stamp is not None
+    write_stamp(index, replace(stamp, **changed))
 
 
 def forget_verified_files(index: Path) -> None:
@@ -112,39 +106,17 @@ def test_a_damaged_derived_file_is_said_and_written_again(base: Path) -> None:
     assert KnowledgeBase(base).index().repaired == ()
 
 
-def in_two_files(base: Path) -> tuple[Path, int]:
-    """Rewrite table vectors as two files; return the second and the number of its vectors."""
-    store = Store(str(index_of(base)))
-    table, files = store.table("vectors"), index_of(base) / "vectors.lance" / "data"
-    moved, before = table.to_arrow().slice(0, 5), set(files.iterdir())
-    store.delete("vectors", "text_hash", moved["text_hash"].to_pylist())
-    table.add(moved)
-    note_state(store, str(store.meta()["model"]))
-    (second,) = set(files.iterdir()) - before
-    return second, len(moved)
-
-
-@pytest.mark.parametrize("is_cut_off", [True, False])
-def test_only_the_vectors_of_a_damaged_file_are_computed_again(
-    base: Path, is_cut_off: bool
+@pytest.mark.parametrize("damage", ["removals", "flips"])
+def test_a_full_run_computes_all_vectors_again_if_a_file_of_them_is_damaged(
+    base: Path, damage: str
 ) -> None:
-    expected = found(base)
-    damaged, count = in_two_files(base)
-    if is_cut_off:
-        damaged.write_bytes(damaged.read_bytes()[:100])
-    else:
-        flip(damaged)
-    assert "table vectors" in KnowledgeBase(base).status().damage[0]
+    expected, vectors = found(base), KnowledgeBase(base).status().vectors
+    (file,) = (index_of(base) / "vectors.lance" / "data").iterdir()
+    KINDS[damage](file, random.Random(2))
+    assert "table vectors" in KnowledgeBase(base).status().damage[0] or damage == "removals"
     report = KnowledgeBase(base).index(full=True)
-    assert (report.embedded, report.finished) == (count, True)
+    assert (report.embedded, report.finished) == (vectors, True)
     assert found(base) == expected
-    assert KnowledgeBase(base).check(read_data=True).sound
-
-
-def test_without_any_readable_vector_a_full_run_computes_all(base: Path) -> None:
-    for file in (index_of(base) / "vectors.lance" / "data").iterdir():
-        file.unlink()
-    assert KnowledgeBase(base).index(full=True).embedded > 0
     assert KnowledgeBase(base).check(read_data=True).sound
 
 
@@ -300,24 +272,40 @@ def test_a_damaged_build_id_is_said_by_check_and_replaced_by_the_next_run(base: 
     assert found(base) == before
 
 
-def test_an_index_without_the_uses_of_names_is_rebuilt_once_with_its_vectors(base: Path) -> None:
-    first = KnowledgeBase(base).index()
-    forget_table(index_of(base), "name_uses")
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"meta": {"schema_version": 3, "model": "other"}},
+        {"counts": {"documents": 1}},
+        {"versions": dict.fromkeys(INDEX_TABLES, 1)},
+    ],
+    ids=["meta", "counts", "older"],
+)
+def test_a_stamp_that_does_not_fit_the_tables_is_found_and_replaced(
+    base: Path, changed: dict[str, dict[str, Any]]
+) -> None:
+    first, before = KnowledgeBase(base).index(), found(base)
+    stamp = read_stamp(index_of(base))
+    assert stamp is not None
+    restamp(index_of(base), **{key: getattr(stamp, key) | new for key, new in changed.items()})
+    is_wrong = "versions" not in changed  # of older tables it says nothing that is used
+    faults = KnowledgeBase(base).check().faults
+    assert any("does not fit the tables" in fault.what for fault in faults) is is_wrong
     report = KnowledgeBase(base).index()
-    assert report.repaired == (
-        f"the index at {index_of(base)} was made by an older version; it has been rebuilt",
-    )
-    assert (report.embedded, report.reused) == (0, first.vectors)
-    assert KnowledgeBase(base).index().repaired == ()
+    assert (report.embedded, report.vectors) == (0, first.vectors)
+    assert bool(report.repaired) is is_wrong
+    assert read_stamp(index_of(base)) is not None
     assert KnowledgeBase(base).check(read_data=True).sound
-
-
-def test_a_search_rebuilds_an_index_without_the_uses_of_names(base: Path) -> None:
-    KnowledgeBase(base).index()
-    before = found(base)
-    forget_table(index_of(base), "name_uses")
     assert found(base) == before
-    assert stored_rows(base, "name_uses")
+
+
+def test_an_index_with_a_stamp_of_another_version_is_rebuilt_with_its_vectors(base: Path) -> None:
+    first, stamp = KnowledgeBase(base).index(), index_of(base) / DIGESTS
+    stamp.write_bytes(stamp.read_bytes().replace(b"kbx digests 2", b"kbx digests 1", 1))
+    report = KnowledgeBase(base).index()
+    assert "DIGESTS" in report.repaired[0]
+    assert (report.embedded, report.reused) == (0, first.vectors)
+    assert KnowledgeBase(base).check(read_data=True).sound
 
 
 @pytest.mark.parametrize("is_search", [False, True], ids=["run", "search"])
@@ -326,7 +314,7 @@ def test_an_index_of_another_model_is_not_embedded_again_because_it_is_damaged(
 ) -> None:
     store = Store(str(index_of(base)))
     store.write_meta({**store.meta(), "model": "other"})
-    forget_table(index_of(base), "name_uses")
+    flip(index_of(base) / DIGESTS)
     with pytest.raises(IndexForeign, match=r"embedding model other, but .* run `kbx index --full`"):
         KnowledgeBase(base).search("soup") if is_search else KnowledgeBase(base).index()
     assert stored_rows(base, "vectors")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.derived_files import DOCUMENTS
-from kbx_tui.index.load_snapshot import documents_by_path, matching_documents, read_snapshot
+from kbx_tui.index.load_snapshot import documents_of, read_snapshot
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.stored_documents import DOCUMENTS
 from kbx_tui.search.query.named_documents import KnownItems, TitleWords
 from tests.functional.vaults import store_of
 
@@ -83,8 +83,8 @@ def test_changed_documents_are_read_beside_the_mapped_file(
 def test_an_unchanged_index_is_mapped_and_a_damaged_file_is_written_again(demo_copy: Path) -> None:
     snapshot = read_snapshot(store_of(demo_copy))
     (segment,) = snapshot.segments
-    arrays = [getattr(segment.documents, field.name) for field in fields(segment.documents)]
-    assert not any(array.flags.owndata for array in arrays)
+    assert not segment.documents.paths.data.flags.owndata
+    assert not segment.documents.versions.flags.owndata
     data = file_of(demo_copy).read_bytes()
     file_of(demo_copy).write_bytes(data[:-70] + b"damaged" + data[-63:])
     with KnowledgeBase(demo_copy) as kb:
@@ -102,8 +102,12 @@ def test_documents_read_in_blocks_are_all_documents_by_path(
     with KnowledgeBase(demo_copy) as kb:
         kb.index(fast=True)
     store, columns = store_of(demo_copy), ["version", "title", "body"]
-    at_once = list(matching_documents(store, columns, None))
+    at_once = list(documents_of(store, columns))
     assert any(row["path"].endswith(page.name) for row in at_once)
     monkeypatch.setattr(f"kbx_tui.index.load_snapshot.{limit}", 3)
-    assert list(documents_by_path(store, columns)) == at_once
+    assert list(documents_of(store, columns)) == at_once
+    some = np.array([row["version"] for row in at_once[1::9]], np.bytes_)
+    for share in (0.0, 1.0):
+        monkeypatch.setattr("kbx_tui.index.derived_files.STALE_SHARE", share)
+        assert list(documents_of(store, columns, some)) == at_once[1::9]
     assert [row["path"] for row in at_once] == sorted(row["path"] for row in at_once)

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.derived_files import ENTITIES, FACTS, LINKS, NAMES
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.load_snapshot import read_snapshot
-from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.snapshot import LINKS, Snapshot
 from kbx_tui.index.store import Store
+from kbx_tui.index.stored_entities import ENTITIES, FACTS
+from kbx_tui.index.stored_names import NAMES
 from tests.functional.vaults import store_of
 
 
@@ -36,7 +37,7 @@ def files_of(store: Store) -> list[Path]:
 def test_mapped_entities_and_links_equal_those_of_the_tables(demo_copy: Path) -> None:
     store = store_of(demo_copy)
     mapped = read_snapshot(store)
-    assert not mapped.entities.stored.names.flags.owndata
+    assert not mapped.entities.stored.names.data.flags.owndata
     assert not mapped.names.full_hashes.flags.owndata
     expected = contents_of(mapped)
     written = [file.read_bytes() for file in files_of(store)]

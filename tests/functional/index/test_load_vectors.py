@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.model_files import BUNDLED
-from kbx_tui.index.derived_files import VECTORS_NAME
+from kbx_tui.index.arrays import Rows
 from kbx_tui.index.load_snapshot import read_snapshot
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import Store
+from kbx_tui.index.vectors import vector_tables
 from kbx_tui.index.vectors.load_vectors import load_vectors, refresh_vectors_file
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.index.vectors.vector_tables import read_vectors
+from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix
+from kbx_tui.index.vectors.vector_segment import VectorSegment
 from tests.functional.vaults import store_of
 
 MODEL, DIMENSION = BUNDLED.name, 384
@@ -23,7 +27,7 @@ STALE_SHARE = "kbx_tui.index.derived_files.STALE_SHARE"
 
 
 def vectors_file_of(base: Path) -> Path:
-    return base / ".kbx" / "index" / VECTORS_NAME
+    return base / ".kbx" / "index" / "vectors.bin"
 
 
 def load(base: Path) -> tuple[VectorMatrix, VectorMatrix]:
@@ -31,7 +35,15 @@ def load(base: Path) -> tuple[VectorMatrix, VectorMatrix]:
     store = store_of(base)
     snapshot = read_snapshot(store)
     loaded = load_vectors(store, snapshot, model=MODEL, dimension=DIMENSION)
-    return loaded, read_vectors(store, snapshot, DIMENSION)
+    return loaded, from_tables(store, snapshot)
+
+
+def from_tables(store: Store, snapshot: Snapshot) -> VectorMatrix:
+    rows, profiles = np.arange(len(snapshot.versions)), snapshot.entities.stored.profiles
+    stored, coverage = vector_tables.read_vectors(store, snapshot, rows, profiles, DIMENSION)
+    coverage += Coverage(len(profiles), int(np.count_nonzero(stored.profiles == b"")))
+    of_entities = ProfileVectors.of(stored.entities, stored.quantized_entities())
+    return VectorMatrix((VectorSegment.of(stored, rows),), of_entities, coverage)
 
 
 def documents_of(vectors: VectorMatrix) -> dict[int, list[bytes]]:
@@ -68,16 +80,17 @@ def assert_equal(vectors: VectorMatrix, expected: VectorMatrix) -> None:
 def no_full_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail when all vectors are read from the tables to load them."""
 
-    def fail(*_: object) -> VectorMatrix:
-        raise AssertionError("all vectors were read from the tables")
+    def some(store: Store, snapshot: Snapshot, rows: Rows, *rest: Any) -> Any:
+        assert len(rows) < len(snapshot.versions), "all vectors were read from the tables"
+        return vector_tables.read_vectors(store, snapshot, rows, *rest)
 
-    monkeypatch.setattr("kbx_tui.index.vectors.load_vectors.read_vectors", fail)
+    monkeypatch.setattr("kbx_tui.index.vectors.load_vectors.read_vectors", some)
 
 
 @pytest.mark.usefixtures("no_full_read")
 def test_loading_an_unchanged_index_maps_the_file_without_copying(demo_copy: Path) -> None:
-    loaded, from_tables = load(demo_copy)
-    assert_equal(loaded, from_tables)
+    loaded, expected = load(demo_copy)
+    assert_equal(loaded, expected)
     assert not loaded.segments[0].chunks.flags.owndata
     assert not loaded.segments[0].chunks.flags.writeable
 
@@ -131,9 +144,11 @@ def test_changed_documents_are_read_beside_the_mapped_file(
     with KnowledgeBase(demo_copy) as kb:
         kb.index()
     assert vectors_file_of(demo_copy).read_bytes() == before
-    loaded, from_tables = load(demo_copy)
-    assert_equal(loaded, from_tables)
-    assert not loaded.segments[0].chunks.flags.owndata
+    loaded, expected = load(demo_copy)
+    assert_equal(loaded, expected)
+    assert not any(segment.chunks.flags.owndata for segment in loaded.segments)
+    vectors_file_of(demo_copy).with_name("vectors-new.bin").unlink(missing_ok=True)
+    assert_equal(*load(demo_copy))
     monkeypatch.setattr(STALE_SHARE, 0.0)  # one is many then: they are read in one pass
     assert_equal(*load(demo_copy))
 
@@ -150,9 +165,10 @@ def test_chunks_without_vectors_lower_the_coverage(
         kb.index()
     complete, _ = load(demo_copy)
     store_of(demo_copy).table("vectors").delete("true")
-    loaded, from_tables = load(demo_copy)
+    (vectors_file_of(demo_copy).parent / "vectors-new.bin").unlink()
+    loaded, expected = load(demo_copy)
     assert 0.0 < loaded.coverage.share < complete.coverage.share == 1.0
-    assert from_tables.coverage.share == 0.0
+    assert expected.coverage.share == 0.0
 
 
 def test_the_file_is_rewritten_after_many_changes(
@@ -172,21 +188,21 @@ def test_the_file_is_rewritten_after_many_changes(
 def test_without_a_valid_file_vectors_are_read_from_the_tables(
     demo_copy: Path, damage: str
 ) -> None:
-    file, (_, expected) = vectors_file_of(demo_copy), load(demo_copy)
+    file, (_, before) = vectors_file_of(demo_copy), load(demo_copy)
     if damage == "missing":
         file.unlink()
     elif damage == "cut off":
         file.write_bytes(file.read_bytes()[:-4096])
     else:
         current, other = (
-            (b"MiniLM", b"MaxiLM") if damage == "other model" else (b"vectors 3", b"vectors 1")
+            (b"MiniLM", b"MaxiLM") if damage == "other model" else (b"vectors 4", b"vectors 1")
         )
         header, _, rest = file.read_bytes().partition(b"\n")
         assert current in header
         file.write_bytes(header.replace(current, other) + b"\n" + rest)
-    loaded, from_tables = load(demo_copy)
-    assert_equal(loaded, from_tables)
+    loaded, expected = load(demo_copy)
     assert_equal(loaded, expected)
+    assert_equal(loaded, before)
     assert loaded.segments[0].chunks.flags.owndata
     with KnowledgeBase(demo_copy) as kb:
         kb.index()
@@ -213,15 +229,15 @@ def test_an_empty_base_has_no_vectors(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     with KnowledgeBase(tmp_path) as kb:
         kb.index()
-    loaded, from_tables = load(tmp_path)
-    assert_equal(loaded, from_tables)
+    loaded, expected = load(tmp_path)
+    assert_equal(loaded, expected)
     assert not documents_of(loaded)
 
 
 def test_an_older_snapshot_gets_its_own_vectors(demo_copy: Path) -> None:
     store = store_of(demo_copy)
     snapshot = read_snapshot(store)
-    expected = read_vectors(store, snapshot, DIMENSION)
+    expected = from_tables(store, snapshot)
     delete(demo_copy)
     with KnowledgeBase(demo_copy) as kb:
         kb.index()
@@ -234,6 +250,6 @@ def test_the_file_is_the_same_however_many_documents_are_written_at_once(
     file, before = vectors_file_of(demo_copy), vectors_file_of(demo_copy).read_bytes()
     for at_once in (1, 40):
         file.unlink()
-        monkeypatch.setattr("kbx_tui.index.vectors.load_vectors.BLOCK", at_once)
+        monkeypatch.setattr("kbx_tui.index.vectors.vector_tables.BLOCK", at_once)
         refresh_vectors_file(store_of(demo_copy), model=MODEL, dimension=DIMENSION)
         assert file.read_bytes() == before

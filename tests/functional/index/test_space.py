@@ -17,7 +17,6 @@ from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.build import vector_stage
 from kbx_tui.index.build.document_stage import CHUNK_TEXT_COLUMNS, read_chunk_texts
-from kbx_tui.index.table_reader import TableReader
 from kbx_tui.index.tables import text_hash
 from kbx_tui.removal import INDEX_TABLES
 from tests.functional.vaults import store_of, write_vault
@@ -77,8 +76,7 @@ def test_files_of_a_killed_run_are_deleted_when_they_take_much(
 def test_a_reader_of_files_that_are_deleted_meanwhile_reads_again(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader, asynchronous, writer = store_of(base), TableReader(store_of(base).uri), store_of(base)
-    asynchronous.versions()
+    reader, writer = store_of(base), store_of(base)
     stale = lancedb.connect(writer.uri).open_table("documents")  # stays at its version
     for number in range(2):
         edit(base, number)
@@ -90,8 +88,6 @@ def test_a_reader_of_files_that_are_deleted_meanwhile_reads_again(
     monkeypatch.setattr(reader, "table", lambda _: opened.pop(0))
     expected = sorted(writer.column("documents", "path"))
     assert sorted(reader.column("documents", "path")) == expected
-    rows = asynchronous.rows("documents", ["path"], "path != ''")
-    assert sorted(rows["path"].to_pylist()) == expected
 
 
 def test_chunks_are_positions_in_the_bodies(base: Path) -> None:

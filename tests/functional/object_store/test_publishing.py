@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from tests.functional.object_store.machines import Machine, client_of, writer_ma
 from tests.functional.object_store.s3_server import ACCESS_KEY, SECRET_KEY
 from tests.functional.object_store.slow_network import slow_network
 from tests.trusting import configure_trusted
+from tests.waiting import wait_until
 
 QUERY = "what has Grace been working on?"
 
@@ -79,9 +79,7 @@ def test_open_session_looks_for_newer_versions_by_itself(
         writer.publish()
         monkeypatch.setenv("KBX_CACHE_DIR", str(reader.cache))
         monkeypatch.setattr("kbx_tui.object_store.published_index.CHECK_SECONDS", 0.0)
-        deadline = time.monotonic() + 30
-        while not kb.refresh() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(kb.refresh)
         assert [result.path for result in kb.search("quasar").results]
 
 

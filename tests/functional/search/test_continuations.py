@@ -134,10 +134,6 @@ def test_nothing_propagates_when_evaluating_the_seed_preset(kb: KnowledgeBase) -
     assert seed.results[0].reciprocal_rank < ours.results[0].reciprocal_rank == 0.5
 
 
-def test_default_of_the_setting_equals_that_of_retrieval() -> None:
-    assert SearchSettings().parts == PROPAGATION_SHARE
-
-
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
 def test_share_out_of_range_is_rejected(kb: KnowledgeBase, share: float) -> None:
     with pytest.raises(OutOfRange, match="parts must be within"):

@@ -15,7 +15,7 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
 from kbx_tui.evaluation.metrics import ndcg
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 
 JUDGMENTS = Path(__file__).with_name("demo_judgments")
 CUTOFF = 10

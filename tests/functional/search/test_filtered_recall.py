@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +11,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
-from kbx_tui.index.vectors.vector_tables import quantize_with_context
-from tests.no_profiles import NO_PROFILES
+from tests.vectors import NO_PROFILES, stored_vectors
 
 DIMENSION, NEAREST = 32, 10
 
@@ -20,17 +21,10 @@ def random_vectors(documents: int) -> VectorMatrix:
     lengths = random.integers(1, 9, documents)
     chunks = random.standard_normal((int(lengths.sum()), DIMENSION)).astype(np.float32)
     chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
-    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    starts = np.concatenate(([0], np.cumsum(lengths)))
     contexts, shares = np.zeros((documents, DIMENSION), np.float32), np.ones(documents, np.float32)
-    segment = VectorSegment.of(
-        chunks=chunks,
-        lines=np.ones(len(chunks), np.int32),
-        document_rows=np.arange(documents),
-        starts=starts,
-        contexts=contexts,
-        chunk_weights=shares,
-        quantized=quantize_with_context(chunks, starts, contexts, shares),
-    )
+    rows = np.arange(documents)
+    segment = VectorSegment.of(stored_vectors(chunks, starts, contexts, shares, rows), rows)
     return VectorMatrix((segment,), NO_PROFILES, Coverage(len(chunks), 0))
 
 
@@ -46,13 +40,12 @@ def test_nearest_documents_in_scope_equal_brute_force(
     in_scope = random.random(documents) < share
     query = random.standard_normal(DIMENSION).astype(np.float32)
     (segment,) = vectors.segments
-    ends = [*segment.starts[1:], len(segment.chunks)]
     expected = np.array(
         [
             max(float(np.dot(chunk, query)) for chunk in segment.chunks[start:end])
             if is_in_scope
             else -np.inf
-            for start, end, is_in_scope in zip(segment.starts, ends, in_scope, strict=True)
+            for (start, end), is_in_scope in zip(pairwise(segment.starts), in_scope, strict=True)
         ]
     )
     cosines = np.nan_to_num(vectors.best_cosine(query[None], in_scope)[0], nan=-np.inf)

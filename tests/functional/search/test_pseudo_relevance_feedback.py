@@ -14,8 +14,8 @@ from kbx_tui.embedding.embedder import Vector
 from kbx_tui.errors import OutOfRange
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.search.evidence.evidence import Evidence, Rows
-from kbx_tui.search.evidence.scores import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT, Rows
 from kbx_tui.search.retrieval import document_pass
 
 TOPIC = "how do we roll the cut-over back?"
@@ -26,10 +26,6 @@ def retrieved(base: Path, **search: object) -> Evidence:
     with KnowledgeBase(base, settings=settings) as kb:
         evidence: Evidence = kb.retrieve(TOPIC)
         return evidence
-
-
-def test_default_of_the_setting_equals_that_of_retrieval() -> None:
-    assert SearchSettings().feedback == FEEDBACK_WEIGHT
 
 
 def test_explain_lists_three_feedback_documents(demo_kb_path: Path) -> None:

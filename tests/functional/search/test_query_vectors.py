@@ -9,7 +9,7 @@ import pytest
 
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import EmbeddingError
-from kbx_tui.search.query.query_vectors import KEPT, QueryVectors
+from kbx_tui.search.retrieval.retrieve import VECTORS_KEPT, QueryVectors
 
 
 def test_vector_does_not_depend_on_other_queries() -> None:
@@ -50,7 +50,7 @@ def test_latest_vectors_are_cached() -> None:
     failing: Any = Failing()
     failing.calls = 1
     vectors = QueryVectors(lambda: failing)
-    for number in range(KEPT + 1):
+    for number in range(VECTORS_KEPT + 1):
         vectors.vector(str(number))
     assert vectors.known("0") is None
-    assert vectors.known(str(KEPT)) is not None
+    assert vectors.known(str(VECTORS_KEPT)) is not None

@@ -72,12 +72,6 @@ def test_query_about_statements_of_a_person_returns_meetings_first(kb: Knowledge
     assert kb.search("what did Alice say?").results[0].path.startswith("memory/meetings/")
 
 
-def test_pure_topic_gives_a_flat_search_with_a_reason(kb: KnowledgeBase) -> None:
-    meta = kb.search("how do deployment rollbacks work?").meta
-    assert meta.search_mode == "flat"
-    assert meta.search_mode_reason in ("no_entities", "below_threshold")
-
-
 def test_team_is_linked_to_documents_of_its_members(kb: KnowledgeBase) -> None:
     response = kb.search("what did the Platform team decide about the database?")
     assert response.meta.pass1_entities[0].id == "team:platform"
@@ -107,26 +101,6 @@ def test_path_filter_applies_in_every_mode(
     assert all(path.startswith("memory/notes/") for path in found)
     if not options.get("gate"):
         assert "memory/notes/rollbacks.md" in found
-
-
-def test_scores_do_not_depend_on_the_filter(kb: KnowledgeBase) -> None:
-    query = "rollback of a release"
-    everywhere = {r.path: r.score for r in kb.search(query, limit=50).results}
-    inside = {r.path: r.score for r in kb.search(query, limit=50, path="memory/notes").results}
-    assert inside and inside.items() <= everywhere.items()
-
-
-def test_explain_shows_the_path_and_the_documents_in_scope(kb: KnowledgeBase) -> None:
-    explain = kb.search("rollback", path="memory/notes", explain=True).meta.explain
-    assert explain is not None
-    assert explain["path"] == "memory/notes"
-    pipeline = {"in_scope": 2, "status": "complete"}
-    assert (explain["lexical"], explain["vector"]) == (pipeline, pipeline)
-
-
-def test_document_types_filter_the_results(kb: KnowledgeBase) -> None:
-    found = paths(kb, "migration", doc_types=["meeting"])
-    assert found == ["memory/meetings/2026/03/17/go-no-go.md"]
 
 
 def test_vectors_find_a_document_without_a_common_word(kb: KnowledgeBase) -> None:

@@ -11,9 +11,7 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.retrieval import convergence, document_pass
 from kbx_tui.search.retrieval.document_pass import TopKRequest
 
@@ -89,7 +87,7 @@ def test_most_searches_stop_early(kb: KnowledgeBase) -> None:
 def test_top_k_evidence_rejects_another_tuning(kb: KnowledgeBase) -> None:
     tuning = kb.tuning()
     searcher = Searcher(Session(kb.root, kb.settings))
-    evidence = searcher.retrieve(SearchRequest(QUERIES[0]), TopKRequest(tuning, 2, rank))
+    evidence = searcher.retrieve(SearchRequest(QUERIES[0]), TopKRequest(tuning, 2))
     assert evidence.only_for == tuning
     ranking = kb.rank(evidence, tuning)
     with pytest.raises(OutOfRange, match="retrieve"):

@@ -15,12 +15,11 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.errors import IndexFault
-from kbx_tui.index.array_file import ArrayPart
-from kbx_tui.index.derived_files import LISTS, vectors_file
-from kbx_tui.index.vectors import build_lists, vector_lists
-from kbx_tui.index.vectors.build_lists import refresh_vector_lists
-from kbx_tui.index.vectors.vector_lists import VectorLists
-from kbx_tui.search.retrieval import wide_scope
+from kbx_tui.index.array_file import ArrayWriter
+from kbx_tui.index.vectors import vector_lists
+from kbx_tui.index.vectors.vector_lists import LISTS, VectorLists, refresh_vector_lists
+from kbx_tui.index.vectors.vector_segment import VectorSegment, vectors_file
+from kbx_tui.search.retrieval import scope
 from kbx_tui.tools.json_output import search_json
 from kbx_tui.tui.explore.chips import mode_candidates
 from kbx_tui.tui.explore.presenting import mode_words
@@ -43,9 +42,9 @@ def build(base: Path) -> VectorLists | None:
 def base(demo_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a base whose scope is too wide, with lists of which a search reads few."""
     monkeypatch.setattr(vector_lists, "EXACT_CHUNKS", 100)
-    monkeypatch.setattr(build_lists, "RECALL_TARGET", 0.6)
+    monkeypatch.setattr(vector_lists, "RECALL_TARGET", 0.6)
     for name, count in (("BY_WORDS", 5), ("BY_MEANING", 5), ("LINKED", 10)):
-        monkeypatch.setattr(wide_scope, name, count)
+        monkeypatch.setattr(scope, name, count)
     assert build(demo_copy) is not None
     return demo_copy
 
@@ -67,12 +66,12 @@ def test_reading_all_lists_finds_what_a_scan_finds(base: Path) -> None:
     assert lists is not None
     assert stored is not None
     lists = replace(lists, probes=np.array([len(lists.starts) - 1]))
-    segment = stored.to_segment(DIMENSION)
+    segment = VectorSegment.of(stored, np.arange(len(stored.versions)))
     query = segment.chunks[7]
     cosine, _ = segment.approximate_cosine(query, segment.document_rows)
     nearest = lists.best_documents(query, None, 10, 1.0)
     np.testing.assert_array_equal(np.sort(cosine[nearest]), np.sort(cosine)[-10:])
-    wanted = np.arange(len(segment.starts)) % 2 == 0
+    wanted = np.arange(len(segment.contexts)) % 2 == 0
     nearest = lists.best_documents(query, wanted, 10, 1.0)
     np.testing.assert_array_equal(np.sort(cosine[nearest]), np.sort(cosine[::2])[-10:])
 
@@ -177,14 +176,12 @@ def test_a_disk_that_is_full_ends_with_a_sentence_and_leaves_the_lists_as_they_w
     lists, folder = LISTS.map(store_of(base)), base / ".kbx" / "index"
     assert lists is not None
     LISTS.write(store_of(base), replace(lists, source=np.array([1], np.uint32)))
-    before, append = (folder / LISTS.name).read_bytes(), ArrayPart.append
+    before = (folder / LISTS.name).read_bytes()
 
-    def no_room_for_codes(part: ArrayPart, piece: np.ndarray) -> None:
-        if part.dtype == np.int8:
-            raise OSError(28, "No space left on device")
-        append(part, piece)
+    def no_room_for_codes(*_: object) -> None:
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ArrayPart, "append", no_room_for_codes)
+    monkeypatch.setattr(ArrayWriter, "map", no_room_for_codes)
     with pytest.raises(IndexFault, match=r"vectors-ivf\.bin: no space left on the device"):
         build(base)
     assert (folder / LISTS.name).read_bytes() == before

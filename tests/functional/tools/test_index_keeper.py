@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,7 @@ from kbx_tui import IndexFault, KnowledgeBase
 from kbx_tui.tools import engine_worker
 from kbx_tui.tools import engine_worker as index_keeper
 from kbx_tui.tools.engine_worker import EngineWorker, IndexKeeper
-
-PATIENCE = 60.0
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        threading.Event().wait(0.5)
+from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -60,9 +51,9 @@ def test_files_that_change_are_found_by_words_and_meaning(server: EngineWorker, 
         cosines = [r["explain"]["cosine"] for r in answer["results"] if r["path"] == path]
         return any(cosine is not None for cosine in cosines) and not answer["meta"]["notes"]
 
-    wait_for(is_complete)
+    wait_until(is_complete)
     (base / path).unlink()
-    wait_for(lambda: path not in paths(found(server, "zorkmid")))
+    wait_until(lambda: path not in paths(found(server, "zorkmid")))
 
 
 def test_changes_from_before_the_server_are_made_up(server: EngineWorker, base: Path) -> None:
@@ -71,8 +62,8 @@ def test_changes_from_before_the_server_are_made_up(server: EngineWorker, base: 
         kb.index(fast=True)
     (base / "memory/notes/later.md").write_text("# Later\n\nA quux.\n", encoding="utf-8")
     found(server, "rollback")
-    wait_for(lambda: "memory/notes/later.md" in paths(found(server, "quux")))
-    wait_for(lambda: found(server, "zorkmid")["meta"]["vector_share"] == 1.0)
+    wait_until(lambda: "memory/notes/later.md" in paths(found(server, "quux")))
+    wait_until(lambda: found(server, "zorkmid")["meta"]["vector_share"] == 1.0)
     assert found(server, "zorkmid")["meta"]["notes"] == []
 
 
@@ -87,7 +78,7 @@ def test_entities_edited_in_kbx_toml_are_applied(server: EngineWorker, base: Pat
         ids = [entity["id"] for entity in meta["pass1_entities"]]
         return "tag:pottery" in ids and not any("[entities]" in note for note in meta["notes"])
 
-    wait_for(is_applied)
+    wait_until(is_applied)
 
 
 def test_few_texts_are_embedded_while_calls_are_running(base: Path) -> None:
@@ -104,7 +95,7 @@ def test_few_texts_are_embedded_while_calls_are_running(base: Path) -> None:
 
     keeper = IndexKeeper(lambda: KnowledgeBase(base), is_idle, lambda: None)
     keeper.start()
-    wait_for(lambda: len(looks) > 2)
+    wait_until(lambda: len(looks) > 2)
     keeper.stop()
     with KnowledgeBase(base) as kb:
         assert before < kb.status().vectors <= before + 4
@@ -196,4 +187,4 @@ def test_closing_ends_the_threads(base: Path) -> None:
     worker.begin()
     found(worker, "rollback")
     worker.close()
-    wait_for(lambda: not {"kbx-keep", "kbx-watch"} & {t.name for t in threading.enumerate()})
+    wait_until(lambda: not {"kbx-keep", "kbx-watch"} & {t.name for t in threading.enumerate()})

@@ -19,7 +19,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from kbx_tui import ConfigError, KnowledgeBase
 from kbx_tui.tools.engine_worker import EngineWorker
-from kbx_tui.tools.mcp_http import ENDPOINT, require_loopback
+from kbx_tui.tools.mcp_http import listen
 from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tools.methods import METHODS
 from tests.command_line import program_environment
@@ -237,15 +237,17 @@ def test_requests_of_other_origins_and_hosts_are_refused(
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.com", ""])
 def test_listening_on_an_address_that_is_not_loopback_is_refused(host: str) -> None:
     with pytest.raises(ConfigError, match=r"127\.0\.0\.1"):
-        require_loopback(host)
+        listen(host, 0)
 
 
 @pytest.mark.parametrize(
     ("host", "address"), [("localhost", "127.0.0.1"), ("127.0.0.1", "127.0.0.1"), ("::1", "::1")]
 )
 def test_loopback_addresses_are_accepted(host: str, address: str) -> None:
-    assert require_loopback(host) == address
-    assert ENDPOINT == "/mcp"
+    listening, url = listen(host, 0)
+    with listening:
+        assert listening.getsockname()[0] == address
+    assert url.endswith("/mcp")
 
 
 async def test_call_that_times_out_is_a_retryable_error(demo_kb_path: Path) -> None:

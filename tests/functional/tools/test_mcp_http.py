@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
 
 import httpx2
 import psutil
@@ -21,12 +20,13 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from kbx_tui import ConfigError, NotFound
-from kbx_tui.http_service.http_server import Connections, HttpServer
-from kbx_tui.tools.engine_process import Reports
+from kbx_tui.http_service.connection_guard import ConnectionLimits
+from kbx_tui.tools.engine_process import McpOptions, Report
 from kbx_tui.tools.engine_worker import MOST_CALLS, EngineWorker
-from kbx_tui.tools.mcp_http import REQUEST_BYTES, access_token, listen, make_app
+from kbx_tui.tools.mcp_http import REQUEST_BYTES, McpProcess, access_token, listen
 from kbx_tui.tools.mcp_server import tool_of
 from tests.command_line import CommandLine, program_environment
+from tests.waiting import until
 
 SECONDS = 30.0
 """Seconds until a test gives up waiting."""
@@ -51,13 +51,16 @@ def no_base() -> Any:
 
 @asynccontextmanager
 async def serving(
-    worker: EngineWorker | None = None, limits: Connections | None = None, **options: Any
+    worker: EngineWorker | None = None,
+    limits: ConnectionLimits | None = None,
+    report: Report = lambda *values: None,
+    **options: Any,
 ) -> AsyncIterator[str]:
     """Serve in this process and yield the address."""
     worker = worker or EngineWorker(no_base)
     listening, url = listen("127.0.0.1", 0)
-    server = HttpServer(make_app(worker, **options), limits)
-    task = asyncio.create_task(server.serve([listening]))
+    server = McpProcess(worker, McpOptions(".", **options), report, limits=limits)
+    task = asyncio.create_task(server.serve(listening))
     try:
         yield url
     finally:
@@ -132,7 +135,7 @@ async def test_request_beyond_the_limit_is_refused_with_the_time_to_try_again() 
         calls = [asyncio.create_task(http.post(url, json=call, headers=ACCEPT)) for _ in range(2)]
         await asyncio.to_thread(blocked.wait, 30)
         while (refused := await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200:
-            await asyncio.sleep(0.01)
+            pass
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert refused.json()["error"]["message"] == (
             "2 requests are being answered, which is the limit (--max-requests); try again in "
@@ -177,7 +180,7 @@ async def test_no_session_is_kept_so_that_any_process_can_answer() -> None:
 
 
 async def test_large_and_slow_requests_are_cut() -> None:
-    limits = Connections(at_once=2, receive_seconds=0.3)
+    limits = ConnectionLimits(at_once=2, receive_seconds=0.3)
     head = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 50\r\n"
     async with serving(limits=limits) as url, httpx2.AsyncClient() as http:
         too_large = await http.post(url, content=b"x" * (REQUEST_BYTES + 1), headers=ACCEPT)
@@ -197,7 +200,7 @@ async def test_large_and_slow_requests_are_cut() -> None:
 async def test_request_of_many_small_chunks_is_cut() -> None:
     head = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
     async with (
-        serving(limits=Connections(request_bytes=5_000)) as url,
+        serving(limits=ConnectionLimits(request_bytes=5_000)) as url,
         httpx2.AsyncClient() as http,
     ):
         port = int(url.split(":")[2].split("/")[0])
@@ -210,16 +213,15 @@ async def test_request_of_many_small_chunks_is_cut() -> None:
 
 
 async def test_client_that_leaves_in_the_middle_of_a_request_is_counted_as_gone() -> None:
-    reports = MagicMock(spec=Reports)
-    async with serving(reports=reports) as url:
+    reports: list[tuple[Any, ...]] = []
+    async with serving(report=lambda *values: reports.append(values)) as url:
         port = int(url.split(":")[2].split("/")[0])
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 50\r\n\r\n{")
         await writer.drain()
         writer.close()
-        while not reports.request.called:
-            await asyncio.sleep(0.01)
-    assert reports.request.call_args.args[0] == 0
+        await until(lambda: any(kind == "request" for kind, *_ in reports))
+    assert next(values for kind, *values in reports if kind == "request")[0] == 0
 
 
 async def _all_of(reader: asyncio.StreamReader) -> bytes:

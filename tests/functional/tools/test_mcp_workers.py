@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from kbx_tui.tools.engine_process import McpOptions
 from kbx_tui.tools.mcp_http import listen
 from kbx_tui.tools.serve_http import WorkerPool
 from tests.command_line import program_environment
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="connections cannot be handed over")
 
@@ -112,7 +112,7 @@ def test_workers_answer_as_one_server(served: Served) -> None:
     assert served.process.stderr is not None
     said = next(line for line in served.process.stderr if "ended with" in line)
     assert said == "kbx: worker 0 ended with exit code -9; another one is started\n"
-    _wait(lambda: len(served.workers()) == 2)
+    wait_until(lambda: len(served.workers()) == 2)
     assert "kbx_worker_restarts_total 1.0" in served.monitored("/metrics").text
 
     page = {**headers, "origin": "http://evil.example", "content-type": "application/json"}
@@ -167,11 +167,3 @@ async def test_client_is_refused_for_a_second_while_no_worker_is_ready(
     await serving
     with pytest.raises(httpx2.ConnectError):
         httpx2.post(url, json={})
-
-
-def _wait(condition: object) -> None:
-    assert callable(condition)
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

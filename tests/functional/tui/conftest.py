@@ -12,10 +12,12 @@ import pytest
 
 import kbx_tui.demo
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.evaluation.judgments import FILE as JUDGMENTS
-from kbx_tui.search.query_history import HISTORY_FILE as HISTORY
 from kbx_tui.tui.app_state import BASE_FILE
 from tests.hostile_base import write_hostile_base
+
+HISTORY = Path(".kbx", "queries.jsonl")
+
+JUDGMENTS = Path(".kbx", "judgments.jsonl")
 
 
 @pytest.fixture(autouse=True)

@@ -205,16 +205,6 @@ async def running(
         yield driver
 
 
-async def after_the_end(condition: Callable[[], object]) -> None:
-    """Wait until `condition` holds after the app has ended: its threads may still be busy."""
-    deadline = asyncio.get_running_loop().time() + PATIENCE
-    while not condition():
-        assert asyncio.get_running_loop().time() < deadline, (
-            "the condition never held after the app had ended"
-        )
-        await asyncio.sleep(0.01)
-
-
 def is_counted(driver: Driver) -> bool:
     """Return whether the app has counted the index."""
     summary = driver.explore.model.summary

@@ -8,11 +8,12 @@ from pathlib import Path
 from random import Random
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.evaluation.blind_preferences import FILE
 from kbx_tui.tui.judging.blind import BlindLine, BlindScreen, TwoLists, ask
 from kbx_tui.tui.tune.panes import QueryTable
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import QUESTION, TINY, WIDE, Driver, running
+
+FILE = Path(".kbx", "preferences.jsonl")
 
 
 def blind(driver: Driver) -> BlindScreen:

@@ -7,9 +7,10 @@ from pathlib import Path
 from kbx_tui import KnowledgeBase
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.explore.screen import Explore
-from tests.functional.tui.driving import WIDE, after_the_end, running
+from tests.functional.tui.driving import WIDE, running
 from tests.functional.tui.reviewing_drafts import Review, paste_seven, reviewing
 from tests.functional.tui.watched import Watched
+from tests.waiting import until
 
 
 async def test_drafts_and_decisions_are_restored_after_a_restart(demo_copy: Path) -> None:
@@ -64,7 +65,7 @@ async def test_last_decision_is_saved_on_quit_while_the_engine_is_busy(demo_copy
         await review.press("q")
         watched.retrieving.set()
     with KnowledgeBase(demo_copy) as kb:
-        await after_the_end(lambda: kb.drafts.stored() and kb.drafts.stored()[2].choice is not None)
+        await until(lambda: kb.drafts.stored() and kb.drafts.stored()[2].choice is not None)
         choice = kb.drafts.stored()[2].choice
         assert choice is not None
         assert choice.action == "skip"

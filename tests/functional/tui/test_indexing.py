@@ -22,13 +22,13 @@ from tests.functional.tui.driving import (
     NARROW,
     QUESTION,
     WIDE,
-    after_the_end,
     is_counted,
     running,
     starting,
 )
 from tests.functional.tui.watched import Watched
 from tests.functional.vaults import FILES, write_vault
+from tests.waiting import until
 
 
 def held_back() -> Watched:
@@ -100,11 +100,9 @@ async def test_quitting_stops_indexing_and_the_next_start_continues_it(
     root, watched = write_vault(tmp_path / "kb"), held_back()
     async with starting(root, WIDE, watched=watched) as driver:
         await driver.ask("migration")
-    await after_the_end(lambda: watched.calls["index cancelled"])
-    await after_the_end(lambda: watched.calls["close"] == watched.calls["open"])
-    await after_the_end(
-        lambda: "kbx-index" not in {thread.name for thread in threading.enumerate()}
-    )
+    await until(lambda: watched.calls["index cancelled"])
+    await until(lambda: watched.calls["close"] == watched.calls["open"])
+    await until(lambda: "kbx-index" not in {thread.name for thread in threading.enumerate()})
     assert not indexed(root)
     async with starting(root, WIDE) as driver:
         await driver.until(lambda: is_counted(driver))

@@ -22,7 +22,9 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell import frame_screen
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Size, running
+from tests.waiting import until
 
 
 async def test_wide_terminal_shows_all_panes_side_by_side(demo: Path) -> None:
@@ -150,8 +152,7 @@ async def test_busy_overlay_and_the_screen_below_are_both_resized(demo: Path) ->
         overlay.call_next(be_busy)
         await busy.wait()
         resize(driver.app, narrow)
-        while driver.explore.size != narrow:
-            await asyncio.sleep(0.001)
+        await until(lambda: driver.explore.size == narrow)
         gate.set()
         await driver.until(lambda: overlay.size == narrow)
         assert overlay.has_class("-narrow")
@@ -165,11 +166,15 @@ def resize(app: App[None], size: ScreenSize) -> None:
     app._check_resize()
 
 
-async def test_shrinking_the_terminal_keeps_the_focused_pane_visible(demo: Path) -> None:
+async def test_shrinking_the_terminal_keeps_the_focused_pane_visible(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e")
         await driver.until_focused(EntityList)
+        monkeypatch.setattr(frame_screen, "LAYOUT_PAUSE", 0.1)
+        driver.results.refresh()  # drawn by a timer, between the steps of the resize
         await driver.pilot.resize_terminal(*TINY)
         await driver.until(lambda: not driver.results.display)
         assert driver.explore.query_one(EntityList).display

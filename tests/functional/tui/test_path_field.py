@@ -123,16 +123,6 @@ async def test_path_outside_the_base_gives_one_error_line(demo: Path) -> None:
         await driver.until(lambda: not driver.status.display)
 
 
-async def test_path_outside_the_base_is_an_error_without_a_query(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        driver.explore.query_one(PathLine).value = "/etc"
-        await driver.until_shown(StatusLine, "✗", "/etc")
-        await driver.until_shown(ResultList, "That did not work.")
-        driver.explore.query_one(PathLine).value = ""
-        await driver.until(lambda: not driver.status.display)
-        await driver.until_shown(ResultList, "Type to search.")
-
-
 async def test_path_without_documents_shows_how_to_change_it(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)

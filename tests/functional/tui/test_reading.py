@@ -18,7 +18,6 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 
-GO_NO_GO = "memory/meetings/2026/03/17/migration-go-no-go.transcript.md"
 ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
 
 
@@ -120,35 +119,6 @@ async def test_enter_opens_the_file_at_its_best_passage_and_escape_closes_it(
         assert not pane_of(driver).display
 
 
-async def test_keys_scroll_a_document(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await read_first(driver)
-        await driver.press("G")
-        await driver.until_shown(PreviewPane, "a tired person at night")
-        await driver.press("g")
-        await driver.until_shown(PreviewPane, "frontmatter: 5 lines")
-
-
-async def test_n_and_N_move_between_matches(demo: Path) -> None:  # noqa: N802
-    async with running(demo, WIDE) as driver:
-        await read_first(driver)
-        await driver.press("g", "n")
-        pane = pane_of(driver)
-        assert pane.preview is not None
-        count = len(pane.preview.matches)
-        assert count > 4
-        lines = []
-        for number in range(1, 4):
-            await driver.until(lambda number=number: pane.position == f"{number}/{count}")  # type: ignore[misc]
-            await driver.until_shown(PreviewPane, f"{number}/{count}")
-            lines.append(pane.current_line)
-            await driver.press("n")
-        assert lines == sorted(lines)
-        await driver.press("N")
-        await driver.until_shown(PreviewPane, f"3/{count}")
-        assert pane.current_line == lines[2]
-
-
 async def test_p_previews_the_document_under_the_cursor(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.ask(QUESTION)
@@ -197,18 +167,6 @@ async def test_preview_follows_a_new_query_to_its_best_result(demo: Path) -> Non
         await driver.until_shown(PreviewPane, "Migration go/no-go")
         await driver.ask("rollback plan")
         await driver.until(lambda: pane_of(driver).path == ROLLBACK)
-
-
-async def test_document_is_laid_out_again_for_a_new_width(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await read_first(driver)
-        pane = pane_of(driver)
-        for size in (NARROW, TINY, WIDE):
-            await driver.pilot.resize_terminal(*size)
-            await driver.until(
-                lambda: pane.laid_out is not None and pane.laid_out.width == pane.text_width
-            )
-        assert driver.has_focus(PreviewPane)
 
 
 # Cards and links.

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.search.query_history import HISTORY_FILE as HISTORY
 from kbx_tui.tui.app_state import AppState, user_file
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.explore.entity_list import EntityList
@@ -18,6 +17,8 @@ from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running, starting
+
+HISTORY = Path(".kbx", "queries.jsonl")
 
 
 async def test_a_theme_is_remembered(demo: Path) -> None:

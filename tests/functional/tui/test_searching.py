@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from kbx_tui.errors import IndexFault
 from kbx_tui.tui.explore.chips import ModeBadge
 from kbx_tui.tui.explore.entity_list import EntityList
@@ -23,51 +21,6 @@ async def test_results_appear_while_typing(demo: Path) -> None:
         await driver.until(lambda: "Alice Chen" in driver.titles)
         await driver.until_shown(EntityList, "● Alice Chen person 1.00")
         assert driver.has_focus(QueryLine)
-
-
-async def test_a_burst_of_keys_causes_one_retrieval(demo: Path) -> None:
-    async with running(demo, WIDE, debounce=0.5) as driver:
-        await driver.write("alice")
-        await driver.until(lambda: driver.titles)
-        assert driver.watched.queries == ["alice"]
-        assert driver.watched.calls["retrieve"] == 1
-
-
-async def test_a_stale_answer_is_never_shown(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    watched, shown = Watched(), list[str]()
-    show = QueryLine.show_badge
-    async with running(demo, WIDE, watched=watched) as driver:
-
-        def record(line: QueryLine, candidates: tuple[str, ...]) -> None:
-            shown.extend([driver.view.query] if driver.explore.view is not None else [])
-            show(line, candidates)
-
-        monkeypatch.setattr(QueryLine, "show_badge", record)
-        line = driver.explore.query_one(QueryLine)
-        watched.retrieving.clear()
-        line.value = "rollback"
-        await driver.until(lambda: watched.queries == ["rollback"])  # it is being retrieved
-        line.value = "gangway"
-        await driver.until(lambda: driver.state.query == "gangway")
-        watched.retrieving.set()
-        await driver.until(lambda: driver.explore.view is not None)
-        await driver.until(lambda: watched.queries == ["rollback", "gangway"])
-        assert set(shown) == {"gangway"}
-
-
-async def test_superseded_queries_in_the_queue_are_not_retrieved(demo: Path) -> None:
-    watched = Watched()
-    async with running(demo, WIDE, watched=watched) as driver:
-        line = driver.explore.query_one(QueryLine)
-        watched.retrieving.clear()
-        line.value = "r"
-        await driver.until(lambda: watched.queries == ["r"])
-        for overtaken in ("ro", "rol", "roll"):
-            line.value = overtaken
-            await driver.until(lambda query=overtaken: driver.state.query == query)  # type: ignore[misc]
-        watched.retrieving.set()
-        await driver.until(lambda: driver.explore.view is not None)
-        assert watched.queries == ["r", "roll"]
 
 
 async def test_a_slow_search_shows_a_badge_and_keeps_the_old_results(demo: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,14 +16,15 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
 from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.search.evidence.evidence import Evidence, Scope
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
 from kbx_tui.tui.explore.view import ExploreView
 from tests.session_host import RecordingHost
 from tests.unit.search.building import components, evidence
+from tests.waiting import until
 
 Step = tuple[str, Any]
 STEPS = st.one_of(
@@ -37,8 +38,6 @@ STEPS = st.one_of(
     st.tuples(st.just("begin"), st.none()),
     st.tuples(st.just("answer"), st.none()),
 )
-PATIENCE = 10.0
-"""Seconds until a wait fails."""
 
 
 class GatedEngine:
@@ -88,7 +87,7 @@ class GatedEngine:
         self.waiting.clear()
         answer = evidence(components([3.0, 1.0], [0.5, 0.4], request.query), fast=request.fast)
         self.answered += 1
-        return replace(answer, scope=Scope(request.path or "", (), 2, 2))
+        return replace(answer, scope=Scope(request.path or "", Filters(), 2, 2))
 
     def rank(self, evidence: Evidence, tuning: Tuning) -> Ranking:
         return rank(evidence, tuning)
@@ -108,15 +107,6 @@ class StrictHost(RecordingHost):
 
     def show_error(self, text: str) -> None:
         raise AssertionError(text)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait until `condition` holds."""
-    deadline = asyncio.get_running_loop().time() + PATIENCE
-    while not condition():
-        if asyncio.get_running_loop().time() > deadline:
-            raise TimeoutError("waited in vain")
-        await asyncio.sleep(0.0005)
 
 
 async def play(steps: Sequence[Step]) -> None:

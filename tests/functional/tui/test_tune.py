@@ -13,10 +13,9 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
-from kbx_tui.evaluation.tuning_snapshots import FILE as SNAPSHOTS
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Preset
 from kbx_tui.search.query_history import QueryHistory
+from kbx_tui.search.request import Preset
 from kbx_tui.tui.explore.inputs import Knobs, QueryLine
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.judging.judging_screen import SaveSettings
@@ -27,6 +26,8 @@ from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, Snapshot
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
+
+SNAPSHOTS = Path(".kbx", "snapshots.jsonl")
 
 TALL = (140, 40)
 RUTH = "Ruth Castellane notice to operators"

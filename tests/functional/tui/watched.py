@@ -23,9 +23,8 @@ from kbx_tui.index.build.progress import IndexReport, Progress, ProgressListener
 from kbx_tui.search.browse import EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import Reranker
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import Ranking
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.response import SearchResponse, Snippet
 from kbx_tui.search.why_not import WhyNot
 from kbx_tui.tui.bases import Bases

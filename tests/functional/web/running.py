@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 
 from kbx_tui.http_service.monitor import MonitorPort
-from kbx_tui.web.connection_guard import Limits
+from kbx_tui.web.browser_session import Limits
 from kbx_tui.web.listening import Listening, listen
 from kbx_tui.web.serving import WebServer
 

@@ -14,6 +14,7 @@ from yarl import URL
 from kbx_tui.user_files import logger
 from kbx_tui.web.browser_session import Closing
 from tests.functional.web.running import SECONDS, SHORT, Page, Running, stranger, visitor
+from tests.waiting import until
 
 ROUTES = ("", "static/app.js", "socket", "nothing/here")
 
@@ -73,7 +74,7 @@ async def test_a_token_may_come_in_two_pieces(served: Running) -> None:
     reader, writer = await asyncio.open_connection(*address.split(":"))
     head = f"POST /enter HTTP/1.1\r\nHost: {address}\r\nOrigin: {served.origin}\r\n"
     writer.write(f"{head}Content-Length: {len(token)}\r\n\r\n{token[:9]}".encode())
-    await asyncio.sleep(0.1)
+    await writer.drain()
     writer.write(token[9:].encode())
     assert (await reader.read()).startswith(b"HTTP/1.1 200")
     writer.close()
@@ -159,7 +160,7 @@ async def test_a_flood_of_sockets_leaves_room_for_the_sessions_that_are_open(
         assert (await known.client.get(served.url)).status == 200  # the idle ones give way
         for _, writer in sockets:
             writer.close()
-        await asyncio.sleep(0.05)
+            await writer.wait_closed()
         pages = [await greedy.open() for _ in range(SHORT.sessions - 1)]
         refused = Page(await greedy.connect())
         await refused.send("open", {"width": 80, "height": 24})
@@ -188,10 +189,8 @@ async def test_a_page_that_is_gone_before_its_session_starts_takes_no_place(
         assert socket._response.connection is not None
         assert socket._response.connection.transport is not None
         socket._response.connection.transport.abort()
-        async with asyncio.timeout(SECONDS):
-            for is_there in (True, False):
-                while bool(len(registry)) is not is_there:
-                    await asyncio.sleep(0.01)
+        await until(lambda: len(registry))
+        await until(lambda: not len(registry))
 
 
 async def test_an_oversized_frame_closes_the_socket(served: Running) -> None:

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from kbx_tui.web.links import ask_for_link
 from kbx_tui.web.listening import listen
 from tests.command_line import CommandLine, program_environment
 from tests.functional.web.running import SECONDS, Running, running, visitor
+from tests.waiting import wait_until
 
 LINK = re.compile(r"http://127\.0\.0\.1:(\d+)/#[\w-]{43}\n")
 
@@ -168,10 +168,8 @@ def test_the_program_prints_links_and_ends_with_ctrl_c(
     ).stdout
     assert LINK.fullmatch(second)
     assert second != link[0]
-    deadline = time.monotonic() + SECONDS
-    while not (opened := browser.with_suffix(".page")).exists() or not opened.read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    opened = browser.with_suffix(".page")
+    wait_until(lambda: opened.exists() and opened.read_text())
     assert link[0].strip() in opened.read_text()
     assert page.stat().st_mode & 0o777 == 0o600
     started = children(program.pid)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import sys
@@ -15,6 +14,7 @@ import pytest
 from kbx_tui.user_files import logger
 from kbx_tui.web import serving
 from kbx_tui.web.serving import indices_followed
+from tests.waiting import until
 
 
 def starts(file: Path) -> int:
@@ -36,8 +36,7 @@ async def test_a_process_that_ends_is_started_again(
 ) -> None:
     monkeypatch.setattr(serving, "LEAST_SECONDS", 0.0)
     async with indices_followed([ending]):
-        while starts(tmp_path / "starts") < 3:
-            await asyncio.sleep(0.01)
+        await until(lambda: starts(tmp_path / "starts") >= 3)
 
 
 async def test_a_process_that_cannot_be_started_again_is_logged(
@@ -48,16 +47,16 @@ async def test_a_process_that_cannot_be_started_again_is_logged(
     monkeypatch.setattr(logger(), "error", lambda text, *values: logged.append(text % values))
     async with indices_followed([ending]):
         monkeypatch.setattr(serving, "_start", fail_to_start)
-        while len(logged) < 2:
-            await asyncio.sleep(0.01)
+        await until(lambda: len(logged) >= 2)
     assert logged[1] == "it cannot be started: Cannot allocate memory"
 
 
 async def test_a_process_that_ends_at_once_is_not_started_again(
-    ending: list[str], tmp_path: Path
+    ending: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    logged: list[str] = []
+    monkeypatch.setattr(logger(), "error", lambda text, *values: logged.append(text % values))
     async with indices_followed([ending]):
-        while not starts(tmp_path / "starts"):
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.1)
+        await until(lambda: logged)
+    assert logged[0].endswith("files that change are not indexed any more")
     assert starts(tmp_path / "starts") == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from kbx_tui import ConfigError
 from kbx_tui.http_service.monitor import MonitorPort, listen_for_monitoring
-from kbx_tui.tools.engine_process import SentReports
+from kbx_tui.tools.engine_process import sent_as_lines
 from tests.functional.web.running import SHORT, running, stranger, visitor
 
 pytest.importorskip("prometheus_client", reason="needs the extra `metrics`")
@@ -24,7 +23,7 @@ INDEX = {"generation": 7, "pages": 3, "chunks": 5, "indexed_at": 1.0e9}
 def reporting(tmp_path: Path) -> list[str]:
     """A process that reports an index and then waits."""
     lines: list[bytes] = []
-    SentReports(lines.append).index(INDEX)
+    sent_as_lines(lines.append)("index", INDEX)
     code = f"import sys; print({lines[0].decode()!r}, flush=True); sys.stdin.read()"
     return [sys.executable, "-S", "-c", code]
 
@@ -41,7 +40,7 @@ async def test_sessions_requests_and_indices_are_counted(
     port = listen_for_monitoring("127.0.0.1", 0)
     with running(followers=[reporting], monitor=port) as served:
         while (answer := await read(port, "/readyz"))[0] == 503:
-            await asyncio.sleep(0.01)
+            pass
         assert json.loads(answer[1]) == {
             "ready": True,
             "generation": 7,

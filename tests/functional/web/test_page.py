@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.web.app_process import app_command
-from kbx_tui.web.connection_guard import Limits
-from tests.functional.web.chromium import SECONDS, Tab, chromium, chromium_program
+from kbx_tui.web.browser_session import Limits
+from tests.functional.web.chromium import Tab, chromium, chromium_program
 from tests.functional.web.running import Running, running
+from tests.waiting import until
 
 PROGRAM = chromium_program()
 QUERY = "what did the platform team decide about migration?"
@@ -92,10 +92,8 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
 
         session = next(iter(served.server.registry))
         requests = len(tab.requests)
-        async with asyncio.timeout(SECONDS):
-            served.server.call(served.server.guard.close_all)
-            while len(tab.requests) == requests or session.left_at is not None:
-                await asyncio.sleep(0.01)
+        served.server.call(served.server.guard.close_all)
+        await until(lambda: len(tab.requests) > requests and session.left_at is None)
         await tab.type("n")
         await tab.until_text("─ 10/10 · ")  # the next one
 

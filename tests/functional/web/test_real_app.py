@@ -20,8 +20,7 @@ from kbx_tui.tui.commands.command_table import COMMANDS
 from kbx_tui.tui.commands.keymap import WRITES
 from kbx_tui.user_files import logger
 from kbx_tui.web.app_process import app_command, fork_command
-from kbx_tui.web.browser_session import Closing
-from kbx_tui.web.connection_guard import Limits
+from kbx_tui.web.browser_session import Closing, Limits
 from tests.functional.web.running import Page, Running, running, visitor
 
 ALICE = """---

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import subprocess
 import sys
+import termios
+from array import array
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +16,8 @@ import pytest
 
 from kbx_tui.web.app_process import SOCKET, app_command
 from kbx_tui.web.browser_session import Closing
-from tests.functional.web.running import SECONDS, SHORT, Page, Running, running, visitor
+from tests.functional.web.running import SHORT, Page, Running, running, visitor
+from tests.waiting import until
 
 
 async def leave(*pages: Page) -> None:
@@ -103,9 +107,7 @@ async def test_a_session_ends_when_its_page_stays_away(served: Running) -> None:
     async with visitor(served) as known:
         page = await known.open()
         await page.socket.close()
-        async with asyncio.timeout(SECONDS):
-            while len(served.server.registry):
-                await asyncio.sleep(0.03)
+        await until(lambda: not len(served.server.registry))
         again = await known.open(page.session)
         assert not again.resumed
         await leave(again)
@@ -126,8 +128,7 @@ async def test_a_session_without_a_page_makes_room_for_a_new_one(served: Running
     async with visitor(served) as known:
         pages = [await known.open() for _ in range(SHORT.sessions)]
         await pages[1].socket.close()
-        while all(each.left_at is None for each in served.server.registry):
-            await asyncio.sleep(0.01)
+        await until(lambda: any(each.left_at is not None for each in served.server.registry))
         newest = await known.open()
         assert not newest.resumed
         for page in (pages[0], pages[2]):
@@ -148,10 +149,20 @@ async def test_much_output_reaches_the_page_whole(served: Running) -> None:
 
 async def stall(page: Page) -> None:
     """Stop reading, as a computer that sleeps, with more on the way than the system takes."""
-    page.socket._response.connection.transport.pause_reading()  # type: ignore[union-attr]
+    transport = page.socket._response.connection.transport  # type: ignore[union-attr]
+    assert transport is not None
+    transport.pause_reading()
     for _ in range(3):
         await page.type("flood!")
-    await asyncio.sleep(0.2)
+    waiting = array("i", [0])
+    socket = transport.get_extra_info("socket").fileno()
+
+    def is_full() -> bool:
+        before = waiting[0]
+        fcntl.ioctl(socket, termios.FIONREAD, waiting)
+        return waiting[0] == before > 0
+
+    await until(is_full)
 
 
 async def test_a_page_that_reads_nothing_does_not_hold_up_the_next_one(served: Running) -> None:
@@ -168,9 +179,7 @@ async def test_a_page_that_reads_nothing_does_not_hold_up_the_next_one(served: R
 async def test_a_session_ends_even_if_its_page_has_stopped_reading(served: Running) -> None:
     async with visitor(served) as known:
         await stall(await known.open())
-        async with asyncio.timeout(SECONDS):
-            while len(served.server.registry):
-                await asyncio.sleep(0.05)
+        await until(lambda: not len(served.server.registry))
 
 
 async def test_a_page_that_reads_nothing_does_not_hold_up_the_end_of_the_server(
@@ -180,9 +189,7 @@ async def test_a_page_that_reads_nothing_does_not_hold_up_the_end_of_the_server(
         async with visitor(server) as known:
             await stall(await known.open())
             server.server.stop()
-            async with asyncio.timeout(SECONDS):
-                while len(server.server.registry):
-                    await asyncio.sleep(0.05)
+            await until(lambda: not len(server.server.registry))
 
 
 async def test_a_session_that_nobody_uses_ends(state_folder: Path) -> None:

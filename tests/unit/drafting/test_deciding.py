@@ -6,16 +6,20 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kbx_tui.drafting.deciding import decide
+from kbx_tui.drafting.deciding import LONGEST, decide, merged_text, one_sentence, transfer_markup
 from kbx_tui.drafting.drafts import new_draft
 from kbx_tui.drafting.records import BatchMatch, DraftCheck, DraftMatch, EntityGuess, State
-from kbx_tui.similarity.compared_words import Signals
+from kbx_tui.editing.fact_edits import verbatim_fact_texts
+from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.knowledge.inline import strip_markup
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.pair_score import PairSimilarity, Relation
+from kbx_tui.similarity.pair_score import Relation
+from tests.unit.similarity.building import make_pair
 
-SIGNALS = Signals(0.9, 0.9, True, 0.9, False, False)
 ALICE = EntityGuess("person:alice", "Alice", "person", "memory/people/alice.md", 1.0, "chosen")
 
 
@@ -23,17 +27,16 @@ def match(
     score: float, relation: Relation = "duplicate", *, own: bool = True, text: str = "runs the rota"
 ) -> DraftMatch:
     conflicts = (Conflict("number", "3", "5"),) if relation == "conflict" else ()
+    pair = make_pair(score, conflicts, is_same=relation == "exact")
     known = SimilarityMatch(
-        text, score, 7, "memory/people/alice.md", "", "Alice", "fact", 0.9, relation, 0.9,
-        SIGNALS, conflicts, 3, False,
-    )  # fmt: skip
+        text, pair, 0.9, "fact", "memory/people/alice.md", 3, entity_name="Alice", fact_id=7
+    )
     return DraftMatch(known, own)
 
 
 def repeat(score: float, *, conflict: bool = False) -> BatchMatch:
     conflicts = (Conflict("number", "3", "5"),) if conflict else ()
-    pair = PairSimilarity(score, 0.9, SIGNALS, conflicts, "duplicate", "label", True)
-    return BatchMatch("0", "an earlier draft", pair, 0.9)
+    return BatchMatch("0", "an earlier draft", make_pair(score, conflicts), 0.9)
 
 
 def check(
@@ -116,3 +119,116 @@ def test_the_same_of_another_is_named_and_decides_nothing() -> None:
     verdict = decide(check(other))
     assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("new", "create", True)
     assert verdict.reason.endswith("the same is said of Alice: 'runs the rota'")
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "merged"),
+    [
+        ("runs the rota", "runs the weekly rota", "runs the weekly rota"),
+        ("runs the weekly rota", "runs the rota", "runs the weekly rota"),
+        ("likes tea.", "likes milk.", "likes milk and tea."),
+        ("takes tea.", "likes milk.", "likes milk; takes tea."),
+        (
+            "Likes tea with milk and sugar",
+            "likes cake.",
+            "likes cake; Likes tea with milk and sugar",
+        ),
+        (
+            "leads the crew (source: x)",
+            "Leads the harbour",
+            "Leads the harbour and crew (source: x)",
+        ),
+        (
+            "runs the rota with Bob since May (source: [[Kickoff]])",
+            "runs the [[Rota|rota]] with [Bob](bob.md)",
+            "runs the [[Rota|rota]] with [Bob](bob.md) since May (source: [[Kickoff]])",
+        ),
+        (
+            "likes tea (source: x)",
+            "likes *milk* and [[Oats]]",
+            "likes *milk* and [[Oats]]; likes tea (source: x)",
+        ),
+        (
+            "prefers async Slack over email (source: on async work)",
+            "prefers **async** Slack",
+            "prefers **async** Slack over email (source: on async work)",
+        ),
+    ],
+    ids=[
+        "subset",
+        "superset",
+        "begin-alike",
+        "different",
+        "several-ends",
+        "begin-alike-with-notes",
+        "links",
+        "missing-link",
+        "emphasis",
+    ],
+)
+def test_merged_text_contains_both_texts(text: str, known: str, merged: str) -> None:
+    assert merged_text(text, known) == merged
+
+
+def test_no_sentence_is_made_of_texts_that_begin_differently() -> None:
+    assert one_sentence("takes tea", "likes milk") == ""
+    assert one_sentence("likes tea", "likes tea with [[Bob]]") == "likes tea with [[Bob]]"
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "expected"),
+    [
+        ("async Slack, always", "async **Slack**", "async **Slack**, always"),
+        ("runs kubectl apply by hand", "runs `kubectl apply`", "runs `kubectl apply` by hand"),
+        ("a b c d", "a _b_ __c__ *d*", "a _b_ __c__ *d*"),
+        ("met Ann and Bob", "met **[[Ann]]**", "met **[[Ann]]** and Bob"),
+        ("in a while: a call", "**a** call", "in a while: **a** call"),
+        ("is **async** on async days", "is **async**", "is **async** on async days"),
+        ("the **whole async** thing", "the **async** thing", "the **whole async** thing"),
+        ("asynchronous Slack", "**async** Slack", "asynchronous Slack"),
+        ("Async Slack", "**async** Slack", "Async Slack"),
+        ("see the plan", "see the **plan** *now*", "see the **plan**"),
+        ("5 * 3 is 15", "5 * 3", "5 * 3 is 15"),
+    ],
+    ids=[
+        "bold", "code", "every-emphasis", "link-inside-bold", "same-context", "already-marked",
+        "inside-other-markup", "longer-word", "different-case", "some-words-missing", "no-markup",
+    ],
+)  # fmt: skip
+def test_markup_is_transferred_to_the_same_words(text: str, source: str, expected: str) -> None:
+    assert transfer_markup(text, source) == expected
+
+
+def test_text_without_the_words_of_a_link_is_refused() -> None:
+    assert transfer_markup("met Bob", "met [[Ann]]") is None
+    assert transfer_markup("met [[x|Ann]]", "met [[Ann]]") is None
+
+
+def test_texts_too_long_to_compare_are_refused() -> None:
+    assert transfer_markup("a " * LONGEST, "*a*") is None
+
+
+@given(
+    st.lists(st.sampled_from(["async", "Slack", "**Slack**", "_a_", "`a`", "a", "*a*", "(", "*"])),
+    st.lists(st.sampled_from(["**async**", "_Slack_", "`a`", "*a* b", "a", "(", "_"])),
+)
+def test_markup_never_changes_how_the_text_reads(text: list[str], source: list[str]) -> None:
+    marked = transfer_markup(" ".join(text), " ".join(source))
+    assert marked is not None
+    assert strip_markup(marked) == strip_markup(" ".join(text))
+
+
+@pytest.mark.parametrize(
+    ("line", "verbatim"),
+    [
+        ("prefers **async** Slack (source: [[Log]])", "prefers **async** Slack"),
+        ("prefers **async** (source: chat) Slack", "prefers **async** Slack"),
+        ("[2026-01-02] (confidence: .9) `async` first", "(confidence: .9) `async` first"),
+    ],
+    ids=["note-at-the-end", "note-inside", "no-note"],
+)
+def test_verbatim_text_keeps_markup_and_drops_notes(line: str, verbatim: str) -> None:
+    page = f"# Ada\n\n## Facts\n- {line}\n".encode()
+    (text,) = verbatim_fact_texts("memory/people/ada.md", page).values()
+    assert text == verbatim
+    assert read_fact_line(text).text == read_fact_line(line).text

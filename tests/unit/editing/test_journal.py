@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -9,8 +11,9 @@ import pytest
 
 from kbx_tui.editing import journal
 from kbx_tui.editing.file_change import StagedChange
-from kbx_tui.editing.file_edits import undo, write_files
-from kbx_tui.editing.journal import finish_interrupted
+from kbx_tui.editing.file_edits import FileEdit, undo, write_files
+from kbx_tui.editing.journal import FOLDER, PENDING, finish_interrupted
+from kbx_tui.errors import RecordDamaged, WriteFault
 from tests.unit.editing.two_pages import (
     AFTER,
     BEFORE,
@@ -65,3 +68,178 @@ def test_recovery_does_not_touch_files_edited_since(
     assert finish_interrupted(root) == (OTHER,)
     assert (root / PAGE).read_bytes() == b"mine"
     assert [change.path for change in journal.entries(root)[0].changes] == [OTHER]
+
+
+RECORD = FOLDER / "000001.json"
+NEW = "memory/people/eve.md"
+LATIN = "# Café\r\n\r\n- déjà vu\r\n".encode("latin-1")
+
+Contents = Mapping[str, bytes | None]
+
+WRITES: dict[str, tuple[Contents, Contents]] = {
+    "add": ({PAGE: BEFORE}, {PAGE: AFTER}),
+    "edit": ({PAGE: AFTER}, {PAGE: AFTER.replace(b"one", b"other")}),
+    "delete": ({PAGE: BEFORE, OTHER: BEFORE}, {PAGE: None}),
+    "create": ({PAGE: None, OTHER: BEFORE}, {PAGE: BEFORE}),
+    "rename": ({PAGE: AFTER, NEW: None}, {PAGE: None, NEW: AFTER}),
+    "two alike": ({PAGE: BEFORE, OTHER: BEFORE, NEW: BEFORE}, {PAGE: AFTER, OTHER: AFTER}),
+    "not UTF-8": ({PAGE: LATIN}, {PAGE: LATIN + b"- \xff\xfe\r\n"}),
+}
+
+
+def lay_out(root: Path, contents: Contents) -> None:
+    for path, data in contents.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).unlink(missing_ok=True)
+        if data is not None:
+            (root / path).write_bytes(data)
+
+
+def pages(root: Path) -> Contents:
+    found = {path: root / path for path in (PAGE, OTHER, NEW)}
+    return {path: file.read_bytes() if file.exists() else None for path, file in found.items()}
+
+
+def write(root: Path, before: Contents, after: Contents) -> tuple[Contents, Contents, bytes]:
+    """Make a write and return all pages before and after, and the record."""
+    lay_out(root, before)
+    whole = pages(root)
+    edits = [FileEdit(path, before.get(path), data) for path, data in after.items()]
+    write_files(root, edits, "a write – of pages")
+    return whole, pages(root), (root / RECORD).read_bytes()
+
+
+def damaged(record: bytes, step: int) -> Iterator[bytes]:
+    """Yield the record with one bit flipped, one byte lost, and cut off, at every `step` bytes."""
+    for index in range(0, len(record), step):
+        flipped = record[index] ^ (1 << (index // step % 8))
+        yield record[:index] + bytes([flipped]) + record[index + 1 :]
+        yield record[:index] + record[index + 1 :]
+        yield record[:index]
+
+
+def without_digest(record: bytes) -> bytes:
+    """Return the record as older versions wrote it."""
+    stored = json.loads(record)
+    del stored["digest"]
+    return json.dumps(stored, ensure_ascii=False, indent=1).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        *((name, bytes) for name in WRITES),
+        # Nothing in an older record shows that a path is not that of the deleted page.
+        *((name, without_digest) for name in WRITES if name not in ("delete", "rename")),
+    ],
+)
+def test_undo_by_a_damaged_record_restores_the_exact_bytes_or_refuses(
+    tmp_path: Path, name: str, form: Callable[[bytes], bytes]
+) -> None:
+    before, after, record = write(tmp_path, *WRITES[name])
+    undone = refused = 0
+    for data in damaged(form(record), step=5):
+        for file in (tmp_path / FOLDER).iterdir():
+            file.unlink()
+        (tmp_path / RECORD).write_bytes(data)
+        try:
+            undo(tmp_path)
+        except WriteFault:
+            refused += 1
+            assert pages(tmp_path) == after
+        else:
+            undone += 1
+            assert pages(tmp_path) == before
+            lay_out(tmp_path, after)
+    assert refused > undone
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_recovery_by_a_damaged_record_finishes_the_write_or_sets_it_aside(
+    tmp_path: Path, name: str
+) -> None:
+    before, after, record = write(tmp_path, *WRITES[name])
+    said: list[str] = []
+    for data in damaged(record, step=5):
+        lay_out(tmp_path, before)
+        for file in (tmp_path / FOLDER).iterdir():
+            file.unlink()
+        (tmp_path / PENDING).write_bytes(data)
+        said.clear()
+        finish_interrupted(tmp_path, said.append)
+        assert not (tmp_path / PENDING).exists()
+        if said:
+            assert pages(tmp_path) == before
+            (kept,) = (tmp_path / FOLDER).iterdir()
+            assert kept.read_bytes() == data
+            assert kept.suffix == ".unreadable"
+            assert str(kept) in said[0]
+        else:
+            assert pages(tmp_path) == after
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_recovery_by_a_damaged_older_record_writes_no_wrong_bytes(
+    tmp_path: Path, name: str
+) -> None:
+    before, after, record = write(tmp_path, *WRITES[name])
+    for data in damaged(without_digest(record), step=5):
+        lay_out(tmp_path, before)
+        (tmp_path / PENDING).write_bytes(data)
+        finish_interrupted(tmp_path)
+        assert not (tmp_path / PENDING).exists()
+        for path, found in pages(tmp_path).items():
+            assert found in (before[path], after[path])
+
+
+def test_undo_by_an_undamaged_record_of_an_older_version(tmp_path: Path) -> None:
+    before, _, record = write(tmp_path, *WRITES["two alike"])
+    (tmp_path / RECORD).write_bytes(without_digest(record))
+    undo(tmp_path)
+    assert pages(tmp_path) == before
+
+
+def test_refusal_has_both_versions(tmp_path: Path) -> None:
+    _, _, record = write(tmp_path, *WRITES["add"])
+    (tmp_path / RECORD).write_bytes(record.replace(b"a write", b"A write"))
+    with pytest.raises(
+        RecordDamaged, match=r"000001\.json is damaged and may not restore"
+    ) as error:
+        undo(tmp_path)
+    assert error.value.path == PAGE
+    assert error.value.current == AFTER.decode().replace("\r\n", "\n")
+    assert error.value.restored == BEFORE.decode().replace("\r\n", "\n")
+
+
+def test_record_of_another_write_is_not_undone(tmp_path: Path) -> None:
+    _, after, record = write(tmp_path, *WRITES["add"])
+    (tmp_path / FOLDER / "000007.json").write_bytes(record)
+    with pytest.raises(WriteFault, match=r"000007\.json cannot be read"):
+        undo(tmp_path)
+    assert pages(tmp_path) == after
+
+
+def test_pending_record_of_a_path_outside_the_base_is_set_aside(tmp_path: Path) -> None:
+    root = tmp_path / "base"
+    _, after, record = write(root, *WRITES["add"])
+    (tmp_path / "victim.md").write_bytes(BEFORE)
+    stored = json.loads(without_digest(record))
+    stored["changes"][0]["path"] = "../victim.md"
+    (root / PENDING).write_text(json.dumps(stored))
+    said: list[str] = []
+    assert finish_interrupted(root, said.append) == ()
+    assert len(said) == 1
+    assert (tmp_path / "victim.md").read_bytes() == BEFORE
+    assert pages(root) == after
+
+
+def test_nothing_is_written_through_a_link_in_place_of_a_temporary_file(tmp_path: Path) -> None:
+    lay_out(tmp_path, {PAGE: BEFORE})
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"mine")
+    (tmp_path / PAGE).with_name(".ada.md.kbx-edit").symlink_to(victim)
+    (tmp_path / FOLDER).mkdir(parents=True)
+    (tmp_path / FOLDER / ".begun.json.tmp").symlink_to(victim)
+    write_files(tmp_path, [FileEdit(PAGE, BEFORE, AFTER)], "first")
+    assert (tmp_path / PAGE).read_bytes() == AFTER
+    assert victim.read_bytes() == b"mine"

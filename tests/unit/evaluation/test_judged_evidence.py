@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+from kbx_tui.evaluation.judged_evidence import EvidenceCompactor, JudgedEvidence
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.metrics import judged_share, ndcg
-from kbx_tui.search.evidence.compact import EvidenceCompactor
-from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.evidence import Evidence, Topic
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import (
     components,
     entity,

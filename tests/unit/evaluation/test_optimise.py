@@ -9,7 +9,7 @@ from kbx_tui.evaluation.judged_evidence import JudgedEvidence
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.optimise import FEWEST_QUERIES, advise
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence
 
 DOCUMENTS = 12

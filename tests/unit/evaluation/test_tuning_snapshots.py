@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.evaluation.judgments import knobs_of
-from kbx_tui.evaluation.tuning_snapshots import FILE, TuningSnapshot, TuningSnapshots
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot, TuningSnapshots
+from kbx_tui.search.request import Tuning
+
+FILE = Path(".kbx", "snapshots.jsonl")
 
 
 def snapshot(alpha: float) -> TuningSnapshot:

@@ -9,7 +9,7 @@ import pytest
 
 from kbx_tui.index import tables
 from kbx_tui.index.build.document_stage import document_row, embedded_text
-from kbx_tui.index.tables import SCHEMAS
+from kbx_tui.index.tables import table_schema
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
 DOCUMENT = Document(
@@ -39,17 +39,19 @@ FACT = Fact(
 
 
 def test_a_document_is_read_back_unchanged() -> None:
-    table = pa.Table.from_pylist([document_row(DOCUMENT)], schema=SCHEMAS["documents"])
+    table = pa.Table.from_pylist([document_row(DOCUMENT)], schema=table_schema("documents"))
     assert tables.document_from_row(table.to_pylist()[0]) == DOCUMENT
 
 
 def test_an_entity_is_read_back_unchanged() -> None:
-    table = pa.Table.from_pylist([tables.entity_row(ENTITY, [FACT])], schema=SCHEMAS["entities"])
+    table = pa.Table.from_pylist(
+        [tables.entity_row(ENTITY, [FACT])], schema=table_schema("entities")
+    )
     assert tables.entity_from_row(table.to_pylist()[0]) == ENTITY
 
 
 def test_a_fact_is_read_back_unchanged() -> None:
-    table = pa.Table.from_pylist([tables.fact_row(FACT)], schema=SCHEMAS["facts"])
+    table = pa.Table.from_pylist([tables.fact_row(FACT)], schema=table_schema("facts"))
     assert tables.fact_from_row(table.to_pylist()[0]) == FACT
 
 

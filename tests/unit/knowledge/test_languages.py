@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.index.lexical.terms import language_of, term_of, words_in
-from kbx_tui.knowledge.languages import FUNCTION_WORDS, stem
+from kbx_tui.knowledge.languages import FUNCTION_WORDS, beginning_of, plural, singular, stem
 
 SENTENCES = {
     "english": "The servers are up again since yesterday, because the disk was full",
@@ -74,3 +74,64 @@ def test_a_term_of_another_language_is_never_one_of_english() -> None:
     assert stem("iterate", "spanish") == "iterat" != term_of("iterate")
     assert term_of("iterate", "spanish") == "spanish:iterat"
     assert term_of("2026", "spanish") == term_of("2026")
+
+
+@pytest.mark.parametrize(
+    ("singular_form", "plural_form"),
+    [
+        ("record", "records"),
+        ("query", "queries"),
+        ("box", "boxes"),
+        ("branch", "branches"),
+        ("key", "keys"),
+        ("BigInt", "BigInts"),
+        ("API", "APIs"),
+    ],
+)
+def test_regular_words_have_a_plural(singular_form: str, plural_form: str) -> None:
+    assert plural(singular_form) == plural_form
+    assert plural(plural_form) == plural_form
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("records", "record"),
+        ("queries", "query"),
+        ("helpers", "helper"),
+        ("types", "type"),
+        ("class", "class"),
+        ("status", "status"),
+        ("classes", "class"),
+        ("boxes", "box"),
+        ("branches", "branch"),
+        ("analysis", "analysis"),
+        ("series", "series"),
+        ("shoes", "shoes"),
+        ("js", "js"),
+        ("s", "s"),
+        ("", ""),
+    ],
+)
+def test_regular_words_have_a_singular(word: str, expected: str) -> None:
+    assert singular(word) == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("price", "prices", "pricing", "priced"),
+        ("hope", "hoping"),
+        ("study", "studies", "studying"),
+        ("visible", "visibility"),
+        ("rollback", "rollbacks"),
+        ("i",),
+        ("e",),
+        ("",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_all_forms_of_a_word_begin_with_the_beginning_of_its_stem(words: tuple[str, ...]) -> None:
+    (word_stem,) = {stem(word) for word in words}
+    assert all(word.startswith(beginning_of(word_stem)) for word in words)
+    assert beginning_of(word_stem) or not word_stem

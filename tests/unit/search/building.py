@@ -10,16 +10,20 @@ from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import (
     ComponentScores,
+    DateMatch,
+    DatePreference,
     EntityCandidate,
     Evidence,
     LinkedDocuments,
+    PreferredDates,
     Scope,
     Signal,
+    Topic,
 )
 from kbx_tui.search.evidence.scores import DATE_WEIGHT, PROPAGATION_SHARE
 from kbx_tui.search.evidence.scoring import Continuations, QueryVariant, ScoredDocuments, Scoring
-from kbx_tui.search.evidence.topic import DateMatch, DatePreference, PreferredDates, Topic
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.request import Tuning
 
 
 def whole_documents(size: int) -> ScoredDocuments:
@@ -97,7 +101,7 @@ def evidence(
         query=typed.query,
         document_query=(searched or typed).query,
         generation=1,
-        scope=Scope("", (), size, size),
+        scope=Scope("", Filters(), size, size),
         entities=tuple(candidate for candidate, _ in entities),
         links=tuple(linked(strengths, propagated) for _, strengths in entities),
         paths=names,

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from kbx_tui.index.snapshot import EntityPages, LinksByEntity, NameUses, Snapshot, StoredLinks
-from kbx_tui.index.stored_entities import NO_STATE, EntityColumn
+from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import make_names
+from kbx_tui.index.text_columns import TextArena
+from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
 
 
@@ -21,7 +23,6 @@ def links_of(column: EntityColumn, pages: Mapping[int, int] = MappingProxyType({
     page_rows[list(pages.values())] = list(pages)
     return StoredLinks(
         state=NO_STATE,
-        documents=NO_STATE,
         starts=np.zeros(len(column) + 1, np.int64),
         rows=nothing,
         kinds=nothing.astype(np.uint8),
@@ -30,8 +31,7 @@ def links_of(column: EntityColumn, pages: Mapping[int, int] = MappingProxyType({
         paged_rows=np.array(sorted(pages), np.int32),
         paged_entities=np.array([pages[row] for row in sorted(pages)], np.int32),
         own_pages=nothing,
-        words=nothing.astype(np.uint8),
-        word_starts=np.zeros(1, np.int64),
+        words=TextArena.of([]),
         as_name=np.empty(0),
         as_word=np.empty(0),
     )

@@ -24,7 +24,7 @@ from kbx_tui.search.document_links import MentionSearch
 )
 def test_names_are_whole_words_in_text(body: str, found: list[str]) -> None:
     search = MentionSearch(["Rollback plan", "Ops", "Über-Plan", "会議録", " ", "?"])
-    assert [body[name.start : name.end] for name in search.find(body)] == found
+    assert [body[start:end] for start, end in search.find(body)] == found
 
 
 @pytest.mark.parametrize("names", [["Risk list"], ["Risk list", "Über-Plan"]])

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.search import query_history
-from kbx_tui.search.query_history import HISTORY_FILE, LIMIT, QueryHistory
+from kbx_tui.search.query_history import LIMIT, QueryHistory
+
+HISTORY_FILE = Path(".kbx", "queries.jsonl")
 
 
 def asked(root: Path) -> list[str]:

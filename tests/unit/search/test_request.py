@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from kbx_tui.errors import ConfigError, OutOfRange
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.request import MAX_QUERY, SearchRequest
+from kbx_tui.search.request import MAX_QUERY, SearchRequest, Tuning
 
 CONFIGURED = Tuning(alpha=0.3, entity_threshold=0.4, max_entities=7, gate="hard", parent="max")
 

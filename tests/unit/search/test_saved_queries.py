@@ -9,13 +9,13 @@ import pytest
 from kbx_tui import ConfigError, NotFound
 from kbx_tui.errors import WriteFault
 from kbx_tui.search.query_history import (
-    SAVED_FILE,
-    SAVED_LOCK,
     SavedQueries,
     SavedQuery,
     news,
     valid_name,
 )
+
+SAVED_FILE = Path(".kbx", "saved_queries.jsonl")
 
 
 def test_queries_are_stored_by_name_and_removed(tmp_path: Path) -> None:
@@ -67,6 +67,6 @@ def test_names_that_cannot_be_shown_are_refused(name: str) -> None:
 
 
 def test_a_lock_that_cannot_be_had_is_a_write_fault(tmp_path: Path) -> None:
-    (tmp_path / ".kbx" / SAVED_LOCK).mkdir(parents=True)
-    with pytest.raises(WriteFault, match=SAVED_LOCK):
+    (tmp_path / ".kbx" / "saved_queries.lock").mkdir(parents=True)
+    with pytest.raises(WriteFault, match=r"saved_queries\.lock"):
         SavedQueries(tmp_path, lambda text: None).put(SavedQuery("a", "one", 1.0))

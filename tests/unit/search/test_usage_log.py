@@ -20,7 +20,7 @@ NOW = 40 * DAY
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    file = tmp_path / ".kbx" / frecency.USAGE_NAME
+    file = tmp_path / ".kbx" / "usage.jsonl"
     file.parent.mkdir()
     return file
 

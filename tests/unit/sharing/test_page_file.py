@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import WriteFault
-from kbx_tui.sharing.page_file import slug, write_named_page, write_page
+from kbx_tui.sharing.page_file import words_for_name, write_named_page, write_page
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from kbx_tui.sharing.page_file import slug, write_named_page, write_page
     ],
 )
 def test_a_query_becomes_a_part_of_a_file_name(query: str, name: str) -> None:
-    assert slug(query) == name
+    assert words_for_name(query) == name
 
 
 def test_a_second_page_of_a_query_is_numbered(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from kbx_tui.similarity.duplicate_scan import KeptPairs, find_clusters
 from kbx_tui.similarity.fact_vectors import FactVectors, build_fact_vectors
 from kbx_tui.similarity.matches import Thresholds
 from kbx_tui.similarity.pair_score import calibration_of
-from tests.unit.similarity.building import NAMES, embed_facts, make_fact
+from tests.unit.similarity.building import ENTITIES, embed_facts, make_fact
 
 
 def clusters(facts: FactVectors) -> tuple[list[list[str]], int]:
     """Return the texts of each cluster, and the number of conflicting pairs."""
     found, conflicting, _ = find_clusters(
-        facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings()), names=NAMES
+        facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings())
     )
     return [[fact.text for fact in cluster.facts] for cluster in found], len(conflicting)
 
@@ -36,7 +36,7 @@ def test_identical_texts_form_a_cluster_with_the_newest_first() -> None:
 
 def test_identical_texts_form_a_cluster_without_vectors() -> None:
     facts = [make_fact("runs the rota", line=1), make_fact("Runs the rota", line=2)]
-    blank = build_fact_vectors(facts, np.zeros((2, 27), np.float32), missing=2)
+    blank = build_fact_vectors(facts, np.zeros((2, 27), np.float32), missing=2, entities=ENTITIES)
     assert clusters(blank)[0] == [["Runs the rota", "runs the rota"]]
 
 
@@ -65,9 +65,7 @@ def test_a_conflicting_pair_lists_the_newest_fact_and_its_words_first() -> None:
     facts = embed_facts(
         make_fact("ships 5 releases a year", line=1), make_fact("ships 3 releases a year", line=2)
     )
-    _, (pair,), _ = find_clusters(
-        facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings()), names=NAMES
-    )
+    _, (pair,), _ = find_clusters(facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings()))
     assert [fact.line for fact in pair.facts] == [2, 1]
     (conflict,) = pair.conflicts
     assert (conflict.kind, "3" in conflict.left, "5" in conflict.right) == ("number", True, True)
@@ -85,7 +83,6 @@ def test_kept_pairs_are_left_out_until_a_third_fact_says_the_same() -> None:
             embed_facts(*texts[:count], *texts[3:]),
             calibration_of(BUNDLED.name),
             Thresholds(DedupSettings()),
-            names=NAMES,
             kept=KeptPairs(pairs, wanted=wanted),
         )
         groups = [cluster.facts for cluster in found] + [pair.facts for pair in conflicting]
@@ -121,7 +118,10 @@ def test_pairs_in_different_blocks_are_found(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_no_facts_give_no_clusters() -> None:
-    assert clusters(build_fact_vectors([], np.zeros((0, 27), np.float32))) == ([], 0)
+    assert clusters(build_fact_vectors([], np.zeros((0, 27), np.float32), entities=ENTITIES)) == (
+        [],
+        0,
+    )
 
 
 @pytest.mark.parametrize("width", [1, 8, 511, 512, 640, 1000, 1023])

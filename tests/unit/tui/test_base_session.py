@@ -11,8 +11,7 @@ from typing import Any, cast
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
-from kbx_tui.search.evidence.tuning import Tuning
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.tui.base_session import BaseSession
 from tests.session_host import RecordingHost
 

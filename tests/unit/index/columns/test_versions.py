@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.tables import text_hash
 from kbx_tui.index.versions import (
-    Versions,
+    VersionColumn,
     are_among,
     count_differing,
     have_same_versions,
@@ -23,8 +23,7 @@ different = st.lists(st.sampled_from([text_hash(letter) for letter in "abcdefgh"
 def test_the_row_of_each_version_is_found(stored: list[str], current: list[str]) -> None:
     expected = [current.index(version) if version in current else -1 for version in stored]
     array = version_array(stored)
-    assert rows_of_versions(array, current).tolist() == expected
-    assert rows_of_versions(array, Versions(version_array(current))).tolist() == expected
+    assert rows_of_versions(array, version_array(current)).tolist() == expected
 
 
 @given(different, st.randoms())
@@ -41,7 +40,7 @@ def test_the_same_versions_in_another_order_are_the_same(
 
 
 def test_versions_are_texts() -> None:
-    versions = Versions(version_array(["a", "b"]))
+    versions = VersionColumn(version_array(["a", "b"]))
     assert (list(versions), versions[1], versions[:1]) == (["a", "b"], "b", ("a",))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kbx_tui.index.stored_entities import NO_STATE, EntityColumn
+from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import make_names, words_hash
 from kbx_tui.index.text_columns import TextArena
+from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
 
 

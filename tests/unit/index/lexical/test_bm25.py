@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment, Rows, Scores, Term
+from kbx_tui.index.arrays import Rows, Scores
+from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment, Term
 from kbx_tui.index.lexical.postings import make_postings
 from kbx_tui.index.lexical.terms import terms_in
 

@@ -16,7 +16,7 @@ some_texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join
 
 def postings_of(texts: list[str]) -> Postings:
     versioned = ((f"t{number}", text) for number, text in enumerate(texts))
-    return make_postings(versioned, with_offsets=True)
+    return make_postings(versioned)
 
 
 @given(some_texts)
@@ -76,10 +76,3 @@ def test_a_character_that_is_a_word_or_two_has_the_offsets_of_the_others_exact(t
 @pytest.mark.parametrize("text", ["E\u0301mile, a team", "5\u2103 in the room"])
 def test_a_text_that_folds_to_other_words_has_no_offsets(text: str) -> None:
     assert postings_of([text]).text_size(0) == UNKNOWN
-
-
-def test_offsets_are_left_out_unless_asked_for() -> None:
-    postings = make_postings([("v1", "a team")])
-    assert postings.offsets is None
-    assert postings.text_size(0) == UNKNOWN
-    assert postings.offsets_in(np.zeros(1, np.int32), postings.term_id("team")) == [[]]

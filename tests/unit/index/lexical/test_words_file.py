@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import IndexFault
-from kbx_tui.index.derived_files import WORDS
 from kbx_tui.index.lexical import text_files
-from kbx_tui.index.lexical.postings import make_postings
+from kbx_tui.index.lexical.postings import WORDS, make_postings
 from kbx_tui.index.lexical.text_files import write_words
 from kbx_tui.index.store import Store
 from kbx_tui.removal import remove_index_temporaries
@@ -36,7 +35,7 @@ some_texts = st.lists(st.lists(st.sampled_from(WORDS_OF_TEXTS), max_size=9).map(
 def words_bin(texts: list[str], block_characters: int) -> bytes:
     versioned = ((f"v{number}", text) for number, text in enumerate(texts))
     with TemporaryDirectory() as folder:
-        write_words(Store(folder), versioned, block_characters=block_characters)
+        write_words(Store(folder), WORDS, versioned, block_characters=block_characters)
         (file,) = Path(folder).iterdir()
         return file.read_bytes()
 
@@ -46,7 +45,7 @@ def test_blocks_change_no_byte(texts: list[str], characters: int, merged: int) -
     versioned = [(f"v{number}", text) for number, text in enumerate(texts)]
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
         patch.setattr(text_files, "MERGED_AT_ONCE", merged)
-        WORDS.write(Store(folder), make_postings(versioned, with_offsets=True))
+        WORDS.write(Store(folder), make_postings(versioned))
         at_once = (Path(folder) / WORDS.name).read_bytes()
         assert words_bin(texts, characters) == at_once
 
@@ -58,14 +57,14 @@ def test_more_words_than_positions_is_one_clear_sentence(
     texts = [(f"v{number}", "two words") for number in range(3)]  # and one place after each
     for characters in (1, 1000):
         with pytest.raises(IndexFault, match="more than 8 words, the most that one index can"):
-            write_words(Store(str(tmp_path)), texts, block_characters=characters)
-    write_words(Store(str(tmp_path)), texts[:2], block_characters=1)
+            write_words(Store(str(tmp_path)), WORDS, texts, block_characters=characters)
+    write_words(Store(str(tmp_path)), WORDS, texts[:2], block_characters=1)
     assert [path.name for path in tmp_path.iterdir()] == [WORDS.name]
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
-    with WORDS.spilled(store, make_postings([("v0", "a team")], with_offsets=True)) as mapped:
+    with WORDS.spilled(store, make_postings([("v0", "a team")])) as mapped:
         assert mapped.term_id("team") == 0
         assert len(list(tmp_path.iterdir())) == 1
         remove_index_temporaries(tmp_path)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kbx_tui.index.vectors.int8_codes import quantize
-from kbx_tui.index.vectors.vector_matrix import ProfileVectors, sources_of
-
-STORED = np.array([b"a", b"b", b"c", b"", b"d"])
+from kbx_tui.index.vectors.load_vectors import rows_of_profiles
+from kbx_tui.index.vectors.vector_matrix import ProfileVectors
 
 
 def test_the_nearest_profiles_are_those_of_a_full_comparison() -> None:
@@ -26,8 +25,6 @@ def test_the_nearest_profiles_are_those_of_a_full_comparison() -> None:
 
 
 def test_profiles_are_found_among_stored_ones_by_hash() -> None:
-    assert sources_of(STORED, STORED) is None
+    stored = np.array([b"a", b"b", b"c", b"", b"d"])
     profiles = np.array([b"b", b"new", b"d", b"d"])
-    sources = sources_of(profiles, STORED)
-    assert sources is not None
-    assert sources.tolist() == [1, -1, 4, 4]
+    assert rows_of_profiles(profiles, stored).tolist() == [1, -1, 4, 4]

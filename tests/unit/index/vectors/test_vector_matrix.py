@@ -9,38 +9,31 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.vectors.int8_codes import EXACT_BLOCK
 from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
-from kbx_tui.index.vectors.vector_segment import VectorSegment
-from kbx_tui.index.vectors.vector_tables import document_contexts, quantize_with_context
-from tests.no_profiles import NO_PROFILES
+from kbx_tui.index.vectors.vector_segment import StoredVectors, VectorSegment
+from kbx_tui.index.vectors.vector_tables import document_contexts
+from tests.vectors import NO_PROFILES, stored_vectors
 
 DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * EXACT_BLOCK + 100, 8
 
 
-def random_segment() -> VectorSegment:
+def random_vectors() -> StoredVectors:
     """Return vectors of three blocks; every seventh document has none."""
     random = np.random.default_rng(1)
     rows = np.array([row for row in range(DOCUMENTS) if row % 7])
     starts = np.sort(random.choice(np.arange(1, CHUNKS), len(rows) - 1, replace=False))
     chunks = random.standard_normal((CHUNKS, DIMENSION)).astype(np.float32)
     chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
-    starts = np.concatenate(([0], starts))
+    starts = np.concatenate(([0], starts, [CHUNKS]))
     contexts, weights = 0.3 * chunks[: len(rows)], np.full(len(rows), 0.7, np.float32)
-    return VectorSegment.of(
-        chunks=chunks,
-        lines=np.arange(CHUNKS, dtype=np.int32),
-        starts=starts,
-        contexts=contexts,
-        chunk_weights=weights,
-        quantized=quantize_with_context(chunks, starts, contexts, weights),
-        document_rows=rows,
-    )
+    return stored_vectors(chunks, starts, contexts, weights, rows)
 
 
 def matrix_of(*segments: VectorSegment) -> VectorMatrix:
     return VectorMatrix(segments, NO_PROFILES, Coverage(CHUNKS, 0))
 
 
-SEGMENT = random_segment()
+STORED = random_vectors()
+SEGMENT = VectorSegment.of(STORED, np.arange(DOCUMENTS))
 VECTORS = matrix_of(SEGMENT)
 QUERIES = SEGMENT.chunks[:2]
 ALL_COSINES = VECTORS.best_cosine(QUERIES, np.ones(DOCUMENTS, np.bool_))
@@ -82,9 +75,9 @@ def test_approximate_cosines_are_within_the_error_bound(seed: int) -> None:
 def test_approximate_cosines_leave_few_chunks_that_may_be_best() -> None:
     approximate = VECTORS.approximate_cosine(QUERIES[0], SEGMENT.document_rows)
     flags = approximate.parts[0].may_be_best(
-        np.arange(CHUNKS), SEGMENT.starts, SEGMENT.chunk_counts()
+        np.arange(CHUNKS), SEGMENT.starts[:-1], SEGMENT.chunk_counts()
     )
-    counts = np.add.reduceat(flags, SEGMENT.starts, dtype=np.int64)
+    counts = np.add.reduceat(flags, SEGMENT.starts[:-1], dtype=np.int64)
     assert counts.min() == 1
     assert counts.sum() < 2 * len(counts) < CHUNKS
 
@@ -101,7 +94,7 @@ def test_a_chunk_is_weighted_with_its_document_and_title(has_title: bool) -> Non
     title = unit_vectors(5)[4:] if has_title else np.zeros((1, DIMENSION), np.float32)
     mean = chunks.sum(axis=0) / np.linalg.norm(chunks.sum(axis=0))
     expected = 0.7 * (chunks @ query) + 0.1 * mean @ query + 0.2 * title[0] @ query
-    contexts, weights = document_contexts(chunks, np.array([0]), title)
+    contexts, weights = document_contexts(chunks, np.array([0, len(chunks)]), title)
     weighted = weights[0] * (chunks @ query) + contexts[0] @ query
     expected /= 1.0 if has_title else 0.8
     np.testing.assert_allclose(weighted, expected, rtol=1e-4, atol=1e-6)
@@ -126,8 +119,8 @@ def test_documents_in_two_segments_have_the_same_cosines_as_in_one(seed: int) ->
     random = np.random.default_rng(seed)
     rows = np.arange(DOCUMENTS)
     is_newer = random.random(DOCUMENTS) < random.choice([0.0, 0.01, 0.5, 1.0])
-    older = SEGMENT.renumbered(np.where(is_newer, -1, rows))
-    newer = SEGMENT.renumbered(np.where(is_newer, rows, -1))
+    older = VectorSegment.of(STORED, np.where(is_newer, -1, rows))
+    newer = VectorSegment.of(STORED, np.where(is_newer, rows, -1))
     vectors = matrix_of(older, newer)
     everything = np.ones(DOCUMENTS, np.bool_)
     np.testing.assert_array_equal(vectors.best_cosine(QUERIES, everything), ALL_COSINES)
@@ -154,7 +147,7 @@ def test_documents_that_are_gone_have_no_cosine_and_no_chunks() -> None:
     gone = int(SEGMENT.document_rows[3])
     rows = np.arange(DOCUMENTS)
     rows[gone], rows[gone + 1 :] = -1, rows[gone + 1 :] - 1
-    vectors = matrix_of(SEGMENT.renumbered(rows))
+    vectors = matrix_of(VectorSegment.of(STORED, rows))
     cosines = vectors.best_cosine(QUERIES, np.ones(DOCUMENTS - 1, np.bool_))
     np.testing.assert_array_equal(cosines, np.delete(ALL_COSINES, gone, axis=1))
     (segment,) = vectors.segments

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.search.why_not import change_effects, why_not
 from tests.unit.search.comparing.test_why_not import some_case
 

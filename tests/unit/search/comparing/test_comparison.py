@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.explain import compare
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.search.why_not import narrowed
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 

@@ -12,9 +12,9 @@ from kbx_tui.errors import OutOfRange
 from kbx_tui.formatting import format_change, format_score
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RerankerScores
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.explain import explain_pair, score_parts
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 
 

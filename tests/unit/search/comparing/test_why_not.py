@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RerankerScores
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.why_not import Change, Dimension, WhyNot, narrowed, why_not
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 

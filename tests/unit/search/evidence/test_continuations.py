@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import LinkedDocuments, Scores
+from kbx_tui.search.evidence.evidence import LinkedDocuments
+from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.search.evidence.scoring import AFTER, NONE, Continuations, ScoredDocuments
 from tests.unit.search.building import linked
 

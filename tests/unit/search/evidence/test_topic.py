@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.topic import Topic
+from kbx_tui.search.evidence.evidence import Topic
 from tests.unit.search.building import some_topic, unit
 
 RELEVANCE = np.array([0.0, 0.1, 0.2, 0.4, 0.9])

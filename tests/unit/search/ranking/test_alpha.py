@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes, swap_points
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 
 unit = st.floats(0.0, 1.0)

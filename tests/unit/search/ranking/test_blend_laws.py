@@ -10,10 +10,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import ComponentScores, EntityCandidate, Evidence
-from kbx_tui.search.evidence.topic import DateMatch, Topic
-from kbx_tui.search.evidence.tuning import Gate, Tuning
+from kbx_tui.search.evidence.evidence import (
+    ComponentScores,
+    DateMatch,
+    EntityCandidate,
+    Evidence,
+    Topic,
+)
 from kbx_tui.search.ranking.rank import FEW_RESULTS, Ranking, rank
+from kbx_tui.search.request import Gate, Tuning
 from tests.unit.search.building import (
     components,
     entity,
@@ -262,7 +267,7 @@ def test_where_nothing_answers_the_topic_linked_documents_are_results_with_score
     tuning: Tuning,
 ) -> None:
     ranking = unanswered(tuning)
-    assert ranking.total_on_topic == 0
+    assert not ranking.says_something.any()
     assert [(ranked.row, ranked.score) for ranked in ranking.top(3)] == [(0, 0.0)]
 
 
@@ -277,7 +282,7 @@ def test_an_answer_that_the_hard_gate_leaves_out_does_not_count(
     )
     ranking = rank(found, Tuning(gate=gate))
     assert ranking.order.tolist() == rows
-    assert ranking.total_on_topic == (0 if gate == "hard" else 1)
+    assert ranking.says_something.sum() == (0 if gate == "hard" else 1)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])

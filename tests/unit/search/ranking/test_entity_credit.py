@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.evidence import Evidence, Topic
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence
 
 ADA = entity(1, 1.0, named=True)

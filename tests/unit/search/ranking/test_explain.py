@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.formatting import rounded_parts
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence
 
 parts = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=6)

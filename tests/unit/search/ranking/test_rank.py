@@ -11,9 +11,9 @@ from hypothesis import given
 
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Parent, Tuning
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Parent, Tuning
 from tests.unit.search.building import (
     components,
     entity,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from kbx_tui.errors import OutOfRange
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RerankerScores
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.alpha import ScoreLines, best_of_each
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 
 unit = st.floats(0.0, 1.0)

@@ -10,18 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.evidence import Evidence, Topic
 from kbx_tui.search.evidence.reranking import (
     RERANKED,
     RerankerScores,
     answer_probability,
     reranked,
 )
-from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.tui.explore.present_why import present_why
 from tests.unit.search.building import components, entity, evidence, some_tuning, unit
 

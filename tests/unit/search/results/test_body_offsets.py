@@ -21,7 +21,7 @@ STEMS = ["team", "die", "lodz", "the", "plan", "日", "x" * 45, "team_work", "no
 def index_of(*bodies: str) -> Bm25Index:
     texts = [f"{TITLE}\n{body}" for body in bodies]
     versions = [f"v{number}" for number in range(len(texts))]
-    postings = make_postings(list(zip(versions, texts, strict=True)), with_offsets=True)
+    postings = make_postings(list(zip(versions, texts, strict=True)))
     return Bm25Index([PostingsSegment(postings, np.arange(len(texts)))], len(texts))
 
 

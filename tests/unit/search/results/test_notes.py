@@ -7,16 +7,12 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.api.session import outdated_notes
+from kbx_tui.search.evidence.evidence import Evidence, Topic
+from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.results.notes import (
-    find_few_answers,
-    outdated_notes,
-    search_notes,
-    vector_notes,
-)
+from kbx_tui.search.request import Tuning
+from kbx_tui.search.results.answer import find_few_answers, search_notes, vector_notes
 from tests.unit.search.building import components, entity, evidence
 
 TYPES = ["meeting", "note"]
@@ -25,7 +21,9 @@ TYPES = ["meeting", "note"]
 def notes_on(
     found: Evidence, newer_files: int = 0, tuning: Tuning | None = None, **scope: Any
 ) -> str:
-    found = replace(found, scope=replace(found.scope, **scope))
+    given = ("doc_types", "since", "tags", "entities", "typed")
+    filters = {name: scope.pop(name) for name in given if name in scope}
+    found = replace(found, scope=replace(found.scope, filters=Filters(**filters), **scope))
     ranking = rank(found, tuning or Tuning())
     outdated = tuple(outdated_notes(newer_files, entities=False))
     return " / ".join(search_notes(ranking, find_few_answers(ranking), TYPES, outdated))

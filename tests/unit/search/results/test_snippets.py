@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.search.results.snippets import (
+    PASSAGE_LENGTH,
     RERANKED_LENGTH,
-    SNIPPET_LENGTH,
     WantedWords,
     make_snippet,
     match_spans,
@@ -22,7 +22,7 @@ from kbx_tui.search.results.text_words import lower_in_place
 @given(st.text(max_size=600), st.text(max_size=60))
 def test_snippet_is_one_line_and_contains_its_matches(body: str, query: str) -> None:
     snippet = make_snippet(body, 1, query)
-    assert len(snippet.text) <= SNIPPET_LENGTH
+    assert len(snippet.text) <= PASSAGE_LENGTH
     assert "\n" not in snippet.text
     for start, end in snippet.matches:
         assert 0 <= start < end <= len(snippet.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.search.retrieval.entity_pass import ASKED_ROLE, PART_OF_ROLE, WHOLE_ROLE, EntityPass
 from tests.unit.search.snapshots import snapshot_of
 

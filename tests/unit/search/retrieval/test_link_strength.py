@@ -6,7 +6,7 @@ import numpy as np
 
 from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks
 from kbx_tui.knowledge.records import LinkKind
-from kbx_tui.search.retrieval.entity_documents import about_person, linked_documents
+from kbx_tui.search.retrieval.entity_pass import about_person, linked_documents
 
 
 def links(*links: tuple[int, LinkKind, int]) -> EntityLinks:

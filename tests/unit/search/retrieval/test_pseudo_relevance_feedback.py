@@ -7,10 +7,9 @@ import pytest
 
 from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
-from kbx_tui.index.vectors.vector_tables import quantize_with_context
 from kbx_tui.search.evidence.scores import FEEDBACK_CANDIDATES, FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
 from kbx_tui.search.retrieval.document_pass import FeedbackQuery, best_documents, moved_towards
-from tests.no_profiles import NO_PROFILES
+from tests.vectors import NO_PROFILES, stored_vectors
 
 DIMENSION, LEXICAL_WEIGHT = 64, 0.7
 QUERY: np.typing.NDArray[np.float32] = np.eye(1, DIMENSION, dtype=np.float32)[0]
@@ -22,17 +21,10 @@ def vectors_of(count: int, *, without: int | None = None) -> VectorMatrix:
     rows = np.array([row for row in range(count) if row != without], np.int64)
     chunks = random.standard_normal((2 * len(rows), DIMENSION)).astype(np.float32)
     chunks /= np.linalg.norm(chunks, axis=1, keepdims=True)
-    starts = 2 * np.arange(len(rows))
+    starts = 2 * np.arange(len(rows) + 1)
     contexts, shares = np.zeros((len(rows), DIMENSION), np.float32), np.ones(len(rows), np.float32)
-    segment = VectorSegment.of(
-        chunks=chunks,
-        lines=np.ones(len(chunks), np.int32),
-        document_rows=rows,
-        starts=starts,
-        contexts=contexts,
-        chunk_weights=shares,
-        quantized=quantize_with_context(chunks, starts, contexts, shares),
-    )
+    stored = stored_vectors(chunks, starts, contexts, shares, rows)
+    segment = VectorSegment.of(stored, np.arange(count))
     return VectorMatrix((segment,), NO_PROFILES, Coverage(len(chunks), 0))
 
 

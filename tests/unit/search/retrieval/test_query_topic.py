@@ -8,7 +8,7 @@ import pytest
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
 from kbx_tui.index.lexical.postings import make_postings
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.topic import Topic
+from kbx_tui.search.evidence.evidence import Topic
 from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.search.query.named_query import NamedQuery
 from kbx_tui.search.query.query_terms import searched_terms

@@ -8,7 +8,6 @@ from kbx_tui.tui.commands.command_table import COMMANDS
 from kbx_tui.tui.commands.keymap import (
     ACTIVE_TOGETHER,
     BROWSER_KEYS,
-    KEPT_BY_BROWSERS,
     NOT_IN_A_BROWSER,
     SCOPE_TITLES,
     WRITES,
@@ -57,6 +56,13 @@ mode.explore mode.dedup mode.experts mode.tune mode.index mode.together app.pale
 overlay.close facets.help links.help picker.help
 """
 """Each changes nothing and acts on nothing but the app: decide so before you add one."""
+
+KEPT_BY_BROWSERS = frozenset(
+    [f"f{number}" for number in (1, 3, 5, 6, 7, 9, 10, 11, 12)]
+    + [f"ctrl+{letter}" for letter in "defghjklnopqrstuw"]
+    + ["ctrl+tab", "ctrl+pageup", "ctrl+pagedown", "alt+left", "alt+right", "alt+home"]
+)
+"""Keys with a meaning in some browser, which does not pass all of them on."""
 
 
 def test_nothing_is_offered_to_a_reader_that_was_not_decided_on() -> None:

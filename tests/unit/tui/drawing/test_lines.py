@@ -1,11 +1,23 @@
-"""Lines of spans and their widths."""
+"""Lines of styled text, and what ranked rows share."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.tui.drawing.lines import Span, fit_line, highlight, slice_line, width_of
+from kbx_tui.tui.drawing.lines import (
+    EIGHTHS,
+    Span,
+    fit_line,
+    highlight,
+    move_text,
+    rank_moves,
+    score_bar,
+    shared_lengths,
+    slice_line,
+    title_spans,
+    width_of,
+)
 
 texts = st.text(alphabet="abc é港🛳", max_size=60)
 
@@ -37,3 +49,78 @@ def test_slices_put_together_are_the_whole_text(spans: list[str], start: int, le
 def test_a_slice_keeps_the_styles() -> None:
     line = (Span("Alice ", "dim"), Span("Chen", "strong"))
     assert slice_line(line, 3, 8) == (Span("ce ", "dim"), Span("Ch", "strong"))
+
+
+share = st.floats(0.0, 1.0 / 3)
+
+
+def eighths(bar: str) -> int:
+    """Return the length of a bar in eighths of a cell."""
+    return sum(EIGHTHS.index(cell) if cell in EIGHTHS else 8 for cell in bar)
+
+
+@given(share, share, share, st.integers(1, 12))
+def test_bar_is_about_as_long_as_the_score(
+    document: float, entity: float, reranker: float, width: int
+) -> None:
+    bars = score_bar(document, entity, reranker, width)
+    assert eighths(bars[0]) == max(round(document * width * 8), 1 if document else 0)
+    assert abs(eighths("".join(bars)) - (document + entity + reranker) * width * 8) <= 16
+    assert len("".join(bars)) <= width
+
+
+def test_neighbouring_scores_differ() -> None:
+    bars = [score_bar(score, 0.0, 0.0, 8, full=0.30)[0] for score in (0.30, 0.29, 0.28, 0.27)]
+    assert bars == ["████████", "███████▊", "███████▌", "███████▎"]
+
+
+def test_parts_of_a_score_differ_by_their_signs() -> None:
+    assert score_bar(0.5, 0.25, 0.125, 8) == ("████", "▒▒", "░")
+    assert score_bar(0.0, 0.5, 0.0, 8) == ("", "▒▒▒▒", "")
+    assert score_bar(0.0, 0.0, 0.0, 8) == ("", "", "")
+
+
+def test_score_that_is_not_zero_is_seen() -> None:
+    assert score_bar(0.001, 0.0, 0.0, 6) == ("▏", "", "")
+
+
+def test_rank_moves_leave_out_new_and_unmoved_documents() -> None:
+    before = {"a": 1, "b": 2, "c": 3, "same": 5}
+    now = {"c": 1, "a": 2, "b": 3, "new": 4, "same": 5}
+    assert rank_moves(before, now) == {"c": 2, "a": -1, "b": -1}
+
+
+def test_moves_are_shown_with_their_direction() -> None:
+    assert [move_text(move) for move in (2, 0, -1)] == [" ▲2", "", " ▼1"]
+
+
+MEETINGS = [f"Technical Steering Committee (TSC) Meeting 2023-0{month}-04" for month in (1, 2, 3)]
+SHARED = len("Technical Steering Committee (TSC) Meeting ")
+
+
+def test_neighbours_share_whole_words() -> None:
+    assert shared_lengths([*MEETINGS, "Rollback plan"]) == [SHARED, SHARED, SHARED, 0]
+    assert shared_lengths(["Migration plans one", "Migration plansheet"]) == [0, 0]
+    assert shared_lengths(["The plan", "The road"]) == [0, 0]  # too little to be in the way
+    assert shared_lengths([]) == []
+
+
+def test_no_title_is_dimmed_whole() -> None:
+    titles = ["Weekly notes of May", "Weekly notes of May"]
+    assert shared_lengths(titles) == [len("Weekly notes of ")] * 2
+    assert shared_lengths(["Weekly notes of May", "Weekly notes of"]) == [13, 13]
+
+
+def test_shared_beginning_is_dimmed_and_cut_first() -> None:
+    dim, strong = title_spans(MEETINGS[0], SHARED, 60)
+    assert (dim.look, strong.look) == ("dim", "strong")
+    shown = ["".join(span.text for span in title_spans(title, SHARED, 24)) for title in MEETINGS]
+    assert shown == [f"Technical Ste…2023-0{month}-04" for month in (1, 2, 3)]
+
+
+titles = st.text(alphabet="abc é港🛳", max_size=60)
+
+
+@given(titles, st.integers(0, 60), st.integers(0, 60))
+def test_title_fills_its_width(title: str, shared: int, width: int) -> None:
+    assert width_of(title_spans(title, min(shared, len(title)), width)) == width

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextvars import Context, ContextVar
 from typing import cast
 
 import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from tests.waiting import until
 
 
 class FakeEngine:
@@ -48,8 +50,7 @@ class Setup:
         self.answers.append(await self.client.run(lambda _: self.engine.call(name)))
 
     async def until_called(self, name: str) -> None:
-        while name not in self.engine.called:
-            await asyncio.sleep(0.001)
+        await until(lambda: name in self.engine.called)
 
     async def drain(self) -> None:
         """Wait until the engine has answered everything asked so far."""
@@ -114,8 +115,7 @@ async def test_error_of_a_background_request_is_reported(setup: Setup) -> None:
         await setup.client.run(lambda _: 1 / 0)
 
     setup.client.start(fail())
-    while not setup.errors:
-        await asyncio.sleep(0.001)
+    await until(lambda: setup.errors)
     assert isinstance(setup.errors[0], ZeroDivisionError)
 
 
@@ -183,3 +183,20 @@ async def test_closing_without_a_last_call_opens_nothing() -> None:
         if thread.name.startswith("kbx-engine"):
             await asyncio.to_thread(thread.join, 10.0)
     assert opened == []
+
+
+async def test_a_call_from_a_thread_runs_in_the_context_of_the_last_request() -> None:
+    app: ContextVar[str] = ContextVar("app")
+    app.set("the app")
+    client, seen = EngineClient(lambda: cast(KnowledgeBase, None), on_error=print), asyncio.Event()
+    client.start(asyncio.sleep(0))
+    found: list[str] = []
+
+    def callback() -> None:
+        found.append(app.get())
+        seen.set()
+
+    await asyncio.to_thread(Context().run, client.call_on_loop, callback)
+    await seen.wait()
+    assert found == ["the app"]
+    client.close()

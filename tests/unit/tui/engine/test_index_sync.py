@@ -16,7 +16,8 @@ from kbx_tui.errors import IndexLocked
 from kbx_tui.index.build.progress import Progress
 from kbx_tui.index.index_status import IndexQuestion
 from kbx_tui.tui.engine.client import EngineClient
-from kbx_tui.tui.engine.index_sync import IndexSync, describe_progress
+from kbx_tui.tui.engine.index_sync import LOCK_RETRY_SECONDS, IndexSync, describe_progress
+from tests.waiting import until
 
 
 class BlockingEngine:
@@ -91,12 +92,6 @@ class Indexing:
         self.client.close(lambda engine: None)
 
 
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(60.0):
-        while not condition():
-            await asyncio.sleep(0.001)
-
-
 async def test_run_cancelled_by_closing_announces_nothing_and_is_not_repeated() -> None:
     indexing = Indexing()
     indexing.sync.index(maybe_changed=["memory/a.md"])
@@ -159,14 +154,20 @@ async def test_run_to_confirm_begins_with_the_answer() -> None:
 async def test_changes_during_another_run_do_not_multiply_the_attempts_after_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOCK_RETRY_SECONDS", 0.03)
+    loop, attempts = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+    call_later = loop.call_later
+
+    def record(delay: float, *arguments: Any) -> asyncio.TimerHandle:
+        handle = call_later(delay, *arguments)
+        if delay == LOCK_RETRY_SECONDS:
+            attempts.append(handle)
+        return handle
+
+    monkeypatch.setattr(loop, "call_later", record)
     indexing = Indexing()
     indexing.engine.is_locked = True
     for _ in range(8):
         indexing.sync.index()
         await until(lambda: not indexing.sync.is_indexing)
-    before = indexing.engine.runs
-    await until(lambda: indexing.engine.runs > before)
-    await asyncio.sleep(0.3)
-    assert indexing.engine.runs - before <= 12
+    assert [attempt.cancelled() for attempt in attempts].count(False) == 1
     await indexing.close()

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import Evidence, FeedbackDocument
-from kbx_tui.search.evidence.topic import DateMatch, Topic
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.evidence.evidence import DateMatch, Evidence, FeedbackDocument, Topic
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.explore.present_why import present_why
 from kbx_tui.tui.explore.view import Why

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from kbx_tui.api.documents import DocumentView
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.presenting import (
     next_change_note,

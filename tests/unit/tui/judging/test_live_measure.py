@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.tui.judging.live_measure import LiveMeasure, SearchSettings, measure_candidates
 
 A = SearchSettings(Tuning())

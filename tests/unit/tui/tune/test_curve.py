@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.tui.drawing.lines import Line, width_of
 from kbx_tui.tui.tune.curve import (
     BEST,

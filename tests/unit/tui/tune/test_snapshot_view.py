@@ -5,7 +5,7 @@ from __future__ import annotations
 from kbx_tui.evaluation.judgments import knobs_of
 from kbx_tui.evaluation.significance import paired_difference
 from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
-from kbx_tui.search.evidence.tuning import Tuning
+from kbx_tui.search.request import Tuning
 from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.tune.snapshots import compare_snapshots, snapshot_rows
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import Rows, Scores
+from kbx_tui.search.evidence.scores import Rows, Scores
 from kbx_tui.search.retrieval import convergence
 from kbx_tui.search.retrieval.convergence import STABLE_ROUNDS, converge
 

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import Evidence, Rows, Scores
-from kbx_tui.search.evidence.scores import PROPAGATION_SHARE
+from kbx_tui.search.evidence.evidence import Evidence, Topic
+from kbx_tui.search.evidence.scores import PROPAGATION_SHARE, Rows, Scores
 from kbx_tui.search.evidence.scoring import QueryVariant, ScoredDocuments, Scoring
-from kbx_tui.search.evidence.topic import Topic
-from kbx_tui.search.evidence.tuning import Tuning
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.search.request import Tuning
 from kbx_tui.search.retrieval import convergence, document_pass
 from kbx_tui.search.retrieval.document_pass import TopKRequest, top_k_evidence
 from tests.unit.search import building
@@ -83,7 +82,7 @@ def retrieved(
 
     unknown = {query: np.full(len(cosine), np.nan) for query, cosine in case.cosines.items()}
     without_cosines = scanned(case.full, case.scoring, unknown)
-    request = TopKRequest(tuning, limit, rank)
+    request = TopKRequest(tuning, limit)
     return top_k_evidence(without_cosines, request, case.scoring, approximate, exact)
 
 
@@ -128,12 +127,12 @@ def test_top_k_and_number_of_results_equal_a_full_scan(
 ) -> None:
     documents = data.draw(some_documents(len(evidence)))
     drawn = case(evidence, documents, np.random.default_rng(seed), without_vector)
-    document_pass = retrieved(drawn, tuning, limit, seed)
+    found = retrieved(drawn, tuning, limit, seed)
     expected = rank(drawn.full, tuning)
-    if document_pass is None:
+    if found is None:
         assert limit > len(evidence) or expected.topic is not None
         return
-    ranking = rank(document_pass, tuning)
+    ranking = rank(found, tuning)
     assert [(ranked.row, ranked.score) for ranked in ranking.top(limit)] == [
         (ranked.row, ranked.score) for ranked in expected.top(limit)
     ]
@@ -153,11 +152,11 @@ def test_large_limit_causes_a_full_scan(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_documents_that_only_the_cosine_could_make_results_are_evaluated_and_counted() -> None:
     documents = simple_case([0.0] * 5, [0.9, 0.31, 0.29, 0.305, 0.1])
-    document_pass = retrieved(documents, Tuning(), 1, seed=4)
-    assert document_pass is not None
-    assert document_pass.evaluated is not None
-    assert rank(document_pass, Tuning()).total_matched == 3
-    assert not document_pass.evaluated[4]
+    found = retrieved(documents, Tuning(), 1, seed=4)
+    assert found is not None
+    assert found.evaluated is not None
+    assert rank(found, Tuning()).total_matched == 3
+    assert not found.evaluated[4]
 
 
 @pytest.mark.parametrize("seed", range(5))

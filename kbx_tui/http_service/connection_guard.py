@@ -1,0 +1,217 @@
+"""Limits of connections, so that slow and many clients keep nobody out.
+
+uvicorn and aiohttp wait for ever for the rest of a request, and uvicorn for a client that reads no
+answer. Connections count from the moment they are accepted. Asyncio itself would pass those that
+are to be encrypted on after the handshake only: it is done here instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Peer = tuple[str, int]
+"""Address and port of a client, which name its connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """Numbers and times beyond which a connection is cut."""
+
+    at_once: int = 256
+    """Connections without a complete request; a further one cuts the one that waits longest."""
+    receive_seconds: float = 10.0
+    """Time for a client to send a whole request, or to take what was sent of an answer."""
+    request_bytes: int = 2_000_000
+    """Size of a request as it is sent. Chunks of a byte each make it six times as large as its
+    body, and to parse megabytes of them would keep the process busy for seconds."""
+    answer_seconds: float = 90.0
+    """Time from a complete request to the end of its answer."""
+    handshake_seconds: float = 10.0
+    """Time for TLS to agree on keys."""
+
+
+class ConnectionGuard:
+    """Wraps the protocol of each connection, and cuts those that are too many or too slow."""
+
+    def __init__(
+        self,
+        limits: ConnectionLimits,
+        tls: ssl.SSLContext | None = None,
+        closed: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`closed` is called for each connection that has ended."""
+        self.limits, self._tls, self.closed = limits, tls, closed
+        self._handshakes: set[asyncio.Task[None]] = set()
+        self._waiting: dict[_Connection, None] = {}
+        """Those without a complete request, in the order in which they began to wait."""
+        self._open: dict[Peer, _Connection] = {}
+
+    def wrap(self, inner: asyncio.Protocol) -> asyncio.Protocol:
+        """Return the guarded protocol of a new connection."""
+        return _Connection(self, inner) if self._tls is None else _Encrypting(self, inner)
+
+    def answering(self, peer: Peer | None) -> None:
+        """Note that a request is complete, or is answered without the rest of it."""
+        if connection := self._find(peer):
+            self._waiting.pop(connection, None)
+            connection.received = 0
+            connection.cut_after(self.limits.answer_seconds)
+
+    def answered(self, peer: Peer | None) -> None:
+        """Note that a request is answered; the server limits the time until a further one."""
+        if connection := self._find(peer):
+            self._waiting[connection] = None
+            connection.cut_after(None)
+
+    def keep(self, peer: Peer | None) -> None:
+        """Let a connection stay for as long as it likes."""
+        if connection := self._find(peer):
+            self._waiting.pop(connection, None)
+            connection.is_kept = True
+            connection.cut_after(None)
+
+    def close_all(self) -> None:
+        """Close every connection, after what has still to be sent."""
+        for connection in list(self._open.values()):
+            connection.transport.close()
+
+    def opened(self, connection: _Connection) -> None:
+        if len(self._waiting) >= self.limits.at_once:
+            oldest = next(iter(self._waiting))
+            self.forget(oldest)
+            oldest.transport.abort()
+        self._waiting[connection] = None
+        self._open[connection.peer] = connection
+        connection.cut_after(self.limits.receive_seconds)
+
+    def forget(self, connection: _Connection) -> None:
+        connection.cut_after(None)
+        self._waiting.pop(connection, None)
+        if self._open.get(connection.peer) is connection:
+            del self._open[connection.peer]
+
+    def start_handshake(self, plain: _Encrypting) -> None:
+        task = asyncio.create_task(self._encrypt(plain))
+        self._handshakes.add(task)
+        task.add_done_callback(self._handshakes.discard)
+
+    async def _encrypt(self, plain: _Encrypting) -> None:
+        """Agree on keys with the client, who is dropped if that fails or takes too long."""
+        assert self._tls is not None
+        encrypted = None
+        try:
+            encrypted = await asyncio.get_running_loop().start_tls(
+                plain.transport,
+                plain,
+                self._tls,
+                server_side=True,
+                ssl_handshake_timeout=self.limits.handshake_seconds,
+            )
+        except OSError:  # SSLError and ConnectionError are some
+            pass
+        finally:
+            self.forget(plain)
+        if encrypted is not None:  # None also if it was cut at once
+            plain.start(encrypted)
+
+    def _find(self, peer: Peer | None) -> _Connection | None:
+        return None if peer is None else self._open.get((peer[0], peer[1]))
+
+
+class _Connection(asyncio.Protocol):
+    """Passes everything on to another protocol, and reports its connection to the guard."""
+
+    transport: asyncio.Transport
+    peer: Peer
+
+    def __init__(self, guard: ConnectionGuard, inner: asyncio.Protocol) -> None:
+        self.guard, self.inner = guard, inner
+        self.received = 0
+        """Bytes of a request that is not complete."""
+        self.is_kept = False
+        self._deadline: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
+
+    def cut_after(self, seconds: float | None) -> None:
+        self._deadline = self._timer(self._deadline, seconds)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.accept(transport)
+        self.inner.connection_made(transport)
+
+    def accept(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        host, port, *_ = transport.get_extra_info("peername") or ("", 0)  # it may have left
+        self.transport, self.peer = transport, (host, port)
+        self.guard.opened(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.guard.forget(self)
+        self._unread = self._timer(self._unread, None)
+        self.inner.connection_lost(error)
+        self.guard.closed()
+
+    def data_received(self, data: bytes) -> None:
+        self.received += len(data)
+        if not self.is_kept:
+            if self.received > self.guard.limits.request_bytes:
+                self.transport.abort()
+                return
+            if self._deadline is None:  # the first part of a further request
+                self.cut_after(self.guard.limits.receive_seconds)
+        self.inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self.inner.eof_received()
+
+    def pause_writing(self) -> None:
+        self.inner.pause_writing()
+        if not self.is_kept:
+            self._unread = self._timer(self._unread, self.guard.limits.receive_seconds)
+
+    def resume_writing(self) -> None:
+        self.inner.resume_writing()
+        self._unread = self._timer(self._unread, None)
+
+    def _timer(
+        self, before: asyncio.TimerHandle | None, seconds: float | None
+    ) -> asyncio.TimerHandle | None:
+        """Return a timer that cuts the connection, in place of one before; None for no time."""
+        if before is not None:
+            before.cancel()
+        if seconds is None:
+            return None
+        return asyncio.get_running_loop().call_later(seconds, self.transport.abort)
+
+
+class _Encrypting(_Connection):
+    """A connection until the client has agreed on keys; then another one is guarded."""
+
+    early = b""
+    """What has come in one piece with the end of the handshake."""
+    is_lost = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()  # what it sends is for the handshake, which starts a moment later
+        self.accept(transport)
+        self.guard.start_handshake(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.is_lost = True
+
+    def data_received(self, data: bytes) -> None:
+        self.early += data
+
+    def start(self, encrypted: asyncio.Transport) -> None:
+        """Hand the encrypted connection over, unless it has been lost meanwhile."""
+        if self.is_lost:
+            return
+        guarded = _Connection(self.guard, self.inner)
+        encrypted.set_protocol(guarded)
+        guarded.connection_made(encrypted)
+        if self.early:
+            guarded.data_received(self.early)

@@ -1,0 +1,81 @@
+"""The stamp of an index, `DIGESTS`: what a run left in the tables, for readers that open none.
+
+LanceDB takes a second to import and has no checksums: a flipped bit gives other rows, and a lost
+manifest silently gives the version before. So each run notes the version, the rows and the content
+of table meta, and the digest of every file. A table may be newer than noted, while a run is writing
+or after one was killed, but never older; of a newer one the stamp says nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from kbx_tui.errors import IndexDamaged
+from kbx_tui.removal import remove_temporary
+from kbx_tui.state_file import read_regular_file
+
+DIGESTS = "DIGESTS"
+FORMAT = "kbx digests 2"
+REBUILT = "the next index run rebuilds it"
+
+_MANIFEST = re.compile(r"(\d{20})\.manifest")
+_LAST = (1 << 64) - 1
+"""LanceDB names the manifest of version n by this minus n, so that the newest comes first."""
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """What a run left behind."""
+
+    versions: dict[str, int]
+    """Version of each table."""
+    counts: dict[str, int]
+    """Rows of each table with content of the base."""
+    meta: dict[str, Any]
+    """Content of table meta, by key."""
+    files: dict[str, tuple[int, int]]
+    """Size and digest (CRC-32) of each file of the tables, by its path in the index folder."""
+
+
+def read_stamp(folder: Path) -> Stamp | None:
+    """Return the stamp of an index; None if there is none. Raises IndexDamaged."""
+    file = folder / DIGESTS
+    try:
+        head, _, body = read_regular_file(file).partition(b"\n")
+        if head == f"{FORMAT} {zlib.crc32(body):08x}".encode():
+            return msgspec.json.decode(body, type=Stamp)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, msgspec.MsgspecError, RecursionError):
+        pass
+    raise IndexDamaged(f"{file} is damaged, so the index cannot be verified; {REBUILT}")
+
+
+def write_stamp(folder: Path, stamp: Stamp) -> None:
+    """Write the stamp atomically. Raises OSError."""
+    body = msgspec.json.encode(stamp)
+    temporary = folder / f"{DIGESTS}.{uuid4().hex}"
+    try:
+        with temporary.open("wb") as out:
+            out.write(f"{FORMAT} {zlib.crc32(body):08x}\n".encode() + body)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(folder / DIGESTS)
+    finally:
+        remove_temporary(temporary)
+
+
+def newest_version(table: str) -> int | None:
+    """Return the version of the table in a folder by the names of its manifests, None without."""
+    with suppress(OSError):
+        names = os.listdir(f"{table}/_versions")  # noqa: PTH208 - faster than Path
+        if manifests := [name for name in names if _MANIFEST.fullmatch(name)]:
+            return _LAST - int(min(manifests).removesuffix(".manifest"))
+    return None

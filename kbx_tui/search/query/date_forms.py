@@ -1,0 +1,212 @@
+"""The forms in which a query writes dates, and the days that they mean. Pure.
+
+A date that is relative to today is of the past or the present: a document about next week is
+written before it, and `3 years ago` says when something happened, which documents tell later.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date
+
+from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
+from kbx_tui.search.query.periods import DAY, month_days, week_of
+
+MOST_WORDS = 16
+"""Words that may be dates, above which none is one: the text was pasted."""
+
+_NUMBERS = {
+    "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6,
+    "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+}  # fmt: skip
+_QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "q1": 1, "q2": 2, "q3": 3, "q4": 4}
+_DAYS_AGO = {"today": 0, "yesterday": 1, "day before yesterday": 2}
+_MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
+
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_MONTH = rf"(?P<month>{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
+_MONTH_NUMBER, _DAY_NUMBER = r"(?P<month>0[1-9]|1[0-2])", r"(?P<day>0[1-9]|[12]\d|3[01])"
+_DAY, _FROM_DAY = (rf"(?P<{name}>\d{{1,2}})(?:st|nd|rd|th)?" for name in ("day", "from_day"))
+_TO = r"\s*(?:-|–|to)\s*"
+WEEKDAYS = "|".join(WEEKDAY_NUMBERS)
+_FORMS = {
+    "2026-03-17": rf"{_YEAR}-{_MONTH_NUMBER}-{_DAY_NUMBER}",
+    "2026/03/17": rf"{_YEAR}/{_MONTH_NUMBER}/{_DAY_NUMBER}",
+    "2026-03": rf"{_YEAR}-{_MONTH_NUMBER}",
+    "17.3.2026": rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}",
+    "17th of March 2026, 17-20 March": rf"(?:{_FROM_DAY}(?:{_TO}|\s+and\s+))?"
+    rf"{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:of\s+)?{_YEAR})?",
+    "March 17th, 2026, March 3-7": rf"{_MONTH}\s+(?:{_FROM_DAY}{_TO})?{_DAY}(?:,?\s+{_YEAR})?",
+    "March 2026": rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}",
+    "Q1 2026": rf"(?P<quarter>q[1-4])(?:[\s/-]*{_YEAR})?",
+    "first quarter of 2026": r"(?P<quarter>first|second|third|fourth)\s+quarter"
+    rf"(?:\s+of)?(?:[\s/-]*{_YEAR})?",
+    "2026 Q1": rf"{_YEAR}[\s-]?(?P<quarter>q[1-4])",
+    "March": rf"(?P<month>{'|'.join(MONTH_NAMES)})",
+    "2026": _YEAR,
+}
+_RELATIVE_FORMS = {
+    "yesterday": r"(?:the\s+)?(?P<days_ago>day\s+before\s+yesterday|yesterday|today)",
+    "last week, this quarter": r"(?:the\s+)?(?P<which>last|past|previous|this|current)\s+"
+    r"(?P<unit>week|weekend|month|quarter|year)(?!\s+of\b)",
+    "the last three weeks": r"(?:the\s+)?(?:last|past|previous)\s+"
+    rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})\s+(?P<units>day|week|month|quarter|year)s",
+    "last Monday, on Monday": rf"(?:(?P<which>last|this)\s+)?(?P<weekday>{WEEKDAYS})",
+}
+"""Forms of dates as regular expressions, by example: those of the calendar, of which
+the first that fits counts, and those relative to today."""
+_BOUNDS = (r"(?:(?<![\w#/.,:£$€-])|(?<=\bmid-))", r"(?![\w/%-]|[.,:]\d)")
+_RELATIVE_BOUNDS = (r"(?<![\w#-])", r"(?![\w-])")
+_PATTERNS = [
+    re.compile(f"{start}{form}{end}", re.IGNORECASE)
+    for forms, (start, end) in ((_FORMS, _BOUNDS), (_RELATIVE_FORMS, _RELATIVE_BOUNDS))
+    for form in forms.values()
+]
+_TIME_OF_DAY = re.compile(r"[ T]\d{1,2}:\d\d")
+_THINGS = re.compile(
+    r"(?:\s*(?:-|–|to|and|or)\s*\d+)?\s+(?:ms|[kmg]b|k?m|kg|tons?|miles|metres|meters|bytes|"
+    r"characters|words|tokens|lines|rows|items|records|files|pages|documents|requests|messages|"
+    r"users|people|customers|employees|times|(?:milli)?seconds|minutes|hours|days|weeks|"
+    r"euros?|dollars?|percent)\b",
+    re.IGNORECASE,
+)
+_THIS_MAY = re.compile(r"\b(?:this|the\s+(?:first|last))\s+$", re.IGNORECASE)
+_BEFORE_WEEKDAY = re.compile(r"\b(?:on|since|until|till|before|after|from)\s+$", re.IGNORECASE)
+_WEEKDAY_JOIN = re.compile(r",?\s+(?:the\s+)?")
+"""Between a weekday and its date: `Monday, 16 March`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateWords:
+    """A date in one of `_FORMS`, where a query writes it."""
+
+    start: int
+    end: int
+    relative: tuple[date, date] | None = None
+    """First and last day of one that is relative to today."""
+    year: int | None = None
+    months: tuple[int, int] = (1, 12)
+    days: tuple[int, int] | None = None
+    """Days of the month, both inclusive; None for the whole of it."""
+    is_bare: bool = False
+    """Whether it is a month, quarter or year alone, which may mean something else."""
+
+    def within(self, year: int) -> tuple[date, date] | None:
+        """Return first and last day, in `year` if it has none; None for a 30 February."""
+        if self.relative is not None:
+            return self.relative
+        year = self.year or year
+        if self.days is None:
+            return month_days(year, *self.months)
+        try:
+            first, last = (date(year, self.months[0], day) for day in self.days)
+        except ValueError:
+            return None
+        return (first, last) if first <= last else None
+
+
+def find_dates(query: str, today: date) -> list[DateWords]:
+    """Return what has one of `_FORMS` and is a date, in order."""
+    dates: list[DateWords] = []
+    fitting = {pattern: match for pattern in _PATTERNS if (match := pattern.search(query))}
+    for _ in range(MOST_WORDS):
+        if not fitting:
+            return dates
+        match = min(fitting.values(), key=lambda match: match.start())  # the first form of several
+        for pattern in [each for each in fitting if fitting[each].start() < match.end()]:
+            if following := pattern.search(query, match.end()):
+                fitting[pattern] = following
+            else:
+                del fitting[pattern]
+        groups = {name: text.lower() for name, text in match.groupdict().items() if text}
+        words = _date_words(match, groups, today)
+        if words.within(2000) is None or not _is_date(query, match, groups):  # a leap year
+            continue
+        is_second = bool(dates) and dates[-1].relative is not None and words.relative is None
+        if is_second and _WEEKDAY_JOIN.fullmatch(query, dates[-1].end, words.start):
+            dates.pop()  # `on Monday, 16 March`
+        dates.append(words)
+    return [] if fitting else dates
+
+
+def _date_words(match: re.Match[str], groups: dict[str, str], today: date) -> DateWords:
+    """Return what a match means; `groups` are its texts by name, in small letters."""
+    if relative := _relative_days(groups, today):
+        return DateWords(*match.span(), relative)
+    months, month, day = (1, 12), groups.get("month"), groups.get("day")
+    if quarter := _QUARTERS.get(groups.get("quarter", "")):
+        months = (3 * quarter - 2, 3 * quarter)
+    elif month is not None:
+        number = MONTH_NUMBERS.get(month) or int(month)
+        months = (number, number)
+    return DateWords(
+        *match.span(),
+        year=int(groups["year"]) if "year" in groups else None,
+        months=months,
+        days=(int(groups.get("from_day", day)), int(day)) if day else None,
+        is_bare=len(groups) == 1,
+    )
+
+
+def _relative_days(groups: dict[str, str], today: date) -> tuple[date, date] | None:
+    """Return first and last day of a date that is relative to today; None for another."""
+    which = groups.get("which", "")
+    is_now = which in ("this", "current")
+    match groups:
+        case {"days_ago": words}:
+            day = today - _DAYS_AGO[" ".join(words.split())] * DAY
+        case {"unit": "week"} if which != "past":
+            return week_of(today if is_now else today - 7 * DAY)
+        case {"unit": "weekend"}:
+            saturday = week_of(today if is_now else today - 7 * DAY)[0] + 5 * DAY
+            return saturday, saturday + DAY
+        case {"unit": unit} if which != "past":
+            length = _MONTHS_IN[unit]
+            number = (12 * today.year + today.month - 1) // length - (not is_now)
+            year, month = divmod(number * length, 12)
+            return month_days(year, month + 1, month + length)
+        case {"unit": unit}:
+            return _first_of_last(1, unit, today), today
+        case {"units": unit, "count": count}:
+            number = _NUMBERS.get(" ".join(count.split())) or int(count)
+            return _first_of_last(number, unit, today), today
+        case {"weekday": weekday}:
+            day = week_of(today)[0] + (WEEKDAY_NUMBERS[weekday] - 1) * DAY
+            if not is_now and (day > today or (which == "last" and day == today)):
+                day -= 7 * DAY
+        case _:
+            return None
+    return day, day
+
+
+def _first_of_last(count: int, unit: str, today: date) -> date:
+    """Return the first day of the last `count` days, weeks, months, quarters or years."""
+    if unit in ("day", "week"):
+        return today - count * (7 if unit == "week" else 1) * DAY + DAY
+    year, month = divmod(12 * today.year + today.month - 1 - count * _MONTHS_IN[unit], 12)
+    last_day = monthrange(year, month + 1)[1]
+    return date(year, month + 1, min(today.day, last_day)) + DAY
+
+
+def _is_date(query: str, match: re.Match[str], groups: dict[str, str]) -> bool:
+    """Return whether what has the form of a date is one, given what is around it."""
+    start, end = match.span()
+    before = query[max(start - 20, 0) : start]
+    if "weekday" in groups:
+        is_led = "which" in groups or _BEFORE_WEEKDAY.search(before)
+        return bool(is_led) and not re.match(r"\s+[A-Z]", query[end:])  # `on Sunday Times`
+    if "days_ago" in groups:  # `USA Today`
+        return not (match["days_ago"].istitle() and re.search(r"[A-Z]\w*\s+$", before))
+    if "unit" in groups or "units" in groups:
+        return True
+    if _TIME_OF_DAY.match(query, end):  # of a log
+        return False
+    has_day, has_year = "day" in groups, "year" in groups
+    is_small_may = match.groupdict().get("month") == "may" and not has_year
+    if is_small_may and re.match(r"\s+[a-z]", query[end:]):
+        return not (has_day or _THIS_MAY.search(before))  # `10 may be enough`, `this may fail`
+    is_number = match[0][-1].isdigit() and "quarter" not in groups
+    may_count = is_number and (not has_year or len(groups) == 1)
+    return not (may_count and _THINGS.match(query, end))  # `in 2000 lines`, `march 3 miles`

@@ -1,0 +1,411 @@
+from __future__ import annotations
+
+import json
+import time
+import unicodedata
+from typing import Any
+from unittest import mock
+
+import pytest
+import yaml
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kbx_tui.knowledge.decoding import BINARY
+from kbx_tui.knowledge.markdown import headings, outline
+from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.reading import (
+    MAX_PARSED,
+    Frontmatter,
+    UnreadableYaml,
+    cut_yaml,
+    load_yaml,
+    parse_document,
+    read_frontmatter,
+)
+from kbx_tui.knowledge.records import Attendee, Problem
+from tests.unit.knowledge.building import MEETING, PERSON, markdown_bodies, page
+
+
+def test_meeting_has_all_fields_of_its_file() -> None:
+    text = (
+        "---\ntitle: Helix sync\ndate: '2026-03-17'\ntype: notes\ntags: [infra]\n"
+        "attendees:\n- {name: Maria Novak, email: maria@example.com}\nproject: '[[Helix]]'\n---\n"
+        "# Helix\n\nSee [[Kickoff#agenda|that]] and [[Kickoff]].\n"
+    )
+    document = page(text, MEETING)
+    assert (document.id, document.title, document.date) == (
+        "meeting:meetings/2026/03/17/sync",
+        "Helix sync",
+        "2026-03-17",
+    )
+    assert (document.kind, document.subtype, document.tags) == ("meeting", "notes", ("infra",))
+    assert document.attendees == (Attendee("Maria Novak", "maria@example.com"),)
+    assert document.references == ("Helix",)
+    assert document.links == ("Kickoff#agenda", "Kickoff")
+    assert document.body_line == 10
+    assert text.split("\n")[document.body_line - 1] == document.body.split("\n")[0] == "# Helix"
+    assert document.size == len(text.encode())
+    assert document.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "title"),
+    [
+        ("---\ntitle: T\n---\n# H\n", "memory/notes/a.md", "T"),
+        ("---\ntitle: 2026\n---\n", "memory/notes/a.md", "2026"),
+        ("---\ntitle: [a]\n---\n## Sub\n\n# Head *one* #\n", "memory/notes/a.md", "Head one"),
+        ("## Only sub\n", "memory/notes/a.md", "Only sub"),
+        ("Text.\n\n## See also\n", "memory/notes/Index cards.md", "Index cards"),
+        ("Up: [[Home]]\n## Why\n", "memory/notes/2026-03-17-index-cards.md", "index cards"),
+        ("<img src='a.png'>\n\n[![b](b.svg)]\n\n## Ferry\n", "memory/README.md", "Ferry"),
+        ("```\n# code\n```\ntext\n", "memory/notes/2026-03-17-use-it.md", "use it"),
+        ("#\n", "memory/notes/My Notes.md", "My Notes"),
+        ("# ![](logo.png)\n## Sub\n", "memory/notes/a.md", "Sub"),
+        ("---\ntitle: T\nname: N\n---\n# Maria **Novak**\n", PERSON, "Maria Novak"),
+        ("---\ntitle: T\nname: N\n---\n## Recent Facts\n", PERSON, "N"),
+        ("---\ntitle: T\n---\n", PERSON, "T"),
+        ("", PERSON, "Maria Novak"),
+    ],
+    ids=[
+        "frontmatter", "number", "first-top-heading", "any-heading", "text-above", "link-above",
+        "logo-above", "heading-in-code", "stem",
+        "heading-without-text",
+        "entity-heading", "entity-name", "entity-title", "entity-stem",
+    ],
+)  # fmt: skip
+def test_title_comes_from_frontmatter_heading_or_file_name(
+    text: str, path: str, title: str
+) -> None:
+    assert page(text, path).title == title
+
+
+def test_invalid_yaml_keeps_the_body_and_reports_the_line() -> None:
+    document = page("---\ntags: [a\n---\n# Heading\n\nText\n")
+    assert document.title == "Heading"
+    assert document.body == "# Heading\n\nText\n"
+    (problem,) = document.problems
+    assert problem.path == "memory/notes/page.md"
+    assert problem.line in (2, 3) and not problem.skipped
+    assert "YAML" in problem.reason
+
+
+def test_binary_file_has_an_empty_body_and_a_skipped_problem() -> None:
+    document = parse_document("memory/a.md", b"\x00\x01\x02\x03" * 100)
+    assert document.body == ""
+    assert document.problems == (Problem("memory/a.md", BINARY, skipped=True),)
+
+
+def test_crlf_line_ends_do_not_shift_lines() -> None:
+    document = parse_document("a.md", b"---\r\ntitle: T\r\n---\r\n# H\r\n\r\nText\r\n")
+    assert (document.title, document.body, document.body_line) == ("T", "# H\n\nText\n", 4)
+
+
+def test_frontmatter_is_read_after_a_byte_order_mark() -> None:
+    assert parse_document("a.md", b"\xef\xbb\xbf---\ntitle: T\n---\n").title == "T"
+
+
+def test_utf16_file_is_read() -> None:
+    assert parse_document("a.md", "---\ntitle: Ü\n---\nText".encode("utf-16")).title == "Ü"
+
+
+def test_empty_file_is_a_document() -> None:
+    document = parse_document("memory/notes/2026-03-17-empty.md", b"")
+    assert (document.title, document.date, document.body) == ("empty", "2026-03-17", "")
+
+
+def test_wikilinks_in_code_are_ignored() -> None:
+    body = (
+        "[[A]] `[[B]]` ``x ` [[C]]`` [[D\\|d]]\n\n```\n[[E]]\n```\n\n    [[F]]\n\n"
+        "![[G.png]] [[#h]]\n"
+    )
+    assert page(body).links == ("A", "D", "G.png", "#h")
+
+
+def test_path_is_normalized_to_nfc() -> None:
+    path = unicodedata.normalize("NFD", "memory/notes/café.md")
+    assert parse_document(path, b"").path == "memory/notes/café.md"
+
+
+def test_entity_types_are_configurable() -> None:
+    data = b"---\ntype: device\n---\n# Scope\n"
+    assert parse_document("memory/x.md", data).id == "device:x"
+    listed = parse_document("memory/x.md", data, entity_types=frozenset({"device"}))
+    assert listed.id == "device:scope"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x" * 5_000_000, "word " * 1_000_000, "x" * 100_000 + "\n", "[[" * 50_000, "`" * 50_001,
+        "` " * 50_000, ">" * 100_000, "> " * 50_000 + "x", "- " * 20_000 + "x", "\n" * 1_000_000,
+        "".join(" " * n + "- x\n" for n in range(1_000)), "# x\n" * 100_000, "*" * 100_000,
+        "[a](" * 30_000, "a\n---\n" * 50_000, "<div>\n" * 100_000, "~~" * 50_000, "[[a|" * 30_000,
+        "| a " * 30_000, "\t" * 100_000 + "x", "# " + "#" * 100_000 + "x", "![" * 50_000,
+    ],
+    ids=lambda body: repr(body[:8]),
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["memory/notes/a.md", PERSON], ids=["note", "entity"])
+def test_extreme_bodies_are_parsed_within_seconds(path: str, body: str) -> None:
+    started = time.process_time()
+    assert page(body + " [[Link]]", path).body == body + " [[Link]]"
+    assert time.process_time() - started < 10
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_make_a_document(data: bytes) -> None:
+    document = parse_document("memory/people/a.md", data)
+    json.dumps(dict(document.frontmatter), allow_nan=False).encode()
+    document.title.encode()
+    document.body.encode()
+    assert document.title and document.id
+
+
+@given(st.text(max_size=60), markdown_bodies, st.sampled_from([PERSON, MEETING, "a.md"]))
+def test_any_text_makes_a_document_with_a_title(front: str, body: str, path: str) -> None:
+    document = parse_document(path, f"---\n{front}\n---\n{body}".encode(errors="replace"))
+    json.dumps(dict(document.frontmatter), allow_nan=False).encode()
+    assert document.title
+
+
+@given(markdown_bodies)
+def test_body_line_is_where_the_body_starts(body: str) -> None:
+    text = f"---\ntitle: T\nlist:\n- a\n---\n{body}"
+    document = page(text)
+    assume(not any(problem.skipped for problem in document.problems))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").split("\n")
+    assert "\n".join(lines[document.body_line - 1 :]) == document.body
+
+
+def test_long_file_is_cut_at_a_line_and_says_so() -> None:
+    line = "a line of text " * 20 + "\n"  # fewer lines than are read as markdown
+    text = line * (MAX_PARSED // len(line) + 2)
+    document = parse_document("memory/notes/long.md", text.encode())
+    assert MAX_PARSED - len(line) < len(document.body) <= MAX_PARSED
+    assert document.body.endswith(line)
+    assert [problem.reason for problem in document.problems] == [
+        "is too long: only its first 25,000,000 characters count"
+    ]
+    one_line = parse_document("memory/notes/line.md", b"x" * (MAX_PARSED + 9))
+    assert len(one_line.body) == MAX_PARSED
+    assert one_line.problems
+
+
+@pytest.fixture
+def few_lines(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Lower the limit of lines and return it: reading as many as in earnest takes seconds."""
+    limit = 1_000
+    for module in ("reading", "markdown"):
+        monkeypatch.setattr(f"kbx_tui.knowledge.{module}.MAX_LINES", limit)
+    return limit
+
+
+def test_lines_after_the_limit_are_text_without_structure(few_lines: int) -> None:
+    text = "# Top\n" + "- a\n" * (few_lines + 5) + "# Below\n"
+    document = parse_document("memory/notes/a.md", text.encode())
+    assert document.body == text
+    assert [heading.text for heading in headings(document.body)] == ["Top"]
+    assert len(outline(document.body).items) == few_lines - 1
+    assert [(problem.line, problem.skipped) for problem in document.problems] == [
+        (few_lines + 1, False)
+    ]
+    assert document.problems[0].reason.startswith("has more than 1,000 lines")
+
+
+def test_page_of_exactly_the_limit_is_read_whole(few_lines: int) -> None:
+    document = parse_document("memory/notes/a.md", b"- a\n" * (few_lines - 1) + b"# Last")
+    assert document.problems == ()
+    assert outline(document.body).headings[-1].text == "Last"
+
+
+def test_values_and_body_are_separated() -> None:
+    front = read_frontmatter("---\ntitle: A\ntags: [x, y]\n---\nBody\n")
+    assert front == Frontmatter({"title": "A", "tags": ["x", "y"]}, "Body\n", 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Body", "\n---\na: 1\n---\n", "--- \n", "----\na: 1\n---\n"],
+    ids=["empty", "none", "not-on-top", "alone", "four-dashes"],
+)
+def test_without_frontmatter_the_whole_text_is_the_body(text: str) -> None:
+    assert read_frontmatter(text) == Frontmatter({}, text, 1)
+
+
+def test_unclosed_frontmatter_is_body_and_a_fault() -> None:
+    front = read_frontmatter("---\ntitle: A\n\nText\n")
+    assert front.body == "---\ntitle: A\n\nText\n"
+    assert (front.fault, front.fault_line) == ("frontmatter has no closing ---", 1)
+
+
+def test_horizontal_rule_at_the_top_is_not_a_fault() -> None:
+    assert read_frontmatter("---\n\nText\n").fault == ""
+
+
+def test_empty_block_is_not_a_fault() -> None:
+    assert read_frontmatter("---\n# nothing\n---\nText") == Frontmatter({}, "Text", 4)
+
+
+@pytest.mark.parametrize("block", ["- a\n- b\n", "just words\n", "42\n"])
+def test_block_that_is_not_a_mapping_stays_in_the_body(block: str) -> None:
+    text = f"---\n{block}---\nText"
+    front = read_frontmatter(text)
+    assert (front.values, front.body, front.body_line) == ({}, text, 1)
+    assert front.fault == "frontmatter is not a mapping of keys to values"
+
+
+def test_dates_times_versions_and_no_are_text() -> None:
+    front = read_frontmatter(
+        "---\nd: 2026-03-17\nbad: 2026-13-45\nt: 12:30\nv: 1.10\nn: no\nz: 007\ni: .inf\n---\n"
+    )
+    assert front.values == {
+        "d": "2026-03-17", "bad": "2026-13-45", "t": "12:30", "v": "1.10", "n": "no",
+        "z": "007", "i": ".inf",
+    }  # fmt: skip
+
+
+def test_numbers_booleans_and_null_keep_their_type() -> None:
+    front = read_frontmatter("---\na: 5\nb: 0.5\nc: true\nd:\ne: -3\nf: ~\n---\n")
+    assert front.values == {"a": 5, "b": 0.5, "c": True, "d": None, "e": -3, "f": None}
+
+
+def test_invalid_yaml_reports_its_line_and_keeps_valid_entries() -> None:
+    front = read_frontmatter(
+        "---\ntitle: Decision: use LanceDB\ndate: 2026-03-17\ntags: [a, b]\nbad: [x\n---\nBody"
+    )
+    assert front.fault.startswith("frontmatter is not valid YAML")
+    assert front.fault_line == 2
+    assert front.values == {
+        "title": "Decision: use LanceDB", "date": "2026-03-17", "tags": ["a", "b"],
+    }  # fmt: skip
+    assert (front.body, front.body_line) == ("Body", 7)
+
+
+@pytest.mark.parametrize(
+    "block",
+    ["a: &x [*x]\n", "? [1, 2]\n: v\n", "a: !!python/object:os.system x\n", "a: !thing {b: 1}\n",
+     "a: !!binary zz==\n", "a: !!set {x, y}\n", "a: !!timestamp 2026-03-17\n", "a: !!int x\n",
+     "a: !!float nan\n", "a: \"\\ud800\"\n", "a: b\x07\n", "\ta: b\n", "a: *nowhere\n", "<<: [1]\n",
+     "a: !!int " + "9" * 5000 + "\n", "1: 2\nnull: 3\n[4]: 5\n", "a: !!null x\n", "a: !!bool x\n"],
+)  # fmt: skip
+def test_odd_yaml_is_read_as_json_values(block: str) -> None:
+    front = read_frontmatter(f"---\n{block}---\nBody")
+    json.dumps(front.values, allow_nan=False).encode()
+    assert front.body == "Body"
+
+
+def test_exponential_yaml_aliases_are_bounded() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    front = read_frontmatter("---\n" + "\n".join(lines) + "\n---\nBody")
+    assert len(json.dumps(front.values)) < 1_000_000
+    assert "repeats itself" in front.fault
+    assert front.body == "Body"
+
+
+def test_the_entries_of_invalid_yaml_are_bounded_together() -> None:
+    entries = "".join(f"k{n}: &a [*a, *a]\n" for n in range(100))
+    front = read_frontmatter(f"---\ntitle: One\n{entries}bad: [\n---\nBody")
+    assert front.values["title"] == "One"
+    assert len(front.values) < 5  # the first that contains itself takes the number allowed
+
+
+@pytest.mark.parametrize("mark", ["[", "{a: ", "- ", "? "])
+def test_extreme_nesting_does_not_crash_the_process(mark: str) -> None:
+    front = read_frontmatter("---\n" + mark * 200_000 + "\n---\nBody")
+    assert (front.values, front.body) == ({}, "Body")
+    assert front.fault
+
+
+def test_huge_frontmatter_is_skipped_quickly() -> None:
+    block = "".join(f"key{n}: value {n}\n" for n in range(200_000))
+    started = time.process_time()
+    front = read_frontmatter(f"---\n{block}---\nBody")
+    assert time.process_time() - started < 5
+    assert front.body == "Body"
+    assert front.fault == "frontmatter is larger than 1 MiB"
+
+
+def test_long_list_is_read_up_to_a_number_of_values() -> None:
+    items = "".join(f"- é{n}\n" for n in range(60_000))
+    front = read_frontmatter(f"---\ntitle: A page\ntags:\n{items}---\nBody")
+    assert front.fault == "frontmatter has more than 50,000 values: those after them are not read"
+    assert front.values["title"] == "A page"
+    assert 49_990 < len(front.values["tags"]) < 50_000
+    assert front.values["tags"][-1] == f"é{len(front.values['tags']) - 1}"
+    assert front.body == "Body"
+
+
+_YAML = st.text(
+    st.sampled_from("ab1 \n\t-:[]{}#&*!|>'\"%@`,?~<.é\x00") | st.characters(), max_size=80
+)
+
+
+@given(_YAML)
+def test_any_frontmatter_is_read_without_raising(block: str) -> None:
+    front = read_frontmatter(f"---\n{block}\n---\nBody")
+    json.dumps(front.values, allow_nan=False).encode()
+
+
+def test_placeholder_of_a_template_is_text() -> None:
+    front = read_frontmatter(
+        "---\ntitle: {{title}}\ndate: {{date:YYYY}} at\ntags: [a]\n---\nText\n"
+    )
+    assert front.values == {"title": "{{title}}", "date": "{{date:YYYY}} at", "tags": ["a"]}
+    assert (front.fault, front.body) == ("", "Text\n")
+
+
+def test_other_faults_beside_a_placeholder_are_reported() -> None:
+    front = read_frontmatter("---\ndate: {{date}}\ntags: [a\n---\nText\n")
+    assert front.fault.startswith("frontmatter is not valid YAML")
+
+
+BLOCKS = (
+    "é: [é, ü, ö]\nz: 1\n",
+    "a: &b [x, *b, y]\nz: 1\n",
+    "a: [b: c, d, {e: f, g}, [h: [i]], j]\nz: 1\n",
+    "a: {b: [c, {d: &e f}], ? g : h, i, !!str j: k}\nz: 1\n",
+    "a:\n- b: c\n  d: e\n- - f\n  - !x g\n-\n  - h\nz: 1\n",
+    "? a\n: b\n? c\n: - d\n  - e\nz: |\n  f\n  g\ny: >-\n  h\n",
+    "a: b  # [c\nd: 'e [f'\ng: \"h ]\"\ni:\nj: ''\nz: 1\n",
+)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_block_cut_at_any_value_is_a_shorter_block(block: str) -> None:
+    whole = _count(block)
+    assert cut_yaml(block, whole) == block
+    for kept in range(2, whole):
+        cut = cut_yaml(block, kept)
+        assert block.startswith(cut.rstrip("]}"))
+        assert abs(_count(cut) - kept) <= 2  # a key without its value, or an empty last one
+        assert list(load_yaml(cut).value)[:1] == list(load_yaml(block).value)[:1]
+
+
+def test_nesting_too_deep_is_reported_before_anything_is_loaded() -> None:
+    with pytest.raises(UnreadableYaml, match=r"^frontmatter is nested too deep$"):
+        load_yaml("a: " + "[" * 60 + "]" * 60)
+
+
+def test_frontmatter_is_loaded_once_for_a_file_and_what_is_public_of_it() -> None:
+    tags = "".join(f"- [[t{n}]]\n" for n in range(40))
+    page = f"---\ntags:\n{tags}---\n# A\n\n## Recent Facts\n- Public\n- Secret [redacted]\n"
+    loads: list[str] = []
+
+    def counted(source: str, Loader: Any) -> Any:  # noqa: N803  # the name of PyYAML
+        loads.append(source)
+        return load(source, Loader)
+
+    load = yaml.load
+    with mock.patch("yaml.load", counted):
+        public = PublicPage("memory/people/a.md", page.encode(), frozenset())
+        assert public.is_marked
+        assert not public.is_hidden
+        assert [fact.text for fact in public.facts] == ["Public"]
+        assert public.redacted_lines
+        assert len(public.document.tags) == 40
+    assert len(loads) == 1
+
+
+def _count(source: str) -> int:
+    return sum(isinstance(event, yaml.NodeEvent) for event in yaml.parse(source))

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.knowledge.fields import DEFAULT_ENTITY_TYPES
+from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.redaction import redacted_lines
+
+
+def read(text: str) -> str:
+    return PublicPage("memory/people/ada.md", text.encode(), DEFAULT_ENTITY_TYPES).body
+
+
+@pytest.mark.parametrize(
+    ("hidden", "kept"),
+    [
+        ("## Facts\n- secret (status: redacted)\n- open\n", "open"),
+        ("## Facts\n- secret #redacted\n- open\n", "open"),
+        ("## Facts\n1. [redacted] secret\n2. open\n", "open"),
+        ("## Facts\n- secret (status: redacted)\n  and more secret\n- open\n", "open"),
+        ("## Facts\n- said\n  - status: redacted\n  - secret\n- open\n", "open"),
+        ("## Facts\n- one (status: redacted)\n  - nested secret\n\n- open\n", "open"),
+        ("## Open Items\n- [ ] secret #redacted\n- [x] open\n", "open"),
+        ("## Notes\n- secret (status: redacted)\n\nopen\n", "open"),
+        ("## Facts\n- (STATUS: Redacted) secret\n- open\n", "open"),
+        ("A paragraph of secret\nlines, secret ones #redacted\n\nopen\n", "open"),
+        ("#redacted secret paragraph\n\nopen\n", "open"),
+        ("> secret quoted #redacted\n\nopen\n", "open"),
+        ("| open | 1 |\n|---|---|\n| secret | 2 #redacted |\n| open | 3 |\n", "open | 3"),
+        ("## Plan #redacted\n\nsecret plan\n\n## Else\nopen\n", "open"),
+        ("open\n- secret #redacted\n", "open"),
+    ],
+)
+def test_marked_lines_are_blanked_and_the_others_stay(hidden: str, kept: str) -> None:
+    shown = read(f"# Ada\n\n{hidden}")
+    assert "secret" not in shown
+    assert kept in shown
+    assert shown.count("\n") == f"# Ada\n\n{hidden}".count("\n")
+
+
+def test_marked_page_is_blanked_completely() -> None:
+    shown = read("---\nstatus: redacted\n---\n# Ada\n\n## Facts\n- secret one\n- secret two\n")
+    assert "secret" not in shown
+    assert "secret" not in read("# Ada (redacted)\n\nsecret prose\n\n# More\n\nsecret as well\n")
+    assert "secret" not in read("---\nStatus: Redacted\n---\n# Ada\n\nsecret prose\n\n| secret |\n")
+
+
+def test_the_word_redacted_in_a_sentence_is_not_a_mark() -> None:
+    text = "# Ada\n\n## Facts\n- Redacted the report\n- superseded (status: superseded)\n"
+    assert read(text) == text
+
+
+def test_a_page_knows_its_redacted_lines_and_texts() -> None:
+    text = "---\nrole: Keeper # redacted\n---\n# Ada\n\n- open\n- said #redacted\n  more\n"
+    page = PublicPage("memory/people/ada.md", text.encode(), DEFAULT_ENTITY_TYPES)
+    assert page.redacted_lines == {2, 7, 8}
+    assert page.redacts("Keeper")
+    assert page.redacts("said")
+    assert not page.redacts("open")
+    hidden = PublicPage("a.md", b"---\nstatus: redacted\n---\n# Ada\nx", DEFAULT_ENTITY_TYPES)
+    assert hidden.redacted_lines == {1, 2, 3, 4, 5}
+    plain = PublicPage("a.md", b"# Ada\n\nRedacted the report\n", DEFAULT_ENTITY_TYPES)
+    assert (plain.redacted_lines, plain.redacts("nothing of this")) == (frozenset(), False)
+
+
+def test_lines_that_are_not_read_as_markdown_are_redacted_with_any_mark(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limit = 1_000  # reading as many as in earnest takes seconds
+    for module in ("redaction", "markdown"):
+        monkeypatch.setattr(f"kbx_tui.knowledge.{module}.MAX_LINES", limit)
+    lines = ["- open"] * limit
+    assert redacted_lines("\n".join([*lines, "", "secret"])) == frozenset()
+    for marked in (["- [redacted]", *lines, "secret"], [*lines, "secret", "", "[redacted]"]):
+        redacted = redacted_lines("\n".join(marked))
+        assert redacted >= frozenset(range(limit, len(marked)))
+        assert limit - 1 not in redacted

@@ -1,0 +1,135 @@
+"""Documents that a query gives in full, and titles that hold all of its words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kbx_tui.index.snapshot import EntityPages
+from kbx_tui.index.stored_documents import DocumentSegment
+from kbx_tui.index.stored_entities import EntityColumn
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.query.named_documents import MOST_TITLES, KnownItems, TitleWords
+from tests.unit.index.columns.documents import documents_of, titled
+from tests.unit.search.snapshots import links_of
+
+PAGES = (
+    ("meetings/plan.md", "meeting:plan", "Plan: a  Dvořák evening", "2026-03-17"),
+    ("notes/c.md", "note:c", "C++", ""),
+    ("notes/empty.md", "note:empty", "", ""),
+    ("notes/leak.md", "note:leak", "INC-17: the leak", "2026-03-17"),
+)
+PROJECT = EntityColumn.of([Entity("project:c", "C", "project", "notes/c.md")])
+NO_PAGES = EntityPages(links_of(PROJECT), PROJECT)
+ITEMS = KnownItems([DocumentSegment.of(documents_of(*PAGES))], NO_PAGES)
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("/notes/leak.md", [(3, "path")]),
+        ("Note:Leak", [(3, "id")]),
+        ("inc-17: THE leak", [(3, "title")]),
+        ("INC-17", [(3, "title")]),
+        ("plan: a dvorak evening", [(0, "title")]),
+        ("Plan -- a dvorak evening!", [(0, "title")]),
+        ("Plan", []),  # no number
+        ("C", []),
+        ("C++", [(1, "title")]),
+        ("2026-03-17", [(0, "date"), (3, "date")]),
+        ("2026-03", []),
+        ("", []),
+        (" / ", []),
+    ],
+)
+def test_document_is_found_by_full_path_id_title_or_date(
+    text: str, items: list[tuple[int, str]]
+) -> None:
+    assert ITEMS.find(text) == items
+
+
+def test_the_page_of_an_entity_has_the_id_of_the_entity_alone() -> None:
+    pages = EntityPages(links_of(PROJECT, {1: 0}), PROJECT)
+    items = KnownItems([DocumentSegment.of(documents_of(*PAGES))], pages)
+    assert items.find("project:C") == [(1, "id")]
+    assert items.find("note:c") == []
+    assert items.find("note:leak") == [(3, "id")]
+
+
+def test_documents_of_all_segments_are_found_in_the_order_of_their_rows() -> None:
+    older, newer = documents_of(PAGES[0], PAGES[1], PAGES[3]), documents_of(PAGES[2], PAGES[3])
+    items = KnownItems(
+        [
+            DocumentSegment(older, np.array([0, 1, -1])),
+            DocumentSegment(newer, np.array([2, 3])),
+        ],
+        NO_PAGES,
+    )
+    assert items.find("2026-03-17") == [(0, "date"), (3, "date")]
+    assert items.find("note:empty") == [(2, "id")]
+
+
+def titles_of(titles: list[str]) -> TitleWords:
+    return TitleWords([DocumentSegment.of(titled(titles))])
+
+
+TITLES = titles_of(
+    [
+        "Zettelkasten method",
+        "Case studies of Dvořák",
+        "Plan",
+        "",
+        "Plan of the case\nwork",
+        "会議",
+        "Pricing review",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("terms", "held"),
+    [
+        (["zettelkasten"], [(0, 1 / 2)]),
+        (["method", "zettelkasten"], [(0, 1.0)]),
+        (["case", "studi"], [(1, 2 / 3)]),
+        (["dvorak"], [(1, 1 / 3)]),
+        (["plan"], [(2, 1.0), (4, 1 / 3)]),
+        (["case", "plan"], [(4, 2 / 3)]),
+        (["会"], [(5, 1 / 2)]),
+        (["price"], [(6, 1 / 2)]),
+        (["plan", "zettelkasten"], []),
+        (["stud"], []),  # begins a word, but is not its stem
+        (["missing"], []),
+        ([], []),
+    ],
+)
+def test_titles_that_hold_all_terms_are_found(
+    terms: list[str], held: list[tuple[int, float]]
+) -> None:
+    for among in (None, np.arange(7)):
+        rows, shares = TITLES.holding(terms, among=among)
+        assert list(zip(rows.tolist(), shares.tolist(), strict=True)) == held
+
+
+def test_a_word_of_very_many_titles_names_none() -> None:
+    titles = titles_of([f"Meeting {number}" for number in range(MOST_TITLES + 1)])
+    assert not len(titles.holding(["meet"])[0])
+    assert titles.holding(["meet", "7"])[0].tolist() == [7]
+
+
+def test_there_may_be_no_titles() -> None:
+    assert not len(titles_of([]).holding(["plan"])[0])
+
+
+def test_titles_of_changed_documents_replace_those_before() -> None:
+    older, newer = titled(["Plan of old", "A plan", "Review"]), titled(["New plan"])
+    titles = TitleWords(
+        [
+            DocumentSegment(older, np.array([-1, 1, 2])),
+            DocumentSegment(newer, np.array([0])),
+        ]
+    )
+    for among in (None, np.arange(3)):
+        rows, shares = titles.holding(["plan"], among=among)
+        assert rows.tolist() == [0, 1]
+        assert shares.tolist() == [1 / 2, 1.0]

@@ -1,0 +1,112 @@
+"""Contradictions between similar texts are found, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.similarity.conflict_guard import find_conflicts
+
+CONFLICTS = [
+    ("ships 5 releases a year", "ships 3 releases a year", "number", "5", "3"),
+    ("Two dogs run", "three dogs run", "number", "Two", "three"),
+    ("raised $3M in May", "raised $5M in May", "number", "$3M", "$5M"),
+    ("Weighs 5 kg", "Weighs 5 g", "unit", "5 kg", "5 g"),
+    ("takes 2 weeks", "takes 2 days", "unit", "2 weeks", "2 days"),
+    ("due 2026-03-01", "due 2026-04-01", "date", "2026-03-01", "2026-04-01"),
+    ("on March 17", "on 18 March", "date", "March 17", "18 March"),
+    ("every Monday", "every Tuesday", "date", "Monday", "Tuesday"),
+    ("joined in 2021", "joined in 2022", "date", "2021", "2022"),
+    ("planned for Q3", "planned for Q4", "date", "Q3", "Q4"),
+    ("call at 10:30", "call at 2 pm", "date", "10:30", "2 pm"),
+    ("Reports to Grace", "Reports to Alice", "name", "Grace", "Alice"),
+    ("Alice prefers tea", "Bob prefers tea", "name", "Alice", "Bob"),
+    ("works with Team A", "works with Team B", "name", "A", "B"),
+    ("runs on v2", "runs on v3", "name", "v2", "v3"),
+    ("A cow is eating grass", "A cow is not eating grass", "negation", "eating", "not eating"),
+    ("it was approved", "it wasn't approved", "negation", "approved", "wasn't approved"),
+    ("still leads it", "no longer leads it", "negation", "leads", "no longer leads"),
+    ("Friday five ferries sailed", "Friday six ferries sailed", "number", "five", "six"),
+    ("the firſt of two letters", "the firſt of five letters", "number", "two", "five"),
+    ("Migration is done", "Migration is blocked", "opposite", "done", "blocked"),
+    ("budget approved", "budget rejected", "opposite", "approved", "rejected"),
+    ("it is on hold", "it is in progress", "opposite", "on-hold", "in-progress"),
+]
+
+NO_CONFLICTS = [
+    ("3 people were hired", "people were hired"),
+    ("takes 72 hours", "takes 3 days"),
+    ("grew by 0.44 percent", "grew by 0.4 %"),
+    ("has two children", "has 2 children"),
+    ("a two-week workshop", "a 2-week workshop"),
+    ("a 6-year-old project", "a project, 6"),
+    ("1.1 million users", "1.1 millions users"),
+    ("weighs 260 pounds", "weighs 118 kg"),
+    ("on 17 March 2026", "on March 17"),
+    ("at 2:30 pm", "at 14:30"),
+    ("Reports to Grace", "reports to grace"),
+    ("Talks with Hezbollah", "Talks with Hizbullah"),
+    ("Troops from Spain", "Spanish troops"),
+    ("Software Engineer", "Software Developer"),
+    ("Head of Product", "Product Lead"),
+    ("Engineering Director", "Director of Engineering"),
+    ("She will not stop", "She will continue"),
+    ("not eating", "not eating grass"),
+    ("World No. 2", "World number 2"),
+    ("prefers async Slack over email", "favours asynchronous communication via Slack"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "kind", "said", "contradicted"), CONFLICTS)
+def test_a_conflict_quotes_the_words_of_both_texts(
+    left: str, right: str, kind: str, said: str, contradicted: str
+) -> None:
+    (conflict,) = find_conflicts(left, right)
+    assert (conflict.kind, conflict.left, conflict.right) == (kind, said, contradicted)
+
+
+@pytest.mark.parametrize(("left", "right"), NO_CONFLICTS)
+def test_a_paraphrase_or_an_omission_is_not_a_conflict(left: str, right: str) -> None:
+    assert find_conflicts(left, right) == ()
+
+
+words = st.sampled_from(
+    [
+        "Alice",
+        "Bob",
+        "Berlin",
+        "3",
+        "5",
+        "kg",
+        "March",
+        "Monday",
+        "not",
+        "no",
+        "done",
+        "blocked",
+        "leads",
+        "the",
+        "Team",
+        "A",
+        "B",
+        "v2",
+    ]
+)
+
+
+@given(st.lists(words, max_size=8).map(" ".join), st.lists(words, max_size=8).map(" ".join))
+def test_swapping_the_texts_finds_the_same_kinds_of_conflict(left: str, right: str) -> None:
+    forward = {
+        (conflict.kind, conflict.left, conflict.right) for conflict in find_conflicts(left, right)
+    }
+    backward = {
+        (conflict.kind, conflict.right, conflict.left) for conflict in find_conflicts(right, left)
+    }
+    assert {kind for kind, *_ in forward} == {kind for kind, *_ in backward}
+    assert len(forward) == len(backward)
+
+
+@given(st.text(max_size=80))
+def test_a_text_never_contradicts_itself(text: str) -> None:
+    assert find_conflicts(text, text) == ()

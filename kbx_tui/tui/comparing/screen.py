@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -183,17 +182,10 @@ def _list(name: str, look: Look, reasons: Sequence[Reason], width: int) -> Itera
 class Compare(JudgingScreen):
     """The compare mode. What it changes is the search of the explore mode."""
 
-    BINDINGS = bindings("compare", "judging", "mode")
+    BINDINGS = bindings("judging", "compare", "mode")
     AUTO_FOCUS = "SideBySide"
     MODE = "compare"
-    SCOPE = "compare"
-    SHARED_SCOPES = ("judging",)
     MAIN_LIST = SideBySide
-    FOCUS_SCOPES: ClassVar = {
-        SideBySide: ("side_by_side", "list"),
-        LostAndGained: ("text",),
-        NumberSlider: ("slider",),
-    }
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)

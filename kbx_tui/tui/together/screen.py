@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import on
@@ -138,13 +138,7 @@ class Together(FrameScreen):
     BINDINGS = bindings("together", "mode")
     AUTO_FOCUS = "TogetherLine"
     MODE = "together"
-    SCOPE = "together"
     MAIN_LIST = OwnedList
-    FOCUS_SCOPES: ClassVar = {
-        TogetherLine: ("together_line",),
-        OwnedList: ("together_results", "list"),
-        BaseList: ("together_bases", "list"),
-    }
 
     def __init__(self, model: TogetherModel) -> None:
         super().__init__()

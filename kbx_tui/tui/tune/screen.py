@@ -98,11 +98,9 @@ MEANINGS: dict[str, Meanings] = {
 
 
 class Tune(JudgingScreen):
-    BINDINGS = bindings("tune", "judging", "mode")
+    BINDINGS = bindings("judging", "tune", "mode")
     AUTO_FOCUS = "QueryTable"
     MODE = "tune"
-    SCOPE = "tune"
-    SHARED_SCOPES = ("judging",)
     PANES: ClassVar = {
         "queries": QueryTable,
         "curve": CurvePane,
@@ -111,13 +109,6 @@ class Tune(JudgingScreen):
         "decision": DecisionPane,
     }
     MAIN_LIST = QueryTable
-    FOCUS_SCOPES: ClassVar = {
-        QueryTable: ("judged_queries", "list"),
-        CurvePane: ("slider",),
-        ThresholdPane: ("text",),
-        SnapshotList: ("snapshots", "list"),
-        DecisionPane: ("decision", "text"),
-    }
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)

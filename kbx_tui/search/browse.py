@@ -136,7 +136,6 @@ class EntityCard(EntityName):
     documents: tuple[EntityDocument, ...]
     """All documents linked to it, newest first, undated ones last."""
     members: tuple[EntityName, ...] = ()
-    """Members of a team, by name."""
 
 
 def make_card(
@@ -182,7 +181,6 @@ def documents_of(snapshot: Snapshot, linked: LinkedDocuments) -> list[EntityDocu
 KINDS_NAMED = 4
 """Types of documents that a summary counts; all others are counted together."""
 QUERIES = 3
-"""Queries offered at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +188,7 @@ class BaseContents:
     """Counts of a base, the most frequent first, and queries that find something in it."""
 
     kinds: Mapping[str, int]
-    """Number of documents by type."""
     tags: Mapping[str, int]
-    """Number of documents by tag."""
     queries: tuple[str, ...]
     """At most three queries, of its people and projects or most linked notes, and of topics."""
 

@@ -39,14 +39,11 @@ from kbx_tui.search.link_records import (
 from kbx_tui.search.open_index import IndexGeneration
 
 MOST_MENTIONS = 200
-"""Mentions listed of one document."""
 LINE_LENGTH = 200
-"""Characters of a line that are shown."""
 REACH = 2_000
 """Characters of a line before and after a place that are read for that: the longest link fits in,
 and a line of megabytes with a link in every phrase costs no more than others."""
 MOST_LINKED = 10
-"""Documents listed in an overview."""
 
 
 class LinkIndex:
@@ -338,7 +335,6 @@ def _lower(text: str) -> str:
 
 
 MOST = 3
-"""Suggestions for one link."""
 SIMILAR = 75.0
 """Similarity from which a name is suggested, 0..100: two typing errors in eight letters."""
 

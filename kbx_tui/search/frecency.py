@@ -34,35 +34,10 @@ from kbx_tui.state_file import (
 HALF_LIFE_DAYS = 7.0
 DAY = 86_400.0
 
-
-class OpenedDocuments:
-    """The opened documents of one base, with their frecency."""
-
-    def __init__(self, root: Path, notice: Notice = ignore) -> None:
-        """`notice` receives one sentence about what cannot be read of the log."""
-        self._log = UsageLog(root, notice)
-
-    def add(self, path: str, *, now: float | None = None) -> None:
-        """Log that a document was opened. Write errors are ignored."""
-        self._log.add(path, round(time.time() if now is None else now, 3))
-
-    def frecency(self, row_of: Mapping[str, int], *, now: float | None = None) -> Scores:
-        """Return the frecency of every document by its row, 0..1."""
-        frecency = np.zeros(len(row_of))
-        moment = time.time() if now is None else now
-        for path, (opens, last) in self._log.read().items():
-            if path in row_of:
-                days = max(0.0, moment - last) / DAY
-                frequency = (1 + opens) / (2 + opens)  # sigmoid(ln(1 + opens))
-                frecency[row_of[path]] = frequency * 2.0 ** (-days / HALF_LIFE_DAYS)
-        return frecency
-
-
 COMPACTED_LINES = 2_000
 """Lines in excess of one per document from which the log is compacted."""
 CHECKED_BYTES = 128 * 1024
 """Size from which `add` looks whether the log is to be compacted."""
-
 MAX_OPENS = 10**12
 """Openings per document that are counted: more would be damage."""
 
@@ -77,22 +52,37 @@ class _Line(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_Line)
 
 
-class UsageLog:
-    def __init__(self, root: Path, notice: Notice) -> None:
+class OpenedDocuments:
+    """The log of the opened documents of one base, and their frecency."""
+
+    def __init__(self, root: Path, notice: Notice = ignore) -> None:
+        """`notice` receives one sentence about what cannot be read of the log."""
         self._log = Log(root, "usage.jsonl", _Line, notice, brief=True)
         self._version: tuple[int, ...] | None = None
         self._opens: dict[str, tuple[int, float]] = {}
 
-    def add(self, path: str, at: float) -> None:
-        """Add an opening. Write errors are ignored: an opening is not worth an error."""
+    def add(self, path: str, *, now: float | None = None) -> None:
+        """Log that a document was opened. Write errors are ignored: it is not worth one."""
+        at = round(time.time() if now is None else now, 3)
         line = msgspec.json.encode({"path": path.encode("utf-8", "replace").decode(), "at": at})
         with suppress(OSError, WriteFault):
             with self._log.locked():
                 size = self._log.append([line], synced=False)
             if size > CHECKED_BYTES:
-                self.read()
+                self.opens()
 
-    def read(self) -> Mapping[str, tuple[int, float]]:
+    def frecency(self, row_of: Mapping[str, int], *, now: float | None = None) -> Scores:
+        """Return the frecency of every document by its row, 0..1."""
+        frecency = np.zeros(len(row_of))
+        moment = time.time() if now is None else now
+        for path, (opens, last) in self.opens().items():
+            if path in row_of:
+                days = max(0.0, moment - last) / DAY
+                frequency = (1 + opens) / (2 + opens)  # sigmoid(ln(1 + opens))
+                frecency[row_of[path]] = frequency * 2.0 ** (-days / HALF_LIFE_DAYS)
+        return frecency
+
+    def opens(self) -> Mapping[str, tuple[int, float]]:
         """Return the number of openings and the last time, by path; rereads a changed file."""
         log, version = self._log, self._log.version()
         if version is None:

@@ -148,21 +148,15 @@ class SearchRequest:
 
     Knobs given with it still count."""
     alpha: float | None = None
-    """Weight of document relevance against entities, 0..1 (`Tuning.alpha`)."""
     threshold: float | None = None
-    """Score an entity needs to be kept, 0..1 (`Tuning.entity_threshold`)."""
     max_entities: int | None = None
-    """How many entities are kept at most, 1..20 (`Tuning.max_entities`)."""
     gate: str | None = None
-    """`soft` keeps unlinked documents, `hard` removes them (`Tuning.gate`)."""
     parent: str | None = None
-    """How entities make up the parent score: `coverage` or `max` (`Tuning.parent`)."""
     hotness: float | None = None
-    """Weight of a document's frecency in its score, 0..1 (`Tuning.hotness_weight`)."""
     pinned: Sequence[str] = ()
-    """Ids of entities that are kept whatever their score (`Tuning.pinned`)."""
     muted: Sequence[str] = ()
-    """Ids of entities that are ignored (`Tuning.muted`)."""
+    """Knobs as in `Tuning`, where `threshold` is `entity_threshold`, and `hotness`
+    `hotness_weight`. None or nothing keeps the configured value."""
     sort: str = "score"
     """`date` lists the best 50 newest first (`in_order`), `score` the best first."""
     feedback: float | None = None

@@ -108,7 +108,7 @@ class DateWords:
 
 
 def find_dates(query: str, today: date) -> list[DateWords]:
-    """Return what has one of `_FORMS` and is a date, in order."""
+    """Return what has one of `_FORMS`, in order, but not numbers and names that only look so."""
     dates: list[DateWords] = []
     fitting = {pattern: match for pattern in _PATTERNS if (match := pattern.search(query))}
     for _ in range(MOST_WORDS):

@@ -166,7 +166,7 @@ def _find_expressions(query: str, today: date) -> list[_Expression]:
 
 
 def _precedes(words: re.Pattern[str], query: str, found: DateWords) -> re.Match[str] | None:
-    """Return where some words come right before a date."""
+    """Return where some words are found right before a date."""
     return words.search(query, max(found.start - _LEAD_LENGTH, 0), found.start)
 
 

@@ -30,7 +30,6 @@ class FacetValue:
     value: str
     label: str
     count: int
-    """Number of results, 1 or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +37,17 @@ class Facets:
     """The facets of the results of one ranking."""
 
     total: int
-    """Number of results."""
     values: tuple[FacetValue, ...]
     """Types, tags, people, folders, in this order; of each the most frequent first."""
     months: tuple[tuple[str, int], ...]
     """Months that a result is dated in, `2026-03`, in order, and how many are."""
     undated: int
-    """Number of results without a date."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
     key: Key
     values: tuple[tuple[str, str], ...]
-    """Value and label."""
     rows: NDArray[np.int64]
     codes: NDArray[np.int64]
     """Parallel: a document, and the number of a value that it has."""

@@ -83,17 +83,13 @@ class FewAnswers:
     """The few documents that answer a topic, where those follow that are only linked."""
 
     topic: str
-    """What the query asks besides people and teams."""
     paths: tuple[str, ...]
     """Paths of the documents that say something about the topic."""
     linked: frozenset[str]
     """The `paths` that would be results without the topic, too."""
     others: int
-    """Number of results that are only linked."""
     linked_to: tuple[str, ...]
-    """Names of the entities."""
     is_scoped: bool
-    """Whether filters exclude documents."""
     is_linked: bool
     """Whether only linked documents are results."""
 

@@ -126,5 +126,5 @@ def test_no_opening_of_another_process_is_lost_during_compaction(
         assert adder.wait() == 0
         assert adder.stdout
         adder.stdout.close()
-    opens = frecency.UsageLog(tmp_path, print).read()["memory/0.md"]
+    opens = OpenedDocuments(tmp_path).opens()["memory/0.md"]
     assert opens == (600, 299.0)

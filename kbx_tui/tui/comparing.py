@@ -168,16 +168,6 @@ class RankRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a document was lost or gained."""
-
-    title: str
-    ranks: str
-    """Its ranks under A and B: `4 to 17`, `4 to none`."""
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class CompareView:
     """One query under two settings."""
 
@@ -187,8 +177,8 @@ class CompareView:
     after: str
     """The settings B in words."""
     rows: tuple[RankRow, ...]
-    lost: tuple[Reason, ...]
-    gained: tuple[Reason, ...]
+    lost: tuple[RankChange, ...]
+    gained: tuple[RankChange, ...]
     moved: int
     """Number of documents that are in both at another rank."""
 
@@ -209,8 +199,8 @@ def present_comparison(
         before=settings[0],
         after=settings[1],
         rows=tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1)),
-        lost=tuple(map(_reason, comparison.lost)),
-        gained=tuple(map(_reason, comparison.gained)),
+        lost=comparison.lost,
+        gained=comparison.gained,
         moved=len(comparison.moved),
     )
 
@@ -226,12 +216,6 @@ def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> Compa
         entity_part=0.0 if known_item else ranked.entity_part,
         move=moves[path],
     )
-
-
-def _reason(change: RankChange) -> Reason:
-    before, after = (rank or "none" for rank in (change.before, change.after))
-    title = safe_line(change.title) or safe_line(change.path)
-    return Reason(title, f"{before} to {after}", safe_line(change.reason))
 
 
 BOTH_FROM = 60
@@ -368,13 +352,14 @@ class LostAndGained(TextPane):
         return [*lines, BLANK, *paragraph(f"{moved}.", width, "dim")] if moved else lines
 
 
-def _list(name: str, look: Look, reasons: Sequence[Reason], width: int) -> Iterator[Line]:
-    for number, reason in enumerate(reasons):
-        label = Span(f"{name if number == 0 else '':<7}", look)
-        text = f"{reason.title}  {reason.ranks}"
-        lines = wrap(f"{text}: {reason.reason}", max(width - 8, 1))
-        yield (label, Span(lines[0]))
-        yield from ((Span(" " * 7), Span(line, "dim")) for line in lines[1:])
+def _list(name: str, look: Look, changes: Sequence[RankChange], width: int) -> Iterator[Line]:
+    for number, change in enumerate(changes):
+        before, after = (rank or "none" for rank in (change.before, change.after))
+        title = safe_line(change.title) or safe_line(change.path)
+        text = f"{title}  {before} to {after}: {safe_line(change.reason)}"
+        first, *rest = wrap(text, max(width - 8, 1))
+        yield (Span(f"{name if number == 0 else '':<7}", look), Span(first))
+        yield from ((Span(" " * 7), Span(line, "dim")) for line in rest)
 
 
 class Compare(JudgingScreen):

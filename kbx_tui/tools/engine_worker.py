@@ -17,6 +17,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import EmbeddingError, IndexElsewhere, IndexLocked, KbxError
+from kbx_tui.knowledge.records import REDACTED
 from kbx_tui.tools.dispatch import Answer, Failure, answer_call, failed_answer
 
 if TYPE_CHECKING:
@@ -183,6 +184,7 @@ def _refresh(kb: KnowledgeBase) -> None:
 def _warm(kb: KnowledgeBase) -> None:
     if kb.is_indexed():
         kb.warm()
+        kb.documents.containing(REDACTED)  # every call asks which pages are hidden
 
 
 STEP_SECONDS = 0.3

@@ -12,7 +12,6 @@ import pytest
 
 from kbx_tui import IndexFault, KnowledgeBase
 from kbx_tui.tools import engine_worker
-from kbx_tui.tools import engine_worker as index_keeper
 from kbx_tui.tools.engine_worker import EngineWorker, IndexKeeper
 from tests.waiting import PATIENCE, wait_until
 
@@ -24,8 +23,8 @@ def base(indexed_vault: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineWorker]:
-    monkeypatch.setattr(engine_worker, "IDLE_SECONDS", 0.05)
-    monkeypatch.setattr(index_keeper, "STEP_SECONDS", 0.05)
+    monkeypatch.setattr(engine_worker, "IDLE_SECONDS", 0.0)  # a test asks again at once
+    monkeypatch.setattr(engine_worker, "STEP_SECONDS", 0.05)
     worker = EngineWorker(lambda: KnowledgeBase(base), background=True)
     yield worker
     worker.close()

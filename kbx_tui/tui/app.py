@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kbx_tui.index.index_status import IndexQuestion
     from kbx_tui.tui.engine.client import OpenEngine
     from kbx_tui.tui.shell.welcome_screen import Welcome
-    from kbx_tui.tui.together.screen import Together
+    from kbx_tui.tui.together import Together
 
 
 TourWish = Literal["no", "first", "always"]
@@ -183,8 +183,7 @@ class KbxApp(TerminalApp):
 
     def _make_together(self, roots: Sequence[Path]) -> Together:
         from kbx_tui.api.several_bases import base_names
-        from kbx_tui.tui.together.model import TogetherModel
-        from kbx_tui.tui.together.screen import Together
+        from kbx_tui.tui.together import Together, TogetherModel
 
         def opener(root: Path) -> OpenEngine:
             return partial(self.bases.open, root)
@@ -398,7 +397,7 @@ def mode_class(mode: str) -> type[ModeScreen]:
     The first paint of the app does not wait for their modules.
     """
     if mode == "compare":
-        from kbx_tui.tui.comparing.screen import Compare
+        from kbx_tui.tui.comparing import Compare
 
         return Compare
     if mode == "dedup":

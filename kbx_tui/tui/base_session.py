@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kbx_tui.errors import KbxError, NotTrusted
@@ -12,7 +13,6 @@ from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, Host, OpenEngine
 from kbx_tui.tui.engine.index_sync import IndexFollower, IndexSync
-from kbx_tui.tui.experts.model import ExpertSearch
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS, ExploreModel
 from kbx_tui.tui.explore.view import BaseSummary
 from kbx_tui.tui.gc_pauses import loading
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.topics import EntityProposal
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
+    from kbx_tui.tui.experts.model import ExpertSearch
 
 
 NAMES_SHOWN = 6
@@ -83,25 +84,33 @@ class BaseSession:
         self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)
         self.index_sync.on_run = self._note_run
         self.tune = TuneModel(self.client, host, self.judging, self.explore)
-        self.experts = ExpertSearch(self.client)
-        self._review: ReviewModel | None = None
 
-    @property
+    # Made when first asked for: the first paint needs none of their modules.
+
+    @cached_property
     def review(self) -> ReviewModel:
-        """The drafts; made when first asked for, as the first paint needs none of its modules."""
-        if self._review is None:
-            from kbx_tui.tui.dedup.model import ReviewModel
+        """The drafts."""
+        from kbx_tui.tui.dedup.model import ReviewModel
 
-            on_write = self.index_sync.expect
-            self._review = ReviewModel(self.client, self._host, on_write=on_write)
-        return self._review
+        return ReviewModel(self.client, self._host, on_write=self.index_sync.expect)
+
+    @cached_property
+    def experts(self) -> ExpertSearch:
+        """The search for experts."""
+        from kbx_tui.tui.experts.model import ExpertSearch
+
+        return ExpertSearch(self.client)
+
+    def _has(self, name: str) -> bool:
+        """Return whether one of these has been made."""
+        return name in vars(self)
 
     # What the tabs of all modes show.
 
     @property
     def tab_counts(self) -> dict[str, str]:
         """What is waiting in a mode, by mode, in a few characters."""
-        drafts = self._review.count if self._review else 0
+        drafts = self.review.count if self._has("review") else 0
         run = self.index_sync.run
         counts = {"dedup": f"({drafts})"} if drafts else {}
         return counts | ({"index": run.short_words} if run.short_words else {})
@@ -124,7 +133,7 @@ class BaseSession:
         self.client.closed.set()
         await self.index_sync.stop()
         self.judging.stop()
-        has_unsaved = self._review is not None and self._review.has_unsaved
+        has_unsaved = self._has("review") and self.review.has_unsaved
         closing = self.client.close(self.review.save if has_unsaved else None)
         await asyncio.wait({asyncio.wrap_future(closing)}, timeout=CLOSE_SECONDS)
 
@@ -132,9 +141,10 @@ class BaseSession:
         """Show the new content of the index; `changed` are files that were edited on disk."""
         if changed:
             self.explore.forget_files(changed)
-            if self._review is not None:
-                self._review.check_again()
-            self.experts.ask_again()
+            if self._has("review"):
+                self.review.check_again()
+            if self._has("experts"):
+                self.experts.ask_again()
         self.client.start(self._search_again())
 
     async def _open(self) -> None:

@@ -15,7 +15,7 @@ from kbx_tui.search.query_history import PastQuery
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.app import KbxApp
 from kbx_tui.tui.boxes.why_not_box import AnswerList, DocumentList
-from kbx_tui.tui.comparing.screen import LostAndGained
+from kbx_tui.tui.comparing import LostAndGained
 from kbx_tui.tui.dedup.panes import DiffPane, DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine

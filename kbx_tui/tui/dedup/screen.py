@@ -54,16 +54,8 @@ class Dedup(ModeScreen):
     BINDINGS = bindings("review", "mode")
     AUTO_FOCUS = "DraftLine"
     MODE = "dedup"
-    SCOPE = "review"
     PANES: ClassVar = {"drafts": DraftList, "known": KnownList, "diff": DiffPane}
     MAIN_LIST = DraftList
-    FOCUS_SCOPES: ClassVar = {
-        DraftLine: ("draft_line",),
-        DraftList: ("drafts", "list"),
-        KnownList: ("known", "list"),
-        NumberSlider: ("slider",),
-        DiffPane: ("text",),
-    }
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)

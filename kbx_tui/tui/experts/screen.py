@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import on
@@ -234,13 +233,7 @@ class Experts(ModeScreen):
     BINDINGS = bindings("experts", "mode")
     AUTO_FOCUS = "TopicLine"
     MODE = "experts"
-    SCOPE = "experts"
     MAIN_LIST = ExpertList
-    FOCUS_SCOPES: ClassVar = {
-        TopicLine: ("topic",),
-        NumberSlider: ("slider",),
-        ExpertList: ("expert_list", "list"),
-    }
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -21,7 +21,7 @@ from kbx_tui.tui.explore.document_actions import Content, DocumentActions
 from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
 from kbx_tui.tui.explore.facet_list import FacetList, FacetRow, narrowed
-from kbx_tui.tui.explore.facet_sidebar import FacetPane, FacetStrip
+from kbx_tui.tui.explore.facet_sidebar import FacetStrip
 from kbx_tui.tui.explore.inputs import Knobs, PathField, PathLine, QueryLine, effective_path
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.reader import Reader
@@ -63,23 +63,10 @@ if TYPE_CHECKING:
 
 
 class Explore(JudgingScreen):
-    BINDINGS = bindings("screen", "judging", "mode")
+    BINDINGS = bindings("judging", "screen", "mode")
     AUTO_FOCUS = "QueryLine"
     MODE = "explore"
-    SCOPE = "screen"
-    SHARED_SCOPES = ("judging",)
     MAIN_LIST = ResultList
-    FOCUS_SCOPES: ClassVar = {
-        QueryLine: ("query",),
-        PathLine: ("path",),
-        ResultList: ("results", "list"),
-        EntityList: ("entities", "list"),
-        FacetPane: ("facets", "list"),
-        PreviewPane: ("preview", "text"),
-        EntityCard: ("card", "list"),
-        WhyPane: ("text",),
-        NumberSlider: ("slider",),
-    }
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)

@@ -41,13 +41,8 @@ class Index(ModeScreen):
     BINDINGS = bindings("indexing", "mode")
     AUTO_FOCUS = "FileList"
     MODE = "index"
-    SCOPE = "indexing"
     PANES: ClassVar = {"files": FileList, "folders": FolderList}
     MAIN_LIST = FileList
-    FOCUS_SCOPES: ClassVar = {
-        FileList: ("files", "list"),
-        FolderList: ("folders", "list"),
-    }
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)

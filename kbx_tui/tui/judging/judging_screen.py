@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from textual import getters
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from kbx_tui.safe_text import safe_lines
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import wrap
-from kbx_tui.tui.drawing.lines import Line, Span, diff_look, looks
+from kbx_tui.tui.drawing.lines import Span, diff_look, looks
 from kbx_tui.tui.judging.model import GradeTakenBack, JudgedDocument
 from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import TextPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -99,8 +101,7 @@ class JudgingScreen(ModeScreen):
         if settings.is_fast:
             self.show_notice("a fast search is no setting of kbx.toml: choose another mode first")
             return
-        tuning, judging, keymap = settings.tuning, self.session.judging, self.app.keymap
-        keys = f"{keymap.key_of('save.write')} saves · {keymap.key_of('save.cancel')} cancels"
+        tuning, judging = settings.tuning, self.session.judging
 
         def ask(diff: str) -> None:
             def answered(agreed: bool | None) -> None:
@@ -108,7 +109,7 @@ class JudgingScreen(ModeScreen):
                     judging.save(tuning, diff)
 
             if self.is_current:  # another screen may have been opened meanwhile
-                self.app.push_screen(SaveSettings(diff, keys), answered)
+                self.app.push_screen(SaveSettings(diff), answered)
 
         judging.propose_saving(tuning, ask)
 
@@ -121,18 +122,24 @@ class SaveSettings(ModalScreen[bool]):
     """An overlay with a diff. Dismissed with whether to write it."""
 
     BINDINGS = bindings("saving")
+    app = getters.app(TerminalApp)
 
-    def __init__(self, diff: str, keys: str) -> None:
-        """`keys` says which keys write and cancel."""
+    def __init__(self, diff: str) -> None:
         super().__init__()
-        self.diff, self.keys = diff, keys
+        self.diff = diff
 
     def compose(self) -> ComposeResult:
-        yield SettingsDiff(self.diff)
-
-    def on_mount(self) -> None:
-        pane = self.query_one(SettingsDiff)
-        pane.border_title, pane.border_subtitle = "Save to kbx.toml?", self.keys
+        lines, key_of = safe_lines(self.diff), self.app.keymap.key_of
+        pane = SettingsDiff(
+            lambda width: [
+                (Span(f" {row}", diff_look(line)),)
+                for line in lines
+                for row in wrap(line, max(width - 1, 8))
+            ]
+        )
+        pane.border_title = "Save to kbx.toml?"
+        pane.border_subtitle = f"{key_of('save.write')} saves · {key_of('save.cancel')} cancels"
+        yield pane
 
     def action_write(self) -> None:
         self.dismiss(True)
@@ -143,14 +150,3 @@ class SaveSettings(ModalScreen[bool]):
 
 class SettingsDiff(TextPane):
     COMPONENT_CLASSES = looks("entity", "bad", "rule")
-
-    def __init__(self, diff: str) -> None:
-        super().__init__()
-        self.lines = safe_lines(diff)
-
-    def build(self, width: int) -> list[Line]:
-        return [
-            (Span(f" {row}", diff_look(line)),)
-            for line in self.lines
-            for row in wrap(line, max(width - 1, 8))
-        ]

@@ -121,6 +121,11 @@ class JudgingModel:
     def stop(self) -> None:
         self.evidence.close()
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether the Evidence of judged queries is being read."""
+        return self._reading.is_running
+
     # Grades.
 
     def grades_of(self, query: str) -> Mapping[str, int | None]:
@@ -245,7 +250,7 @@ class JudgingModel:
             self._measure_soon()
 
     def _measure_soon(self) -> None:
-        if self.queries and not self._reading.is_running:
+        if self.queries and not self.is_reading:
             if all(self.evidence.get(preset) for preset in self._presets()):
                 self._start_measuring()
             else:

@@ -18,6 +18,7 @@ from textual.widgets import Input
 
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.commands.bindings import scopes_of
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import Keymap, commands_in
 from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
@@ -45,12 +46,6 @@ class FrameScreen(Screen[None]):
     ALLOW_IN_MAXIMIZED_VIEW = "ModeTabs, StatusLine, KeyBar"
     MODE: ClassVar[str]
     """Its name in the table of tabs and for `GoTo`."""
-    SCOPE: ClassVar[Scope]
-    """The scope of the keys that work in all its panes."""
-    SHARED_SCOPES: ClassVar[tuple[Scope, ...]] = ()
-    """Scopes that it shares with some other modes."""
-    FOCUS_SCOPES: ClassVar[Mapping[type[Widget], tuple[Scope, ...]]]
-    """Scopes of the keys that work only in one kind of pane or field, the nearest first."""
     PANES: ClassVar[Mapping[str, type[Widget]]] = {}
     """Its panes in the order of Tab, if not all focusable widgets in their order.
 
@@ -152,8 +147,7 @@ class FrameScreen(Screen[None]):
 
     def scopes(self) -> tuple[Scope, ...]:
         """Return the scopes whose keys work where the focus is, the nearest first."""
-        kinds = self.FOCUS_SCOPES
-        inner = next((kinds[kind] for kind in kinds if isinstance(self.focused, kind)), ())
+        inner = () if self.focused is None else scopes_of(type(self.focused))
         is_field = isinstance(self.focused, Input)  # there, letters are text
         return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
 
@@ -163,7 +157,7 @@ class FrameScreen(Screen[None]):
 
     @property
     def palette_scopes(self) -> tuple[Scope, ...]:
-        return (*self.SHARED_SCOPES, self.SCOPE, "mode")
+        return scopes_of(type(self))
 
     @property
     def is_typing(self) -> bool:

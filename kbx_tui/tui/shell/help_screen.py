@@ -47,56 +47,42 @@ TOUR: tuple[str, ...] = (
 
 
 class Help(ModalScreen[None]):
+    """The tour or the meanings of what is on a screen, then its keys, then all others."""
+
     BINDINGS = bindings("overlay")
 
     def __init__(self, screen: Screen[Any], keymap: Keymap) -> None:
         super().__init__()
-        self.keymap = keymap
-        self.scopes: tuple[Scope, ...] = ("welcome", "list", "app")
-        self.tour = TOUR
-        self.meanings: tuple[tuple[str, str], ...] = ()
-        """What is on the focused pane, and what it means."""
+        scopes: tuple[Scope, ...] = ("welcome", "list", "app")
+        tour, self.meanings = TOUR, tuple[tuple[str, str], ...]()
         if isinstance(screen, FrameScreen):
-            self.scopes, self.tour = screen.scopes(), ()
-            self.meanings = tuple(screen.meanings())
+            scopes, tour, self.meanings = screen.scopes(), (), tuple(screen.meanings())
         elif isinstance(screen, BoxScreen):
-            self.scopes, self.tour = screen.SCOPES, ()
+            scopes, tour = screen.SCOPES, ()
+        self.text = HelpText(
+            lambda width: [
+                *tour_lines(tour, width),
+                *meaning_lines(self.meanings, width),
+                *help_lines(scopes, keymap, width),
+            ]
+        )
+        here = "What this means, and the keys here" if self.meanings else "Keys here"
+        self.text.border_title = "A tour in six steps" if tour else here
 
     def compose(self) -> ComposeResult:
-        yield HelpText(self.scopes, self.keymap, self.tour, self.meanings)
+        yield self.text
 
     def on_mount(self) -> None:
-        text = self.query_one(HelpText)
-        here = "What this means, and the keys here" if self.meanings else "Keys here"
-        text.border_title = "A tour in six steps" if self.tour else here
-        text.show_more()
+        self.text.show_more()
 
     def action_close(self) -> None:
         self.dismiss()
 
 
 class HelpText(TextPane):
-    """The tour, if any, then the keys of some scopes, then those of all others."""
+    """Says in its border whether there is more below."""
 
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "bad")
-
-    def __init__(
-        self,
-        scopes: Sequence[Scope],
-        keymap: Keymap,
-        tour: Sequence[str] = (),
-        meanings: Sequence[tuple[str, str]] = (),
-    ) -> None:
-        super().__init__()
-        self.scopes, self.keymap, self.tour = tuple(scopes), keymap, tuple(tour)
-        self.meanings = tuple(meanings)
-
-    def build(self, width: int) -> list[Line]:
-        return [
-            *tour_lines(self.tour, width),
-            *meaning_lines(self.meanings, width),
-            *help_lines(self.scopes, self.keymap, width),
-        ]
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -107,7 +93,6 @@ class HelpText(TextPane):
         self.show_more()
 
     def show_more(self) -> None:
-        """Show in the border whether there is more below."""
         more = self.scroll_offset.y + self.visible_height < self.virtual_size.height
         self.border_subtitle = "↓ more · esc closes" if more else "esc closes"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -336,26 +336,15 @@ class SnapshotList(RowsView[SnapshotRow]):
         return (marker, letter, Span(words), Span(when, "dim"))
 
 
-Content = Callable[[int], list[Line]]
-"""Returns the lines of the pane, given its width."""
-
-
 class DecisionPane(TextPane):
     """A text with a decision."""
 
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "bad")
     BINDINGS = bindings("decision", "text")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.content: Content = blank
-
-    def show(self, title: str, content: Content) -> None:
+    def show(self, title: str, content: EmptyState) -> None:
         self.border_title, self.content = title, content
         self.rebuild_lines()
-
-    def build(self, width: int) -> list[Line]:
-        return self.content(width)
 
 
 BAR = 30

@@ -98,11 +98,9 @@ MEANINGS: dict[str, Meanings] = {
 
 
 class Tune(JudgingScreen):
-    BINDINGS = bindings("tune", "judging", "mode")
+    BINDINGS = bindings("judging", "tune", "mode")
     AUTO_FOCUS = "QueryTable"
     MODE = "tune"
-    SCOPE = "tune"
-    SHARED_SCOPES = ("judging",)
     PANES: ClassVar = {
         "queries": QueryTable,
         "curve": CurvePane,
@@ -111,13 +109,6 @@ class Tune(JudgingScreen):
         "decision": DecisionPane,
     }
     MAIN_LIST = QueryTable
-    FOCUS_SCOPES: ClassVar = {
-        QueryTable: ("judged_queries", "list"),
-        CurvePane: ("slider",),
-        ThresholdPane: ("text",),
-        SnapshotList: ("snapshots", "list"),
-        DecisionPane: ("decision", "text"),
-    }
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
@@ -180,7 +171,8 @@ class Tune(JudgingScreen):
                 self._optimise_if_awaited()
 
     def _optimise_if_awaited(self) -> None:
-        if self._awaits_queries and self.model.curve is not None and self.model.tuning is not None:
+        is_read = self.model.curve is not None and not self.session.judging.is_reading
+        if self._awaits_queries and is_read and self.model.tuning is not None:
             self._awaits_queries = False
             self.model.optimise(self.model.tuning)
 
@@ -339,7 +331,8 @@ class Tune(JudgingScreen):
         else:
             self.add_class("-deciding")
             self.go_to_pane("decision")
-            self._awaits_queries = self.model.curve is None
+            judging = self.session.judging
+            self._awaits_queries = self.model.curve is None or judging.is_reading
             if self._awaits_queries:
                 self.query_one(DecisionPane).show("Optimising", awaiting_lines)
             else:

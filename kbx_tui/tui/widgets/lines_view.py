@@ -111,13 +111,14 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
 class TextPane(LinesView):
     BINDINGS = bindings("text")
 
-    def __init__(self) -> None:
+    def __init__(self, content: EmptyState = blank) -> None:
+        """`content` returns all lines for a width, unless `build` is overridden."""
         super().__init__()
+        self.content = content
         self._lines: list[Line] = []
 
     def build(self, width: int) -> list[Line]:
-        """Return all lines for this width."""
-        raise NotImplementedError
+        return self.content(width)
 
     def count_lines(self) -> int:
         self._lines = self.build(self.line_width) if self.line_width > 0 else []

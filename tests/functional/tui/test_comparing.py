@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tui.comparing.model import CompareView
-from kbx_tui.tui.comparing.screen import Compare, LostAndGained, SettingsLine, SideBySide
+from kbx_tui.tui.comparing import Compare, CompareView, LostAndGained, SettingsLine, SideBySide
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running

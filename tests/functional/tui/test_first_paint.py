@@ -20,8 +20,8 @@ def test_importing_the_app_loads_no_engine() -> None:
 
 
 def test_importing_the_app_loads_no_mode_but_explore() -> None:
-    screens = [f"kbx_tui.tui.{mode}.screen" for mode in ("comparing", "dedup", "experts", "tune")]
-    later = (*screens, "kbx_tui.tui.indexing.screen", "kbx_tui.tui.dedup.model")
+    screens = [f"kbx_tui.tui.{mode}.screen" for mode in ("dedup", "experts", "indexing", "tune")]
+    later = (*screens, "kbx_tui.tui.comparing", "kbx_tui.tui.dedup.model")
     code = f"import kbx_tui.tui.app, sys; print([m for m in {later!r} if m in sys.modules])"
     assert run(code) == "[]"
 

@@ -217,11 +217,12 @@ async def test_help_starts_with_the_keys_of_the_focused_pane(demo: Path) -> None
             await go_to(driver, widget)
             await driver.press("question_mark")
             await driver.until(lambda: isinstance(driver.app.screen, Help))
-            text = driver.app.screen.query_one(HelpText)
-            lines = ["".join(span.text for span in line).strip() for line in text.build(100)]
+            screen = driver.app.screen
+            assert isinstance(screen, Help)
+            lines = ["".join(span.text for span in line).strip() for line in screen.text.build(100)]
             positions = [lines.index(title) for title in titles]
             assert positions == sorted(positions)
-            assert positions[0] < 3 + len(meaning_lines(text.meanings, 100))
+            assert positions[0] < 3 + len(meaning_lines(screen.meanings, 100))
             assert positions[-1] < lines.index("Signs") < lines.index("Elsewhere")
             for scope_title in ("In the query line", "On the welcome screen"):
                 assert lines.index("Elsewhere") < lines.index(scope_title)

@@ -15,7 +15,7 @@ from kbx_tui.search.query_history import PastQuery, QueryHistory
 from kbx_tui.tui.app_state import BASE_FILE
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import NO_EDITOR, NO_FILES, NO_OTHER_BASE, READ_ONLY, commands_in
-from kbx_tui.tui.comparing.screen import Compare
+from kbx_tui.tui.comparing import Compare
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine
 from kbx_tui.tui.explore.inputs import PathLine

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kbx_tui.api.session import Session
 from kbx_tui.errors import NotFound
 from kbx_tui.index.excluded_files import excluded_files
+from kbx_tui.index.path_filter import complete
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of, quoted
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
@@ -26,7 +27,6 @@ from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.knowledge.vault import locate, read_page
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.search import browse
 from kbx_tui.search.browse import BaseContents, contents_of
 from kbx_tui.search.completion import FilterCompletions, complete_filter, complete_last_word
 from kbx_tui.search.frecency import OpenedDocuments
@@ -36,6 +36,7 @@ from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results.facets import Facets
+from kbx_tui.search.retrieval.scope import find_scope
 
 _WORD = re.compile(r"\w+")
 
@@ -213,7 +214,8 @@ class Documents:
         Without text, the newest. The first 2,000 characters of a text count.
         """
         text = replace_surrogates(text[:MAX_QUERY])
-        return browse.find_documents(self._session.fresh_index(), text, limit)
+        generation = self._session.fresh_index().generation()
+        return tuple(generation.document_names.find(text, limit))
 
     def named_in(self, text: str) -> Iterator[Naming]:
         """Yield what a text names by title, path, id, name or alias, ignoring letter case.
@@ -302,12 +304,13 @@ class Documents:
         Raises ConfigError for a path outside the base.
         """
         path_filter = self._session.path_filter(path)
-        return browse.count_scope(self._session.fresh_index(), path_filter)
+        scope = find_scope(self._session.fresh_index().generation().snapshot, path_filter)[1]
+        return scope.in_scope, scope.total
 
     def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
         """Return completions of a partial path: folders (with a final slash), then files."""
-        index = self._session.fresh_index()
-        return browse.complete_path(index, replace_surrogates(text), self._session.root, limit)
+        paths = self._session.fresh_index().generation().snapshot.paths
+        return complete(paths, replace_surrogates(text), self._session.root, limit)
 
     def complete_filter(self, unfinished: UnfinishedFilter, limit: int = 20) -> FilterCompletions:
         """Return how the filter at the end of a query may go on (`unfinished_filter`)."""

@@ -11,7 +11,7 @@ from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
-from kbx_tui.search.browse import EntityCard, EntityName
+from kbx_tui.search.browse import EntityCard, EntityName, name_of
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results.answer import cut_query_notes
 from kbx_tui.similarity.entity_finder import EntityFinder
@@ -57,7 +57,8 @@ class Entities:
         for note in cut_query_notes(text):
             self._session.notice_once(note)
         text = replace_surrogates(text[:MAX_QUERY])
-        return browse.find_entities(self._session.fresh_index(), text, limit)
+        names = self._session.fresh_index().generation().entity_names
+        return tuple(map(name_of, names.find(text, limit)))
 
     def facts(self, *, entity: str | None = None, since: str | None = None) -> tuple[Fact, ...]:
         """Return facts and open items of any status, newest first, undated ones last.

@@ -10,21 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import log
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.formatting import format_count
-from kbx_tui.index.path_filter import PathFilter, complete
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import quoted
 from kbx_tui.index.tables import FACT_COLUMNS, fact_from_row
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.link_graph import Destination, part_line
-from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.query.english_words import DOCUMENT_WORDS, FUNCTION_WORDS, MONTHS, REQUEST_WORDS
-from kbx_tui.search.retrieval.scope import find_scope
 
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import LinkedDocuments
@@ -43,14 +39,6 @@ def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
     )
 
 
-def find_entities(index: OpenIndex, text: str, limit: int) -> tuple[EntityName, ...]:
-    return tuple(map(name_of, index.generation().entity_names.find(text, limit)))
-
-
-def find_documents(index: OpenIndex, text: str, limit: int) -> tuple[DocumentName, ...]:
-    return tuple(index.generation().document_names.find(text, limit))
-
-
 def follow(index: OpenIndex, target: str, source: str) -> Destination | None:
     """Return the destination of a link in `source`, None if it has none in the base."""
     destination = index.generation().destinations.find(target, source)
@@ -61,16 +49,6 @@ def follow(index: OpenIndex, target: str, source: str) -> Destination | None:
         line = part_line(row["body"], row["body_line"], destination.heading)
         return replace(destination, line=line)
     return destination
-
-
-def complete_path(index: OpenIndex, text: str, root: Path, limit: int) -> tuple[str, ...]:
-    return complete(index.generation().snapshot.paths, text, root, limit)
-
-
-def count_scope(index: OpenIndex, path: PathFilter) -> tuple[int, int]:
-    """Return how many documents match a path filter, and how many there are in total."""
-    scope = find_scope(index.generation().snapshot, path)[1]
-    return scope.in_scope, scope.total
 
 
 def list_facts(index: OpenIndex, entity_id: str = "", since: str = "") -> tuple[Fact, ...]:

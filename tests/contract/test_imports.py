@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from kbx_tui import KnowledgeBase
 from tests.command_line import program_environment
 
 HEAVY = ("fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "rich", "textual")
@@ -83,6 +84,15 @@ def test_a_fast_search_loads_neither_model_nor_index_build(demo_kb_path: Path) -
 def test_a_search_loads_no_lancedb(demo_kb_path: Path, options: list[str]) -> None:
     modules = loaded_modules(run_command("search", "rollback", *options, "--kb", str(demo_kb_path)))
     assert modules.isdisjoint({"lancedb", "pyarrow.dataset", "pyarrow.compute", "markdown_it"})
+
+
+def test_a_search_after_an_edit_loads_no_lancedb(demo_copy: Path) -> None:
+    page = demo_copy / "memory" / "notes" / "barometers.md"
+    page.write_text("# Barometers\n\nA zorkmid was paid.\n", encoding="utf-8")
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index()
+    modules = loaded_modules(run_command("search", "zorkmid", "--kb", str(demo_copy)))
+    assert modules.isdisjoint({"lancedb", "pyarrow.dataset", "pyarrow.compute"})
 
 
 def test_an_index_in_a_folder_loads_no_client_of_an_object_store(demo_kb_path: Path) -> None:

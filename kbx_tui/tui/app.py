@@ -91,7 +91,7 @@ class KbxApp(TerminalApp):
         """The search of several bases, if the app was opened on several."""
         if together:
             self._first = self.together = self._make_together(together)
-            self.tabs_of_several = {"together": f"({len(together)})"}
+            self.tabs_of_several = {"together": f"({len(self.together.model.bases)})"}
         elif root is None:
             self._first = self._welcome(why=why)
         else:

@@ -383,13 +383,27 @@ class OwnedList(RowsView["OwnedResult"]):
     """Without control characters."""
     _shared: Sequence[int] = ()
     _name_width = 0
+    _wanted: tuple[str, str] | None = None
+    """Base and path of the document that the user chose."""
+    _placed: OwnedResult | None = None
+    """The result on which `show` put the cursor."""
 
     def show(self, results: Sequence[OwnedResult], *, is_new: bool) -> None:
-        """Show results; if they are not of a new query, the cursor stays on its document."""
-        self.chosen = is_kept = self.chosen and not is_new and self.current is not None
+        """Show results; if they are not of a new query, the cursor stays on its document.
+
+        Also where that is missing for now: bases answer one after the other.
+        """
+        if is_new or not self.chosen:
+            self._wanted = None
+        elif self.current is not None and self.current is not self._placed:  # moved by the user
+            self._wanted = _place(self.current)
+        places = [_place(own) for own in results]
+        at = places.index(self._wanted) if self._wanted in places else 0
+        self.chosen = self._wanted is not None
         self._titles = [safe_line(own.result.title) for own in results]
         self._shared = shared_lengths(self._titles)
-        self.show_rows(results, key=lambda own: (own.base, own.result.path) if is_kept else None)
+        self.show_rows(results, key=lambda own: object(), otherwise=at)
+        self._placed = self.current
 
     def row_heights(self) -> list[int]:
         return [2 if self.visible_height >= TALL else 1] * len(self.rows)
@@ -416,6 +430,10 @@ class OwnedList(RowsView["OwnedResult"]):
             Span(exact, "dim"),
             Span(date, "dim"),
         )
+
+
+def _place(own: OwnedResult) -> tuple[str, str]:
+    return own.base, own.result.path
 
 
 class BaseList(RowsView[BaseRow]):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kbx_tui import KnowledgeBase
+from kbx_tui.evaluation.blind_preferences import Better, ShownList
+from kbx_tui.evaluation.judgments import knobs_of
+from kbx_tui.search.query_history import QueryHistory
 from tests.command_line import CommandLine
 
 ALICE, BOB = "memory/people/alice-chen.md", "memory/people/bob-okafor.md"
@@ -176,3 +181,97 @@ def test_measures_of_an_exported_run_agree_with_ir_measures(
     assert {name: round(measured[measure], 4) for name, measure in theirs.items()} == {
         name: query[name] for name in theirs
     }
+
+
+PREFERENCES_QUERY = "what did Alice Chen decide about the rollback plan"
+
+
+def prefer(base: Path, better: Better) -> None:
+    """Answer for the lists of a flat search, first, and of one in two passes."""
+    with KnowledgeBase(base) as kb:
+        evidence = kb.retrieve(PREFERENCES_QUERY)
+        flat, two_pass = (replace(kb.tuning(), hierarchy=each) for each in (False, True))
+        first, second = (
+            ShownList(kb.rank(evidence, tuning).best_paths(5), knobs_of(tuning))
+            for tuning in (flat, two_pass)
+        )
+        assert first.paths != second.paths
+        kb.preferences.add(PREFERENCES_QUERY, first, second, better)
+        votes = kb.preferences.count(flat, two_pass)
+        assert (votes.wins_a, votes.wins_b) == (better == "first", better == "second")
+        assert kb.preferences.count(flat, flat).wins_a == 0
+
+
+def test_a_preference_is_listed_counted_by_eval_and_undone(
+    kbx: CommandLine, demo_copy: Path, tmp_path: Path
+) -> None:
+    assert "no such preference" in kbx("judgments", "list", "--preferences", "--kb", demo_copy).err
+    prefer(demo_copy, "second")
+    assert "1 preference, see --preferences" in kbx("judgments", "list", "--kb", demo_copy).out
+    listed = kbx("judgments", "list", PREFERENCES_QUERY, "--preferences", "--kb", demo_copy)
+    assert f"{QUERY}: hierarchy True, not False" in listed.out
+    (row,) = kbx("judgments", "list", "--preferences", "--kb", demo_copy, "--json").json
+    assert (row["query"], row["better"]) == (PREFERENCES_QUERY, "second")
+    assert row["second"]["knobs"]["hierarchy"] is True
+
+    best = row["second"]["paths"][0]
+    kbx("judgments", "add", PREFERENCES_QUERY, best, "3", "--kb", demo_copy)
+    saved = tmp_path / "flat.json"
+    kbx("eval", "--kb", demo_copy, "--mode", "flat", "--save", saved)
+    ran = kbx("eval", "--kb", demo_copy, "--compare", saved)
+    assert "the earlier 0, this run 1, neither 0; sign test p 1.000" in ran.out
+    compared = kbx("eval", "--kb", demo_copy, "--compare", saved, "--json").json["compared"]
+    expected = {"wins_a": 0, "wins_b": 1, "neither": 0, "undecided": 0, "p": 1.0}
+    assert compared[-1]["votes"] == expected
+
+    ran = kbx("judgments", "undo", "--preference", "--kb", demo_copy)
+    assert PREFERENCES_QUERY in ran.out
+    assert kbx("judgments", "undo", "--preference", "--kb", demo_copy).code == 7
+
+
+def test_queries_are_listed_and_cleared(kbx: CommandLine, fresh_demo: Path) -> None:
+    def run(*arguments: str) -> str:
+        result = kbx("--kb", str(fresh_demo), "history", *arguments)
+        assert result.code == 0, result.err
+        return result.out
+
+    history = QueryHistory(fresh_demo)
+    history.add("rollback plan")
+    history.add("what did\x1b[2J alice decide")
+    newest, oldest = run("list").splitlines()
+    assert "alice decide" in newest
+    assert "\x1b" not in newest
+    assert oldest.endswith("  rollback plan")
+    listed = json.loads(run("list", "--json"))
+    assert listed[1]["query"] == "rollback plan"
+    assert listed[1]["when"].startswith("20")
+    assert (listed[1]["found"], listed[1]["settings"]) == (None, {})
+    assert json.loads(run("clear", "--dry-run", "--json")) == {"queries": 2, "cleared": False}
+    assert run("clear") == "forgot 2 queries\n"
+    assert run("list") == ""
+
+
+def test_saved_queries_are_listed_and_removed(kbx: CommandLine, demo_copy: Path) -> None:
+    where = ("--kb", str(demo_copy), "history")
+    assert "no query is saved yet" in kbx(*where, "saved").err
+    with KnowledgeBase(demo_copy) as kb:
+        kb.queries.save("open incidents", "error code 5032", {"alpha": 0.7})
+    (row,) = json.loads(kbx(*where, "saved", "--json").out)
+    assert (row["name"], row["query"]) == ("open incidents", "error code 5032")
+    assert row["documents"] > 0
+    assert "open incidents  20" in kbx(*where, "saved").out
+    search = ("--kb", str(demo_copy), "search", "--fast", "--explain", "--json")
+    ran = kbx(*search, "--saved", "open incidents", "--limit", "3").json
+    assert ran["results"] == kbx(*search, "error code 5032", "--limit", "3").json["results"]
+    assert ran["meta"]["explain"]["hierarchy_alpha"] == 0.7
+    ran = kbx(*search, "--saved", "open incidents", "--hierarchy-alpha", "0.2").json
+    assert ran["meta"]["explain"]["hierarchy_alpha"] == 0.2
+    assert "no query is saved as 'x'" in kbx(*search, "--saved", "x").err
+    assert "has its own query" in kbx(*search, "--saved", "open incidents", "more").err
+    missing = kbx(*where, "remove", "closed")
+    assert missing.code != 0
+    assert "no query is saved as 'closed'; the names are open incidents" in missing.err
+    assert kbx(*where, "remove", "open", "incidents").out == (
+        "removed open incidents: error code 5032\n"
+    )
+    assert json.loads(kbx(*where, "saved", "--json").out) == []

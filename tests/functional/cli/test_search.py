@@ -9,6 +9,7 @@ import pytest
 
 from tests.command_line import CommandLine, run_program
 from tests.functional.vaults import write_vault
+from tests.parsed_page import ParsedPage
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\t\n"], ids=["empty", "spaces", "blanks"])
@@ -189,3 +190,137 @@ def test_search_warns_when_files_are_newer_than_the_index(kbx: CommandLine, tmp_
     assert "changed since the last run; `kbx index` updates the index" in ran.err
     kbx("--kb", base, "index", "--fast")
     assert "changed since" not in kbx("--kb", base, "search", "soup", "--fast").err
+
+
+def test_a_page_is_written_once_and_replaced_only_with_force(
+    kbx: CommandLine, demo_kb_path: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    search = ("search", "rollback", "--fast", "--kb", demo_kb_path, "--html", page)
+    ran = kbx(*search)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == f"kbx: 7 results written to {page}\n"
+    refused = kbx(*search, "--limit", "2")
+    assert refused.code == 7
+    assert refused.err == f"kbx: {page} exists and was left as it is; --force replaces it\n"
+    assert kbx(*search, "--limit", "2", "--force").code == 0
+    assert "--fast --limit 2 rollback" in ParsedPage(page.read_text("utf-8")).text
+
+
+def test_a_dash_is_stdout(kbx: CommandLine, demo_kb_path: Path) -> None:
+    ran = kbx("search", "rollback", "--fast", "--kb", demo_kb_path, "--html", "-")
+    assert ran.code == 0
+    assert ran.out.startswith("<!doctype html>")
+    assert ran.err == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--html", "none/page.html"], 7, "there is no folder none"),
+        (["--html", "."], 7, ". is not a file; name a file for the page, or - for stdout"),
+        (["--html", "x.html", "--json"], 2, "--html and --json are two outputs"),
+        (["--force"], 2, "--force lets --html FILE replace a file"),
+    ],
+)
+def test_what_cannot_be_written_is_one_sentence(
+    kbx: CommandLine, demo_kb_path: Path, options: list[str], code: int, message: str
+) -> None:
+    ran = kbx("search", "rollback", "--fast", "--kb", demo_kb_path, *options)
+    assert (ran.code, ran.out) == (code, "")
+    assert message in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_page_of_several_bases_names_the_base_of_each_result(
+    kbx: CommandLine, tmp_path: Path
+) -> None:
+    home = write_vault(tmp_path / "home", {"a.md": "# Rollback plan\n", "people/bo.md": "# Bo\n"})
+    work = write_vault(tmp_path / "work", {"b.md": "# Tea\n\nrollback\n"})
+    ran = kbx("search", "rollback", "--fast", "--kb", home, "--kb", work, "--html", "-")
+    text = ParsedPage(ran.out).text
+    assert "Search in home, work" in text
+    assert "home · note · a.md:" in text
+    assert "work · note · b.md:" in text
+    assert "kbx search --kb home --kb work --fast rollback" in text
+    assert str(tmp_path) not in ran.out
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> list[str]:
+    """Return `--kb` options for two bases, of folders with the same name."""
+    home = {"notes/rollback.md": "# Rollback plan\n\nHow we roll back.\n", "people/bo.md": "# Bo\n"}
+    work = {"notes/a.md": "# Deployment\n\nA rollback takes an hour.\n", "notes/b.md": "# Tea\n"}
+    roots = [
+        write_vault(tmp_path / "home" / "notes", home),
+        write_vault(tmp_path / "work" / "notes", work),
+    ]
+    return [option for root in roots for option in ("--kb", str(root))]
+
+
+def test_results_of_several_bases_are_merged_and_say_whose_they_are(
+    kbx: CommandLine, two: list[str]
+) -> None:
+    answer = kbx("search", "rollback plan", "--fast", "--json", *two).json
+    first, second = answer["results"]
+    assert (first["base"], first["path"]) == (two[1], "notes/rollback.md")
+    assert (second["base"], second["path"]) == (two[3], "notes/a.md")
+    assert first["explain"] is None
+    assert set(answer["bases"]) == {two[1], two[3]}
+    listing = kbx("search", "rollback", "--fast", "--explain", *two).out
+    assert f"{two[3]}  notes/a.md" in listing
+    assert "meaning (not used)" in " ".join(listing.split())
+    assert (
+        len(kbx("search", "rollback", "--fast", "--json", "--limit", "1", *two).json["results"])
+        == 1
+    )
+    assert not list(Path(two[3]).rglob("*rollback*"))
+
+
+def test_a_base_without_a_pinned_entity_is_left_out_with_a_note(
+    kbx: CommandLine, two: list[str]
+) -> None:
+    shown = kbx("search", "rollback", "--pin", "person:bo", "--fast", "--json", *two)
+    assert {result["base"] for result in shown.json["results"]} == {two[1]}
+    assert two[3] in shown.json["notes"][0]
+    refused = kbx("search", "rollback", "--pin", "person:nobody", "--fast", *two)
+    assert refused.code == 4
+
+
+@pytest.mark.parametrize("command", [["status"], ["mcp"], ["jsonl"]])
+def test_other_commands_refuse_several_bases(
+    kbx: CommandLine, two: list[str], command: list[str]
+) -> None:
+    refused = kbx(*two, *command)
+    assert refused.code == 2
+    assert "only the app and `kbx search` take several knowledge bases" in refused.err
+    assert refused.err.count("\n") == 1
+
+
+def test_the_app_takes_several_bases_and_names_one_that_is_none(
+    kbx: CommandLine, two: list[str], tmp_path: Path
+) -> None:
+    assert "the app needs a terminal" in kbx(*two).err
+    refused = kbx(*two, "--kb", str(tmp_path / "gone"))
+    assert refused.code == 4
+    assert "gone" in refused.err
+
+
+def test_the_same_base_given_twice_is_one(kbx: CommandLine, two: list[str]) -> None:
+    assert kbx("status", "--kb", two[1], "--kb", two[1]).code == 0
+
+
+def test_known_bases_are_listed(
+    kbx: CommandLine, two: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from kbx_tui.tui.app_state import AppState
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert "opened no knowledge base" in kbx("bases").out
+    state = AppState()
+    for root in (Path(two[1]), tmp_path / "gone"):
+        state.open_base(root)
+    listed = kbx("bases", "--json").json
+    assert [base["name"] for base in listed] == ["gone", "notes"]
+    assert [base["exists"] for base in listed] == [False, True]
+    assert "(not there)" in kbx("bases").out

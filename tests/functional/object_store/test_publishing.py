@@ -8,16 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.errors import IndexElsewhere, IndexForeign, NotFound, StoreFault
+from kbx_tui.errors import IndexElsewhere, IndexFault, IndexForeign, NotFound, StoreFault
 from kbx_tui.object_store.mirror import MirrorFolder
 from kbx_tui.object_store.published_version import HEAD
 from kbx_tui.object_store.store_uri import OFFLINE
+from kbx_tui.tui.indexing.panes import FileList, RunPane
+from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.web.app_process import app_environment
 from tests.command_line import CommandLine
 from tests.damage import one_bad_byte
 from tests.functional.object_store.machines import Machine, client_of, writer_machine
 from tests.functional.object_store.s3_server import ACCESS_KEY, SECRET_KEY
 from tests.functional.object_store.slow_network import slow_network
+from tests.functional.tui.driving import WIDE, running
 from tests.trusting import configure_trusted
 from tests.waiting import wait_until
 
@@ -280,3 +283,72 @@ def test_base_from_elsewhere_opens_no_store_untrusted(
     shown = kbx("search", "x", "--kb", tmp_path)
     assert shown.code == 8
     assert "is not trusted with [index] uri" in shown.err
+
+
+def test_machine_that_takes_over_begins_with_what_is_published(
+    tmp_path: Path, store_uri: str, demo_kb_path: Path
+) -> None:
+    writer_machine(tmp_path / "writer", store_uri, demo_kb_path).publish()
+    heir = writer_machine(tmp_path / "heir", store_uri, demo_kb_path)
+    shutil.rmtree(heir.root / ".kbx")
+    with heir.open() as kb, kb.publishing() as publication:
+        assert publication is not None
+        report = kb.index()
+        assert (report.added, report.embedded) == (0, 0)
+
+
+def test_pages_are_not_taken_out_by_a_machine_without_them(
+    tmp_path: Path, store_uri: str, demo_kb_path: Path
+) -> None:
+    writer = writer_machine(tmp_path / "writer", store_uri, demo_kb_path)
+    writer.publish()
+    reader = Machine(tmp_path / "reader", store_uri)
+    page = reader.root / "memory" / "people" / "alice-chen.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("# Alice Chen\n", "utf-8")
+    configure_trusted(reader.root, "")
+    with reader.open() as kb:
+        kb.index(fast=True)  # as it was before the index was published
+    configure_trusted(reader.root, f'[index]\nuri = "{store_uri}"\n')
+    with pytest.raises(IndexElsewhere, match="lacks most of the pages that are published"):
+        reader.publish()
+    assert not (reader.root / ".kbx" / "published.json").exists()
+    shutil.rmtree(writer.root / "memory")  # as if a disk were not there
+    (writer.root / "memory").mkdir()
+    with pytest.raises(IndexFault, match="no page is indexed, so nothing was published"):
+        writer.publish()
+    assert reader.paths("migration")
+
+
+def test_page_whose_file_is_elsewhere_is_not_created_again(
+    tmp_path: Path, store_uri: str, demo_kb_path: Path
+) -> None:
+    writer_machine(tmp_path / "writer", store_uri, demo_kb_path).publish()
+    reader = Machine(tmp_path / "reader", store_uri)
+    with reader.open() as kb:
+        with pytest.raises(IndexElsewhere, match=r"alice-chen\.md is not on this machine"):
+            kb.memory_add("Likes green tea", entity="Alice Chen")
+        assert not (reader.root / "memory").exists()
+        assert kb.pages.create("Zora Quill", "person", {}).written
+        notes = kb.search("migration").meta.notes
+    assert any("the files are not here" in note for note in notes)
+
+
+async def test_app_searches_a_published_index_and_says_where_it_is_from(
+    tmp_path: Path, store_uri: str, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer_machine(tmp_path / "writer", store_uri, demo_kb_path).publish()
+    reader = Machine(tmp_path / "reader", store_uri)
+    monkeypatch.setenv("KBX_CACHE_DIR", str(reader.cache))
+    async with running(reader.root, WIDE) as driver:
+        await driver.ask("migration")
+        assert driver.view.matched
+        await driver.press("f5")
+        await driver.until_shown(RunPane, f"read from {store_uri}, version 1 of 20")
+        await driver.until_shown(FileList, "Another machine indexes the files and publishes")
+        await driver.press("R")
+        await driver.until_shown(StatusLine, "`kbx index` makes this one index the files")
+        await driver.press("W")
+        await driver.until_shown(StatusLine, "no files are watched here")
+        await driver.until_shown(RunPane, "read from")
+    assert not (reader.root / ".kbx" / "index").exists()

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.local import LocalEmbedder
+from kbx_tui import KbxError, KnowledgeBase, NotFound
+from kbx_tui.embedding.local import LocalEmbedder, open_embedder
+from kbx_tui.errors import EmbeddingError
 from kbx_tui.index import derived_files
+from kbx_tui.index.build.document_stage import _read
+from kbx_tui.index.build.file_changes import Changes
 from kbx_tui.index.lexical.postings import WORDS
+from kbx_tui.knowledge.vault import locate
 from kbx_tui.removal import DERIVED_FILES
 from kbx_tui.search.retrieval.entity_pass import EntityPass
+from kbx_tui.search.retrieval.retrieve import VECTORS_KEPT, QueryVectors
+from tests.functional.vaults import write_vault
 
 QUERY = "what did grace say about the rollback"
 
@@ -170,3 +179,105 @@ def test_opening_a_document_raises_its_frecency(demo_copy: Path) -> None:
         row = evidence.paths.index(path)
         assert evidence.frecency[row] == pytest.approx(2 / 3, abs=1e-3)
         assert kb.rank(evidence, kb.tuning(hotness_weight=1.0)).top(1)[0].row == row
+
+
+def test_vector_does_not_depend_on_other_queries() -> None:
+    embedder = open_embedder()
+    vectors = QueryVectors(lambda: embedder)
+    for text in ("ferry timetable", "ferry"):
+        vectors.begin(text)
+    np.testing.assert_array_equal(vectors.vector("ferry"), embedder.embed_query("ferry"))
+    assert vectors.known("harbour") is None
+    assert vectors.known("ferry timetable") is not None
+
+
+class Failing:
+    """A model that fails once."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def embed_query(self, text: str) -> Any:
+        self.calls += 1
+        if self.calls == 1:
+            raise EmbeddingError("the model cannot run")
+        return np.ones(3, np.float32)
+
+
+def test_next_search_tries_again_after_an_error() -> None:
+    failing: Any = Failing()
+    vectors = QueryVectors(lambda: failing)
+    with pytest.raises(EmbeddingError, match="cannot run"):
+        vectors.vector("ferry")
+    assert vectors.known("ferry") is None
+    assert vectors.vector("ferry").tolist() == [1.0, 1.0, 1.0]
+    assert vectors.vector("ferry") is vectors.vector("ferry")
+    assert failing.calls == 2
+
+
+def test_latest_vectors_are_cached() -> None:
+    failing: Any = Failing()
+    failing.calls = 1
+    vectors = QueryVectors(lambda: failing)
+    for number in range(VECTORS_KEPT + 1):
+        vectors.vector(str(number))
+    assert vectors.known("0") is None
+    assert vectors.known(str(VECTORS_KEPT)) is not None
+
+
+PAGE = "memory/people/alice-chen.md"
+
+
+def pipe(file: Path) -> None:
+    os.mkfifo(file)
+
+
+def loop(file: Path) -> None:
+    file.symlink_to(file.name)
+
+
+def device(file: Path) -> None:
+    file.symlink_to("/dev/zero")
+
+
+REPLACEMENTS = [
+    pytest.param(pipe, id="pipe"),
+    pytest.param(loop, id="loop"),
+    pytest.param(device, id="device"),
+]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+@pytest.mark.parametrize("replace", REPLACEMENTS)
+def test_replaced_page_is_not_read(tmp_path: Path, replace: Callable[[Path], None]) -> None:
+    base = write_vault(tmp_path / "base")
+    with KnowledgeBase(base) as kb:
+        kb.index(fast=True)
+        (base / PAGE).unlink()
+        replace(base / PAGE)
+        with pytest.raises(NotFound, match="alice-chen"):
+            kb.documents.view(PAGE)
+        with pytest.raises(KbxError, match="alice-chen"):
+            kb.memory_add("Likes tea", entity="person:alice-chen")
+        report = kb.index(fast=True)
+        assert [problem.path for problem in report.problems].count(PAGE) == 1
+        assert kb.search("migration", fast=True).results
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_file_that_becomes_a_pipe_while_indexing_is_a_problem(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.md")
+    changes = Changes(
+        hashes={"a.md": ""}, indexed={}, files={"a.md": tmp_path / "a.md"},
+        added=["a.md"], changed=[], deleted=[], moved=0, problems=[],
+    )  # fmt: skip
+    assert _read("a.md", changes) is None
+    assert [problem.reason for problem in changes.problems] == [
+        "cannot be read: it is a pipe, not a regular file"
+    ]
+
+
+def test_loop_of_links_is_an_os_error(tmp_path: Path) -> None:
+    loop(tmp_path / "a.md")
+    with pytest.raises(OSError, match="loop of links"):
+        locate(tmp_path, "a.md")

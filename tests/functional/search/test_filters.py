@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ import numpy as np
 import pytest
 
 from kbx_tui import ConfigError, KnowledgeBase, NotFound
+from kbx_tui.search.query.filters import unfinished_filter, with_filter
+from tests.command_line import CommandLine
 from tests.functional.vaults import write_vault
+from tests.unit.index.paths.reference_globs import in_scope
 
 PERSON = "---\nname: {}\n---\n# {}\n"
 PAGE = """---
@@ -245,3 +249,218 @@ def test_nonsense_query_has_no_results_and_counts_documents_below_the_floor(
     response = kb.search("qwzx vbnrt plkjh")
     assert not response.results
     assert 0 < response.meta.total_below_floor <= response.meta.in_scope
+
+
+NAMES = sorted(
+    f"memory/{folder}{name}.md"
+    for folder in ("", "people/", "people_ops/", "2026/01/", "2026/03/x/", "100%/", "it's/",
+                   "a[1]/", "{a,b}/", "back\\slash/", 'quo"te/', "with blank/", "é/", "_/", "!a/")
+    for name in ("a", "a[1]", "b_c", "100%")
+)  # fmt: skip
+PATTERNS = [
+    "", "memory", "memory/people", "memory/people/", "memory/peopl", "memory/p_ople", "memory/%",
+    "memory/100%/", "memory/it's", "memory/it's/*.md", "memory/a[1]", "memory/a[1]/a[1].md",
+    "memory/a[[]1]/", "memory/{a,b}", "memory/[{]a,b}/*", "memory/back\\slash/", "memory/*\\*/",
+    'memory/quo"te/', "memory/with blank/", "memory/é", "memory/_/", "memory/!a/", "memory/[!a]/",
+    "memory/2026/0[1-3]/", "memory/2026/0[1-3]", "memory/2026/**/a.md", "**/b_c.md", "*/*.md",
+    "memory/?????????*.md", "{memory/people/,memory/_/a.md}", "memory/**/100%.md", "memory/[", "{",
+    "' OR 1=1 --", "memory/') OR starts_with(path, 'memory", "\x00", "memory/\n",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def demo_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    files = {path: f"# Page {number}\n\nA duck swims.\n" for number, path in enumerate(NAMES)}
+    base = KnowledgeBase(write_vault(tmp_path_factory.mktemp("base"), files))
+    base.index()
+    return base
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=repr)
+def test_search_returns_exactly_the_documents_in_scope(
+    demo_kb: KnowledgeBase, pattern: str
+) -> None:
+    expected = set(in_scope(pattern, NAMES))
+    for options in ({"fast": True}, {"hierarchy": False}, {}):
+        results = demo_kb.search("swimming duck", path=pattern, limit=1000, **options).results
+        assert {result.path for result in results} == expected
+    evidence = demo_kb.retrieve("swimming duck", path=pattern)
+    assert set(evidence.paths) == expected
+    assert (evidence.as_typed.raw_lexical > 0.0).all(), "words missed a document in scope"
+    assert (evidence.as_typed.cosine > 0.1).all(), "vectors missed a document in scope"
+    assert demo_kb.documents.count_scope(pattern) == (len(expected), len(NAMES))
+
+
+def test_scores_are_bit_identical_under_any_path(demo_kb: KnowledgeBase) -> None:
+    everywhere = demo_kb.retrieve("swimming duck")
+    unfiltered = dict(zip(everywhere.paths, everywhere.as_typed.cosine.tolist(), strict=True))
+    for pattern in ("memory/people", "**/b_c.md", "memory/it's/*"):
+        inside = demo_kb.retrieve("swimming duck", path=pattern)
+        assert dict(zip(inside.paths, inside.as_typed.cosine.tolist(), strict=True)).items() <= (
+            unfiltered.items()
+        )
+
+
+@pytest.mark.parametrize("path", ["", "**", "memory/people/", "memory/**", "memory/2026/0[1-3]/"])
+def test_scope_holds_the_path_and_is_complete(demo_kb: KnowledgeBase, path: str) -> None:
+    scope = demo_kb.retrieve("duck", path=path).scope
+    assert (scope.path, scope.in_scope, scope.complete) == (path, len(in_scope(path, NAMES)), True)
+
+
+def test_document_type_limits_the_scope(demo_kb: KnowledgeBase) -> None:
+    assert demo_kb.retrieve("duck", doc_types=["person"]).scope.in_scope == 4
+
+
+@pytest.mark.parametrize("path", ["..", "memory/../../x", "/etc", "{memory,..}/x"])
+def test_path_outside_the_base_is_rejected(demo_kb: KnowledgeBase, path: str) -> None:
+    with pytest.raises(ConfigError, match="give one below it"):
+        demo_kb.search("duck", path=path)
+
+
+def test_paths_are_completed_from_the_index(demo_kb: KnowledgeBase, tmp_path: Path) -> None:
+    assert demo_kb.documents.complete_path("memory/peo") == ("memory/people/", "memory/people_ops/")
+    assert demo_kb.documents.complete_path("memory/people/b") == ("memory/people/b_c.md",)
+    assert len(demo_kb.documents.complete_path("memory/", limit=5)) == 5
+
+
+def test_counts_are_those_of_the_results_after_narrowing(demo_kb_path: Path) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        query = "migration rehearsal"
+        ranking = kb.rank(kb.retrieve(query))
+        facets = kb.documents.facets(ranking)
+        assert facets.total == ranking.total_matched
+        assert {value.key for value in facets.values} == {"type", "tag", "@", "in"}
+        for value in facets.values:
+            narrowed = with_filter(query, value.key, value.value)
+            assert kb.search(narrowed).meta.total_matched == value.count
+        everything = kb.documents.facets("")
+        assert everything.total == len(kb.documents.paths())
+        assert (
+            kb.documents.facets("memory/meetings").total
+            == kb.documents.count_scope("memory/meetings")[0]
+        )
+        folders = {value.value: value.count for value in everything.values if value.key == "in"}
+        assert folders["memory/meetings"] == kb.documents.count_scope("memory/meetings")[0]
+        assert "memory" not in folders  # all documents are in it
+        dates = [ranking.evidence.dates[row] for row in ranking.order.tolist()]
+        months = Counter(date[:7] for date in dates if date)
+        assert dict(facets.months) == months
+        names = [month for month, _ in facets.months]
+        assert names == sorted(set(names))
+        assert facets.undated == dates.count("")
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "is_whole"),
+    [
+        ("x type:me", "meeting", False),
+        ("x type:meeting", None, True),
+        ("x type:note,MEE", None, False),
+        ("x type:zz", None, True),
+        ("tag:migr", "migration", False),
+        ("in:mem", "memory/", False),
+        ("in:memory/mee", "memory/meetings/", False),
+        ("in:memory/", None, True),
+        ("@ali", "alice-chen", False),
+        ('@"Alice C', "Alice Chen", False),
+        ("@alice", "alice-chen", True),
+        ("from:2026-", "2026-04", False),
+        ("from:", "2026", True),
+        ("to:2026-03-1", "2026-03-17", False),
+        ("to:2026-03-17", None, True),
+        ("from:2026-03", None, True),
+        ("from:Bob", None, True),
+    ],
+)
+def test_filters_are_completed_from_the_base(
+    demo_kb_path: Path, query: str, first: str | None, is_whole: bool
+) -> None:
+    unfinished = unfinished_filter(query)
+    assert unfinished is not None
+    with KnowledgeBase(demo_kb_path) as kb:
+        found = kb.documents.complete_filter(unfinished)
+    assert found.is_whole is is_whole
+    if first is not None:
+        assert found.values[0] == first
+        assert unfinished.completed(first).startswith(query)
+
+
+def test_saved_query_shows_what_is_new_since_it_was_opened(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        request = "rollback plan"
+        kb.queries.save("rollbacks", request, {"alpha": 0.7})
+        assert kb.queries.open("rollbacks", request).results == ()
+        first = kb.search(request).results[0].path
+        with (demo_copy / first).open("a", encoding="utf-8") as page:
+            page.write("\nThe rollback plan has one more step.\n")
+        new = demo_copy / "memory/notes/rollback-of-the-rollback.md"
+        new.write_text("# Rollback plan of the rollback\n\nRollback plan.\n", encoding="utf-8")
+        kb.index()
+        news = kb.queries.open("rollbacks", request)
+        assert {(one.path, one.is_new) for one in news.results} == {
+            (first, False),
+            ("memory/notes/rollback-of-the-rollback.md", True),
+        }
+        assert kb.queries.open("rollbacks", request).results == ()
+        (saved,) = kb.queries.saved()
+        assert (saved.query, saved.settings) == (request, {"alpha": 0.7})
+
+
+def test_the_best_results_are_listed_newest_first(kbx: CommandLine, demo_kb_path: Path) -> None:
+    search = ("search", "migration rollback", "--kb", demo_kb_path, "--json", "--explain")
+    by_score = kbx(*search, "--limit", "50").json["results"]
+    by_date = kbx(*search, "--limit", "12", "--sort", "date").json
+    newest = sorted(by_score, key=lambda result: result["date"] or "", reverse=True)[:12]
+    assert [result["path"] for result in by_date["results"]] == [row["path"] for row in newest]
+    assert by_date["meta"]["explain"]["sort"] == "date"
+
+
+def test_entities_are_pinned_and_muted_by_name(kbx: CommandLine, demo_kb_path: Path) -> None:
+    search = ("search", "what did alice decide", "--kb", demo_kb_path, "--json", "--explain")
+    ran = kbx(*search, "--pin", "grace tully,project:migration", "--mute", "Alice")
+    explain = ran.json["meta"]["explain"]
+    assert set(explain["kept_entities"]) >= {"person:grace-tully", "project:migration"}
+    assert explain["muted"] == ["person:alice-chen"]
+    assert "person:alice-chen" not in explain["kept_entities"]
+    unknown = kbx(*search, "--mute", "Alise Chen")
+    assert (unknown.code, "Alice Chen (person:alice-chen)" in unknown.err) == (4, True)
+
+
+NOTE = "1 muted document left out: [search] muted_documents in kbx.toml"
+
+
+def test_muted_document_is_left_out_which_is_said_until_undone(demo_copy: Path) -> None:
+    (demo_copy / "kbx.toml").write_text("# mine\n[search]\n", encoding="utf-8")
+    with KnowledgeBase(demo_copy) as kb:
+        before = kb.search("rollback plan")
+        muted = before.results[0].path
+        written = kb.tuner.mute_documents([muted])
+        after = kb.search("rollback plan")
+        assert muted not in [result.path for result in after.results]
+        assert NOTE in after.meta.notes
+        assert after.meta.in_scope == before.meta.in_scope - 1
+        assert NOTE not in kb.search("rollback plan", path="memory/people").meta.notes
+        assert kb.tuner.first_results(["rollback plan"])[0][0] == muted
+        assert kb.tuner.mute_documents([muted]).written is False
+        assert "# mine" in (demo_copy / "kbx.toml").read_text(encoding="utf-8")
+        assert written.entry is not None
+        kb.undo(written.entry)
+        assert kb.search("rollback plan").results[0].path == muted
+
+
+def test_command_line_reads_the_muted_documents_of_kbx_toml(
+    kbx: CommandLine, demo_copy: Path
+) -> None:
+    first = kbx("search", "rollback plan", "--fast", "--json", "--kb", demo_copy).json
+    path = first["results"][0]["path"]
+    (demo_copy / "kbx.toml").write_text(
+        f'[search]\nmuted_documents = ["{path}"]\n', encoding="utf-8"
+    )
+    second = kbx("search", "rollback plan", "--fast", "--json", "--kb", demo_copy).json
+    assert path not in [result["path"] for result in second["results"]]
+    assert NOTE in second["meta"]["notes"]
+    assert (
+        NOTE
+        in kbx("search", "rollback plan", "--fast", "--kb", demo_copy).err
+        + kbx("search", "rollback plan", "--fast", "--kb", demo_copy).out
+    )

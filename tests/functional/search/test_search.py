@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.api import session
+from kbx_tui.config import SearchSettings, Settings
+from kbx_tui.errors import ConfigError
+from kbx_tui.search.request import SearchRequest
 from tests.functional.vaults import write_vault
+from tests.functional.zettelkasten import NOTES, write_zettelkasten
 
 
 @pytest.fixture(scope="module")
@@ -209,3 +215,226 @@ def test_snippet_marks_the_words_and_gives_their_line(kb: KnowledgeBase) -> None
     assert {"Error", "code", "rollback"} <= shown
     assert snippet.line_start == 6
     assert dict(snippet.terms)["code"] == 1
+
+
+LINKED = ["Evergreen notes", "Folgezettel", "Index cards", "Rye bread", "Raised beds"]
+"""Notes that others link to by their name."""
+
+
+@pytest.fixture(scope="module")
+def titles_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    base = KnowledgeBase(write_zettelkasten(tmp_path_factory.mktemp("vault")))
+    base.index()
+    return base
+
+
+def titles(titles_kb: KnowledgeBase, query: str, *, fast: bool = False) -> list[str]:
+    return [result.title for result in titles_kb.search(query, limit=5, fast=fast).results]
+
+
+@pytest.mark.parametrize("fast", [False, True], ids=["with-meaning", "fast"])
+@pytest.mark.parametrize(
+    "query", ["zettelkasten", "Zettelkasten-Method", "method zettelkasten", "the zettelkasten"]
+)
+def test_a_note_comes_before_those_that_link_to_it(
+    titles_kb: KnowledgeBase, query: str, fast: bool
+) -> None:
+    assert len(NOTES) == 40
+    assert titles(titles_kb, query, fast=fast)[0] == "Zettelkasten method"
+
+
+@pytest.mark.parametrize("fast", [False, True], ids=["with-meaning", "fast"])
+def test_the_words_of_a_title_find_its_note_first(titles_kb: KnowledgeBase, fast: bool) -> None:
+    for title in LINKED:
+        backwards = " ".join(reversed(title.lower().split()))
+        assert titles(titles_kb, backwards, fast=fast)[0] == title
+        assert titles(titles_kb, f"{title}?", fast=fast)[0] == title
+
+
+def test_a_title_counts_the_same_as_heading_frontmatter_or_file_name(tmp_path: Path) -> None:
+    text = "Fifty grams of rye flour and fifty of water, every day at the same hour."
+    files = {
+        "memory/notes/a.md": f"# Sourdough starter\n\n{text}\n",
+        "memory/notes/b.md": f"---\ntitle: Sourdough starter\n---\n{text}\n",
+        "memory/notes/Sourdough starter.md": f"{text}\n",
+    }
+    titles_kb = KnowledgeBase(write_vault(tmp_path / "base", files))
+    titles_kb.index()
+    results = titles_kb.search("how is a sourdough starter fed?", explain=True).results
+    assert len(results) == 3
+    explanations = [result.explain or {} for result in results]
+    for part in ("fts_score", "cosine"):
+        assert len({round(explanation[part], 3) for explanation in explanations}) == 1, part
+
+
+def test_words_of_a_file_name_and_of_properties_find_a_note(tmp_path: Path) -> None:
+    files = {
+        "memory/notes/vendor-shortlist.md": "# Ideas\n\nThree names to call.\n",
+        "memory/notes/b.md": (
+            "---\nsummary: lighthouse keepers\nstage: [dormant, 12]\nshop_id: keeper\n---\nText.\n"
+        ),
+    }
+    with KnowledgeBase(write_vault(tmp_path / "base", files)) as titles_kb:
+        titles_kb.index(fast=True)
+        for query, title in [
+            ("shortlisted vendors", "Ideas"),
+            ("a lighthouse keeper", "b"),
+            ("dormant", "b"),
+        ]:
+            assert titles(titles_kb, query, fast=True) == [title]
+
+
+TRANSCRIPT = "memory/meetings/2026/03/17/migration-go-no-go.transcript.md"
+
+
+@pytest.mark.parametrize("fast", [False, True], ids=["with-meaning", "fast"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what did the platform team decide about the migration?",
+        "what was decided about the migration?",
+        "What the platform team decided",
+    ],
+)
+def test_reading_begins_below_the_heading_that_answers(
+    demo_kb_path: Path, query: str, fast: bool
+) -> None:
+    results = KnowledgeBase(demo_kb_path).search(query, fast=fast).results
+    (result,) = [result for result in results if result.path == TRANSCRIPT]
+    lines = (demo_kb_path / TRANSCRIPT).read_text(encoding="utf-8").split("\n")
+    assert result.snippet.startswith("- Go for the Migration: cut-over on Thursday")
+    assert lines[result.line - 3] == "## What the platform team decided"
+
+
+def test_passage_is_the_same_at_every_search(demo_kb_path: Path) -> None:
+    places = set()
+    for _ in range(2):
+        with KnowledgeBase(demo_kb_path) as kb:
+            results = kb.search("rollback rehearsal").results
+            places.add(tuple((result.path, result.line, result.snippet) for result in results))
+    assert len(places) == 1
+
+
+QUESTION = "what did Alice Chen decide about rollbacks"
+TOPIC = "how do we roll the cut-over back?"
+SEED = Settings(search=SearchSettings(hierarchy_preset="seed"))
+
+
+@pytest.mark.parametrize("query", [QUESTION, TOPIC])
+def test_preset_of_a_search_equals_that_of_the_settings(demo_kb_path: Path, query: str) -> None:
+    with KnowledgeBase(demo_kb_path) as kb, KnowledgeBase(demo_kb_path, settings=SEED) as seed:
+        assert kb.search(query, preset="seed").results == seed.search(query).results
+        assert kb.search(query).results == seed.search(query, preset="default").results
+        assert kb.search(query).results != seed.search(query).results
+
+
+def test_preset_decides_on_feedback_and_ranks_with_the_knobs_given(demo_kb_path: Path) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        by_seed, plain = kb.retrieve(TOPIC, preset="seed"), kb.retrieve(TOPIC, feedback=0.0)
+        np.testing.assert_array_equal(by_seed.as_typed.cosine, plain.as_typed.cosine)
+        response = kb.search(QUESTION, preset="seed", gate="soft", explain=True)
+        assert response.meta.explain is not None
+        assert (response.meta.explain["preset"], response.meta.explain["gate"]) == ("seed", "soft")
+        assert kb.tuning("seed", alpha=0.2).preset == "seed"
+
+
+def test_unknown_preset_is_refused() -> None:
+    with pytest.raises(ConfigError, match="preset must be default or seed, got 'best'"):
+        SearchRequest("a", preset="best")
+
+
+def test_document_of_a_person_that_says_nothing_of_the_topic_is_not_first(
+    demo_kb_path: Path,
+) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        for alpha in (0.1, 0.5, 0.9):
+            first = kb.search(QUESTION, alpha=alpha, explain=True).results[0]
+            assert first.explain is not None
+            assert first.explain["answered"] > 0.0
+
+
+def test_topic_that_no_document_mentions_is_noted_and_linked_documents_are_listed(
+    demo_kb_path: Path,
+) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        response = kb.search("Alice Chen zebra")
+    note = "no document says anything about “zebra”; these are linked to Alice Chen"
+    assert note in response.meta.notes
+    assert {result.score for result in response.results} == {0.0}
+    assert any("meetings" in result.path for result in response.results)
+
+
+def test_documents_of_a_person_follow_the_few_that_answer_the_topic(demo_kb_path: Path) -> None:
+    with KnowledgeBase(demo_kb_path) as kb:
+        response = kb.search("Castellane complaints")
+        evidence = kb.retrieve("Castellane complaints")
+        order = [evidence.paths[row] for row in kb.rank(evidence).best(10)]
+    note = "only 2 documents say something about “complaints”; the others are linked to Ruth"
+    assert any(note in said for said in response.meta.notes)
+    assert [result.score > 0.0 for result in response.results] == [True] * 2 + [False] * 8
+    assert response.results[2].path == "memory/people/ruth-castellane.md"
+    assert [result.path for result in response.results] == order
+
+
+@pytest.fixture(scope="module")
+def word_completion_kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(demo_kb_path) as word_completion_kb:
+        yield word_completion_kb
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("migr", "migration"),
+        ("migrati", "migration"),  # longer than the stem
+        ("what about the Migr", "what about the Migration"),
+        ("type:meeting rollb", "type:meeting rollback"),
+        ("ali", "alice"),
+    ],
+)
+def test_a_beginning_is_continued_to_a_whole_word(
+    word_completion_kb: KnowledgeBase, typed: str, completed: str
+) -> None:
+    assert word_completion_kb.documents.complete_query(typed) == completed
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "mi",
+        "migration",
+        "plan",  # a word, although planning begins like it
+        "the",
+        "Alice",
+        "migr ",
+        "zzz",
+        '"migr',
+        "in:migr",
+        "migr2",
+        "http://migr",
+    ],
+)
+def test_what_is_whole_or_leads_nowhere_stays(
+    word_completion_kb: KnowledgeBase, query: str
+) -> None:
+    assert word_completion_kb.documents.complete_query(query) == query
+
+
+def test_a_word_is_continued_in_the_language_of_the_documents(tmp_path: Path) -> None:
+    notes = tmp_path / "memory" / "notes"
+    notes.mkdir(parents=True)
+    for day in range(3):
+        text = "Wir haben die Lieferungen aus dem Lager und die Verträge noch nicht geprüft."
+        (notes / f"lager-{day}.md").write_text(f"# Lager {day}\n\n{text}\n", encoding="utf-8")
+    with KnowledgeBase(tmp_path) as word_completion_kb:
+        word_completion_kb.index(fast=True)
+        assert word_completion_kb.documents.complete_query("liefer") == "lieferungen"
+        assert word_completion_kb.documents.complete_query("vertr") == "vertrage"
+
+
+def test_search_itself_completes_nothing(word_completion_kb: KnowledgeBase) -> None:
+    assert (
+        word_completion_kb.search("migr", fast=True).results
+        != word_completion_kb.search("migration", fast=True).results
+    )

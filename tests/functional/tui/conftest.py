@@ -33,7 +33,7 @@ def process_of_its_own(own_collector: None) -> None:
     """Let each test run an app as if it were alone in its process."""
 
 
-MODULES_PER_COLLECTION = 4
+MODULES_PER_COLLECTION = 2
 """Modules of tests whose garbage is collected at once: a collection visits all that is imported."""
 _modules = count()
 

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from pathlib import Path
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
 
 from kbx_tui.tui.explore.entity_list import EntityList
 from kbx_tui.tui.explore.inputs import Knobs, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
-from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.number_slider import NumberSlider, SliderLayout
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running
+from tests.functional.tui.driving import (
+    NARROW,
+    QUESTION,
+    TINY,
+    WIDE,
+    Driver,
+    Size,
+    rendered_text,
+    running,
+)
 
 
 async def test_sliders_rank_again_and_never_retrieve(demo: Path) -> None:
@@ -230,3 +245,134 @@ async def test_a_hollow_entity_above_the_threshold_says_why_it_does_not_count(de
         driver.explore.query_one(EntityList).focus()
         await driver.press("down", "question_mark")
         await driver.until_shown(HelpText, "it reaches the threshold, but only the best 1 count")
+
+
+BY = re.compile(r"beats .* by (\.\d{3}|\d\.\d{3})(?:: (.*))?$")
+PART = re.compile(r"[a-z ]+ ([+-]\d?\.\d{3})")
+
+
+async def marked_first(driver: Driver) -> WhyPane:
+    """Ask a question and mark the first result."""
+    await driver.ask(QUESTION)
+    await driver.press("down")
+    await driver.until_focused(ResultList)
+    await driver.press("v")
+    assert driver.results.marked == driver.paths[0]
+    return driver.explore.query_one(WhyPane)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=str)
+async def test_difference_from_the_marked_result_is_shown(demo: Path, size: Size) -> None:
+    async with running(demo, size) as driver:
+        why = await marked_first(driver)
+        assert why.difference == ""
+        await driver.press("down")
+        await driver.until(lambda: why.difference)
+        assert why.difference.startswith(f"{driver.titles[0]} beats {driver.titles[1]} by .")
+        if size == TINY:
+            await driver.press("x")
+        await driver.until_shown(WhyPane, why.difference)
+
+
+async def test_parts_sum_to_the_difference_as_printed(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        why = await marked_first(driver)
+        seen = 0
+        for keys in (["j"] * 6, ["right_square_bracket"] * 4, ["m"], ["j"] * 3):
+            for key in keys:
+                await driver.press(key)
+                match = BY.search(why.difference)
+                if match is not None:
+                    parts = map(Decimal, PART.findall(match[2] or ""))
+                    assert sum(parts) == Decimal(match[1]), why.difference
+                    seen += 1
+        assert seen >= 10
+
+
+async def test_the_mark_is_removed_by_the_same_key_escape_and_another_query(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        why = await marked_first(driver)
+        await driver.press("v")
+        assert driver.results.marked == ""
+        await driver.press("v", "j")
+        await driver.until(lambda: why.difference)
+        await driver.press("escape")
+        assert (driver.results.marked, why.difference) == ("", "")
+        await driver.press("v", "j")
+        await driver.ask("rollback plan")
+        assert driver.results.marked == ""
+
+
+async def test_a_mark_that_is_filtered_out_makes_no_difference(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        why = await marked_first(driver)
+        await driver.press("j")
+        await driver.until(lambda: why.difference)
+        driver.explore.model.apply(doc_types=("person",))
+        await driver.until(lambda: driver.explore.model.displayed.answers(driver.state))
+        await driver.until(lambda: not why.difference)
+
+
+class SliderApp(App[None]):
+    def compose(self) -> ComposeResult:
+        self.changes: list[float] = []
+        yield NumberSlider("alpha", 0.5, ends=("entity", "document"))
+
+    @on(NumberSlider.Changed, "#alpha")
+    def record(self, event: NumberSlider.Changed) -> None:
+        self.changes.append(event.value)
+
+
+async def test_slider_reports_only_changes_by_the_user() -> None:
+    app = SliderApp()
+    async with app.run_test(size=(50, 16)) as pilot:
+        slider = app.query_one(NumberSlider)
+        slider.show(0.3)
+        await pilot.pause()
+        assert app.changes == []
+        slider.focus()
+        await pilot.press("right")
+        for _ in range(11):  # a burst, faster than the app can answer
+            slider.action_move(5)
+        await pilot.pause()
+        assert app.changes == [0.35, 0.9]
+
+
+async def test_slider_steps_do_not_drift() -> None:
+    app = SliderApp()
+    async with app.run_test(size=(50, 16)) as pilot:
+        slider = app.query_one(NumberSlider)
+        slider.action_move_to_end(False)
+        for _ in range(20):
+            slider.action_move(5)
+        await pilot.pause()
+        assert app.changes[-1] == 1.0
+        slider.action_move(5)
+        await pilot.pause()
+        assert app.changes[-1] == 1.0
+
+
+async def test_slider_is_clicked_and_dragged_with_the_mouse() -> None:
+    app = SliderApp()
+    async with app.run_test(size=(50, 16)) as pilot:
+        slider = app.query_one(NumberSlider)
+        layout = SliderLayout.of(slider.size.width, slider.label, slider.ends)
+        await pilot.mouse_down(slider, offset=(layout.start, 0))
+        await pilot.pause()
+        assert slider.value == 0.0
+        await pilot.hover(slider, offset=(layout.start + layout.track - 1, 0))
+        await pilot.pause()
+        assert slider.value == 1.0
+        await pilot.mouse_up(slider, offset=(layout.start + layout.track - 1, 0))
+        await pilot.pause()
+        await pilot.hover(slider, offset=(layout.start, 0))
+        assert slider.value == 1.0
+
+
+async def test_brackets_in_a_note_are_not_markup() -> None:
+    app = SliderApp()
+    async with app.run_test(size=(120, 16)) as pilot:
+        app.query_one(NumberSlider).annotate("[red]2 of [b]3")
+        await pilot.pause()
+        text = rendered_text(app)
+        assert "[red]2 of [b]3" in text

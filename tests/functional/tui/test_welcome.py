@@ -1,16 +1,23 @@
-"""The welcome screen, and switching between bases."""
+"""The start: welcome screen, switching bases, the question of trust, and the tour."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from textual.containers import VerticalScroll
 
+from kbx_tui.base_trust import trusted_bases
 from kbx_tui.demo import FOLDER_VARIABLE
+from kbx_tui.tui.app import KbxApp
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.shell.help_screen import Help
+from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.shell.help_screen import Help, HelpText
+from kbx_tui.tui.shell.questions import TrustQuestion
+from kbx_tui.tui.shell.tour import TourBubble
 from kbx_tui.tui.shell.welcome_screen import FolderLine, Welcome
 from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -24,6 +31,7 @@ from tests.functional.tui.driving import (
     running,
     starting,
 )
+from tests.functional.tui.watched import Watched, WatchedBases
 from tests.functional.vaults import write_vault
 
 WHY = "/home/ida is not a knowledge base: change to a folder of markdown"
@@ -250,3 +258,189 @@ async def test_another_base_can_be_chosen_after_one_fails_to_open(
         await choose(driver, "Choose a folder")
         await fill_in(driver, demo)
         await driver.until(lambda: is_open(driver, demo))
+
+
+ELSEWHERE = '[index]\nuri = "../outside"\n'
+COMMITS = "[writes]\nauto_commit = true\n"
+
+
+def configure(base: Path, text: str) -> Path:
+    (base / "kbx.toml").write_text(text, encoding="utf-8")
+    return base
+
+
+async def until_asked(driver: Driver) -> None:
+    await driver.until(lambda: isinstance(driver.app.screen, TrustQuestion))
+    await driver.until_focused(ChoiceList)
+
+
+async def until_back(driver: Driver) -> None:
+    await driver.until(lambda: driver.app.screen is driver.app.explore)
+
+
+def asked(driver: Driver) -> bool:
+    return any(isinstance(screen, TrustQuestion) for screen in driver.app.screen_stack)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
+async def test_the_question_says_what_the_base_asks_for(fresh_demo: Path, size: Size) -> None:
+    async with starting(configure(fresh_demo, ELSEWHERE), size) as driver:
+        await until_asked(driver)
+        await driver.until_shown(ChoiceList, "› Not now", "Allow it")
+        await driver.press("tab", "end")  # what it asks for scrolls where there is little room
+        shown = set[str]()
+        for key in ("home", *["down"] * 12):
+            await driver.press(key)
+            shown.update(driver.words_of(VerticalScroll).split())
+        assert {'"../outside":', "keeps"} <= shown
+
+
+async def test_an_allowed_base_is_opened_and_never_asks_again(fresh_demo: Path) -> None:
+    async with starting(configure(fresh_demo, ELSEWHERE), WIDE) as driver:
+        await until_asked(driver)
+        await driver.press("down", "enter")
+        await until_back(driver)
+        await driver.ask("alice")
+        await driver.until(lambda: driver.titles)
+    assert (fresh_demo.parent / "outside" / "documents.lance").is_dir()
+    async with starting(fresh_demo, WIDE) as driver:
+        await driver.ask("alice")
+        await driver.until(lambda: driver.titles)
+        assert not asked(driver)
+
+
+@pytest.mark.parametrize("key", ["enter", "escape"])
+async def test_a_refused_base_stays_closed_and_the_reason_is_shown(
+    fresh_demo: Path, key: str
+) -> None:
+    async with starting(configure(fresh_demo, ELSEWHERE), WIDE) as driver:
+        await until_asked(driver)
+        await driver.press(key)
+        await until_back(driver)
+        await driver.until_shown(StatusLine, "is not trusted with [index] uri")
+        await driver.write("alice")  # another attempt to open it
+        await driver.until_shown(StatusLine, "is not trusted with [index] uri")
+        assert not asked(driver)
+        await driver.press("escape", "b")  # another base can be opened
+        await driver.until_shown(ChoiceList, "Choose a folder")
+    assert not (fresh_demo.parent / "outside").exists()
+
+
+async def test_without_git_everything_else_works_and_the_question_is_not_repeated(
+    demo_copy: Path,
+) -> None:
+    async with starting(configure(demo_copy, COMMITS), WIDE) as driver:
+        await until_asked(driver)
+        await driver.until_shown(ChoiceList, "writes are not committed")
+        await driver.press("enter")
+        await until_back(driver)
+        await driver.ask("alice")
+        await driver.until(lambda: driver.titles)
+    (known,) = trusted_bases().values()
+    assert known.granted == {}
+    async with starting(demo_copy, WIDE) as driver:
+        await driver.ask("alice")
+        await driver.until(lambda: driver.titles)
+        assert not asked(driver)
+
+
+async def test_the_app_says_that_a_write_is_not_committed(demo_copy: Path) -> None:
+    async with starting(configure(demo_copy, COMMITS), WIDE) as driver:
+        await until_asked(driver)
+        await driver.press("escape")
+        await until_back(driver)
+        client = driver.explore.session.client
+        write = client.run(lambda kb: kb.memory_add("Speaks Catalan", entity="Alice Chen"))
+        notice = driver.until_shown(StatusLine, "saved, but not committed")
+        await asyncio.gather(write, notice)  # it is shown for a moment only
+
+
+async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> None:
+    watched = Watched()
+    app = KbxApp(demo, bases=WatchedBases(watched), tour="first", debounce=0.0)
+    async with app.run_test(size=WIDE) as pilot:
+        driver = Driver(app, pilot, watched)
+        await driver.until(lambda: is_counted(driver))
+        await driver.until_shown(TourBubble, "1/6 Press ↑ to ask a question")
+        await driver.until_shown(ResultList, "for example what did", "↑ asks the next of them")
+        await driver.press("up")
+        query = driver.explore.query_one(QueryLine).value
+        assert query.startswith("what did ")
+        await driver.until(lambda: driver.explore.view is not None and driver.titles)
+        await driver.until_shown(TourBubble, "2/6 Press ↓")
+        await driver.press("down")
+        await driver.until_shown(TourBubble, "3/6 Press ] and watch row ")
+        bubble, results = driver.explore.query_one(TourBubble), driver.results
+        assert not bubble.region.overlaps(results.region)  # it hides no row
+        before = driver.paths
+        row = int(driver.words_of(TourBubble).rpartition("row ")[2].split()[0])
+        await driver.press("right_square_bracket")
+        await driver.until(lambda: driver.paths != before)
+        assert driver.paths.index(before[row - 1]) != row - 1
+        await driver.until_shown(TourBubble, "4/6 Press z")
+        await driver.press("enter")
+        await driver.until(lambda: driver.explore.panes.read == "document")
+        await driver.press("escape")
+        await driver.until(lambda: not driver.explore.query_one(TourBubble).display)
+        await driver.until_focused(ResultList)  # escape went back, too, as it always does
+        assert driver.explore.panes.read is None
+        await driver.press("tab")
+        await driver.until_focused(WhyPane)
+        await driver.press("question_mark")
+        await driver.until_shown(HelpText, "the document part weighs 55 %", "bm25", "cosine")
+    assert KbxApp(demo, bases=WatchedBases(watched), tour="always").explore is not None
+    again = KbxApp(demo, bases=WatchedBases(watched), tour="first")
+    assert again.explore is not None
+    assert not again.explore.tour.is_wanted  # it has been seen
+
+
+async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes(
+    demo: Path,
+) -> None:
+    watched = Watched()
+    app = KbxApp(demo, bases=WatchedBases(watched), tour="always", debounce=0.0)
+    async with app.run_test(size=NARROW) as pilot:
+        driver = Driver(app, pilot, watched)
+        await driver.until_shown(TourBubble, "1/6 Press ↑", "esc ends the tour")
+        await driver.press("up")
+        await driver.until_shown(TourBubble, "2/6 Press ↓")
+        bubble = driver.explore.query_one(TourBubble).region
+        assert bubble.y == driver.explore.panes.region.bottom
+        await driver.press("down")
+        await driver.until_shown(TourBubble, "3/6")
+        assert driver.explore.query_one(TourBubble).region == bubble
+        await pilot.pause()
+        assert driver.results.cursor == 0  # the row to watch is in view anyway
+
+
+async def test_the_row_to_watch_is_in_view_before_and_after_it_moves(demo: Path) -> None:
+    watched = Watched()
+    app = KbxApp(demo, bases=WatchedBases(watched), tour="always", debounce=0.0)
+    async with app.run_test(size=TINY) as pilot:
+        driver = Driver(app, pilot, watched)
+        await driver.until_shown(TourBubble, "1/6 Press ↑")
+        await driver.press("up")
+        await driver.until_shown(TourBubble, "2/6 Press ↓")
+        await driver.until(lambda: driver.titles)
+        await driver.press("down")
+        await driver.until_shown(TourBubble, "3/6 Press ] and watch row ")
+        row = int(driver.words_of(TourBubble).rpartition("watch row ")[2].split()[0]) - 1
+        path = driver.paths[row]
+        await driver.until(lambda: row in driver.results.visible_rows())
+        await driver.press("right_square_bracket")
+        await driver.until(lambda: driver.paths.index(path) < row)
+        await driver.until(lambda: driver.paths.index(path) in driver.results.visible_rows())
+
+
+async def test_escape_in_the_query_line_ends_the_tour_and_leaves_the_focus_there(
+    demo: Path,
+) -> None:
+    watched = Watched()
+    app = KbxApp(demo, bases=WatchedBases(watched), tour="always", debounce=0.0)
+    async with app.run_test(size=WIDE) as pilot:
+        driver = Driver(app, pilot, watched)
+        await driver.until_shown(TourBubble, "1/6 Press ↑")
+        await driver.press("escape")
+        await driver.until(lambda: not driver.explore.query_one(TourBubble).display)
+        await driver.write("what did")
+        assert driver.explore.query_one(QueryLine).value == "what did"

@@ -6,11 +6,12 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.index.path_filter import PathFilter
+from kbx_tui.index.path_filter import MAX_ALTERNATIVES, PathFilter, alternatives, complete
+from tests.unit.index.paths.reference_globs import in_scope, trees, trees_and_patterns
 
 ROOT = Path("/base")
 
@@ -164,3 +165,119 @@ def test_a_glob_outside_the_base_is_an_error(outside: str) -> None:
 def test_both_unicode_forms_of_a_glob_are_equal() -> None:
     decomposed = unicodedata.normalize("NFD", "memory/caf[é]/*")
     assert PathFilter.parse(decomposed, ROOT).matches("memory/café/a.md")
+
+
+@settings(max_examples=600)
+@given(trees_and_patterns())
+@example((["a1.md", "a[1].md"], "a[1].md"))
+@example((["a/b/a/ab"], "**a*b"))
+def test_a_filter_agrees_with_the_reference(tree_and_pattern: tuple[list[str], str]) -> None:
+    tree, pattern = tree_and_pattern
+    if pattern.strip().startswith("/"):
+        return  # absolute, see test_path_filter
+    try:
+        expected = in_scope(pattern, tree)
+    except ConfigError:
+        with pytest.raises(ConfigError):
+            PathFilter.parse(pattern, ROOT)
+        return
+    path_filter = PathFilter.parse(pattern, ROOT).among(tree)
+    assert [path for path in tree if path_filter.matches(path)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        ("a", ("a",)),
+        ("{a,b}c", ("ac", "bc")),
+        ("{a,{b,c}d}", ("a", "bd", "cd")),
+        ("{a,b}{c,d}", ("ac", "ad", "bc", "bd")),
+        ("x{,y}", ("x", "xy")),
+        ("{a}", ("{a}",)),
+        ("{a{b,c}}", ("{ab}", "{ac}")),
+        ("{a,b", ("{a,b",)),
+        ("{a,{b,c}", ("{a,b", "{a,c")),
+        ("a,b}", ("a,b}",)),
+        ("[{]a,b}", ("[{]a,b}",)),
+        ("{a,a}", ("a",)),
+    ],
+)
+def test_braces_are_expanded_as_in_a_shell(text: str, expanded: tuple[str, ...]) -> None:
+    assert alternatives(text) == expanded
+
+
+@pytest.mark.parametrize(
+    "text", ["{a,b}" * 10, "{" * 5000 + "," + "}" * 5000 + "{a,b}" * 20, "{" + "a," * 2000 + "}",
+             "{a," * 1500 + "}" * 1500]
+)  # fmt: skip
+def test_too_many_alternatives_are_an_error(text: str) -> None:
+    with pytest.raises(ConfigError, match=f"more than {MAX_ALTERNATIVES:,} paths; write fewer"):
+        alternatives(text)
+
+
+@pytest.mark.parametrize(
+    "stars", ["*a" * 30 + "b", "**a" * 30 + "b", "**/*a" * 30 + "/b", "*" * 999]
+)
+def test_patterns_with_many_stars_match_fast(stars: str) -> None:
+    path_filter = PathFilter.parse(stars, ROOT)
+    assert not path_filter.matches("a/" * 200 + "a" * 200 + "/c") or set(stars) == {"*"}
+
+
+PATH_COMPLETION_TREE = sorted(
+    [
+        "memory/README.md",
+        "memory/meetings/2026/01/a.md",
+        "memory/meetings/2026/03/b.md",
+        "memory/mentors.md",
+        "memory/notes[1]/a.md",
+        "memory/people-ops/x.md",
+        "memory/people/alice.md",
+        "memory/people/bob.md",
+        "top.md",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("", ["memory/", "top.md"]),
+        ("m", ["memory/"]),
+        ("memory", ["memory/"]),
+        ("memory/me", ["memory/meetings/", "memory/mentors.md"]),
+        ("memory/people", ["memory/people-ops/", "memory/people/"]),
+        ("memory/people/", ["memory/people/alice.md", "memory/people/bob.md"]),
+        ("memory/meetings/2026/", ["memory/meetings/2026/01/", "memory/meetings/2026/03/"]),
+        ("./memory/n", ["./memory/notes[1]/"]),
+        ("/base/t", ["/base/top.md"]),
+        ("memory/x/../people/a", ["memory/x/../people/alice.md"]),
+        ("memory/notes[1]/", ["memory/notes[1]/a.md"]),
+        ("nowhere/", []),
+        ("Memory", []),
+        ("../", []),
+        ("/elsewhere/", []),
+    ],
+)
+def test_a_typed_path_is_completed_by_one_level(typed: str, expected: list[str]) -> None:
+    assert complete(PATH_COMPLETION_TREE, typed, ROOT, 20) == tuple(expected)
+
+
+def test_completions_are_limited() -> None:
+    assert complete(PATH_COMPLETION_TREE, "memory/", ROOT, 3) == (
+        "memory/meetings/", "memory/notes[1]/", "memory/people-ops/",
+    )  # fmt: skip
+
+
+@given(trees, st.data())
+def test_any_prefix_of_a_path_has_a_completion(tree: list[str], data: st.DataObject) -> None:
+    tree = [path for path in tree if path == path.strip() and "//" not in path]
+    if not tree:
+        return
+    path = data.draw(st.sampled_from(tree))
+    typed = path[: data.draw(st.integers(0, len(path)))]
+    completions = complete(tree, typed, ROOT, 100)
+    assert all(text.startswith(typed) for text in completions)
+    assert any(
+        path == text or (text.endswith("/") and path.startswith(text)) for text in completions
+    )
+    assert all("/" not in text[len(typed) :].rstrip("/") for text in completions)

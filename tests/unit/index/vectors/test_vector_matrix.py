@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.vectors.int8_codes import EXACT_BLOCK
-from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
+from kbx_tui.index.vectors.int8_codes import EXACT_BLOCK, quantize
+from kbx_tui.index.vectors.load_vectors import rows_of_profiles
+from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix
 from kbx_tui.index.vectors.vector_segment import StoredVectors, VectorSegment
 from kbx_tui.index.vectors.vector_tables import document_contexts
 from tests.vectors import NO_PROFILES, stored_vectors
@@ -165,3 +166,24 @@ def test_the_nearest_chunks_are_best_first_and_within_the_documents_given() -> N
     cosines = [of_line[line] for _, line in nearest]
     assert cosines == sorted(cosines, reverse=True)
     assert all(row % 2 == 0 for row, _ in nearest)
+
+
+def test_the_nearest_profiles_are_those_of_a_full_comparison() -> None:
+    random = np.random.default_rng(3)
+    vectors = random.standard_normal((500, 16), dtype=np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    query, newer, codes = vectors[7], vectors[:1], quantize(vectors)
+    entities, cosines = ProfileVectors.of(vectors, codes).nearest(query, 20)
+    assert set(entities) == set(np.argsort(-(vectors @ query))[:20])
+    np.testing.assert_allclose(cosines, vectors[entities] @ query, rtol=1e-6)
+    sources = np.append(np.arange(499, 0, -1), 7)  # entity 500 has the same profile as entity 492
+    changed = ProfileVectors(vectors, codes, sources, newer, np.array([501]))
+    entities, cosines = changed.nearest(query, 1)
+    assert entities.tolist() == [492, 499, 501]
+    np.testing.assert_allclose(cosines, [1.0, 1.0, newer[0] @ query], rtol=1e-6)
+
+
+def test_profiles_are_found_among_stored_ones_by_hash() -> None:
+    stored = np.array([b"a", b"b", b"c", b"", b"d"])
+    profiles = np.array([b"b", b"new", b"d", b"d"])
+    assert rows_of_profiles(profiles, stored).tolist() == [1, -1, 4, 4]

@@ -12,7 +12,7 @@ from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RerankerScores
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import SearchRequest, Tuning
-from kbx_tui.search.why_not import Change, Dimension, WhyNot, narrowed, why_not
+from kbx_tui.search.why_not import Change, Dimension, WhyNot, change_effects, narrowed, why_not
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 
 FOLDERS = ["memory/", "memory/notes/", "memory/notes/old/", "memory/meetings/"]
@@ -217,3 +217,17 @@ def test_changes_are_those_of_a_request() -> None:
     assert changes["alpha"].text.startswith("alpha .")
     added = replace(changes["alpha"], dimension="pinned", value=("person:e1",))
     assert added.applied_to(request).pinned == ("person:x", "person:e1")
+
+
+@given(some_case())
+def test_effects_are_those_of_the_changes_and_grow(case: tuple[Evidence, Tuning, int, int]) -> None:
+    found, tuning, row, limit = case
+    answer = why_not(rank(found, tuning), row, limit)
+    effects = change_effects(answer)
+    assert {effect.change.dimension for effect in effects} == {
+        change.dimension for change in answer.changes
+    }
+    sizes = [effect.size for effect in effects]
+    assert sizes == sorted(sizes)
+    for effect in effects:
+        assert answer.path in [change.path for change in effect.comparison.gained]

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from kbx_tui.knowledge.records import Entity
+from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks
+from kbx_tui.knowledge.records import Entity, LinkKind
 from kbx_tui.search.request import Tuning
-from kbx_tui.search.retrieval.entity_pass import ASKED_ROLE, PART_OF_ROLE, WHOLE_ROLE, EntityPass
+from kbx_tui.search.retrieval.entity_pass import (
+    ASKED_ROLE,
+    PART_OF_ROLE,
+    WHOLE_ROLE,
+    EntityPass,
+    about_person,
+    linked_documents,
+)
 from tests.unit.search.snapshots import snapshot_of
 
 BJORN = Entity("person:bjorn", "Björn Ek", "person", "people/bjorn.md", role="Beekeeper")
@@ -36,3 +45,53 @@ def test_role_scores_by_how_much_of_it_the_query_contains(query: str, score: flo
 
 def test_role_opens_the_second_pass_only_if_it_is_asked_for() -> None:
     assert WHOLE_ROLE < Tuning().entity_threshold < ASKED_ROLE
+
+
+def links(*links: tuple[int, LinkKind, int]) -> EntityLinks:
+    return EntityLinks(
+        np.array([row for row, _, _ in links]),
+        np.array([LINK_KINDS.index(kind) for _, kind, _ in links], np.uint8),
+        np.array([count for _, _, count in links], np.int32),
+    )
+
+
+def test_explicit_links_have_strength_1() -> None:
+    linked = linked_documents(links((0, "attendee", 1), (1, "title", 1), (2, "own_page", 1)))
+    assert linked.strengths.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_strength_grows_with_mentions_and_members() -> None:
+    linked = linked_documents(
+        links((0, "mention", 1), (1, "mention", 4), (2, "member", 1), (3, "member", 3))
+    )
+    mention, mentions, member, members = linked.strengths
+    assert mention < mentions < member < members < 1.0
+    assert linked.reasons[1:] == ("4 mentions", "member", "3 members")
+
+
+def test_page_of_another_entity_counts_less_if_only_its_frontmatter_names_the_entity() -> None:
+    linked = linked_documents(
+        links(
+            (0, "frontmatter", 1),
+            (1, "frontmatter", 1),
+            (1, "mention", 1),
+            (2, "mention", 9),
+            (3, "own_page", 1),
+            (4, "frontmatter", 1),
+        ),
+        np.arange(4),
+    )
+    in_frontmatter, in_text, often, own, note = linked.strengths
+    assert 0.0 < in_frontmatter < in_text == often < own == note == 1.0
+
+
+def test_document_concerns_an_attendee_more_if_listed_early_among_few() -> None:
+    linked = linked_documents(
+        links((0, "attendee", 1), (1, "attendee", 1), (2, "attendee", 1), (3, "mention", 50))
+    )
+    about = about_person(linked, [(1, 1), (1, 9), (5, 9), (0, 4)])
+    alone, leading, among, mentioned = about.strengths
+    assert alone == 1.0
+    assert alone > leading > among > mentioned
+    assert about.reasons == ("attendee 1 of 1", "attendee 1 of 9", "attendee 5 of 9", "50 mentions")
+    assert about.rows.tolist() == linked.rows.tolist()

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.tui.commands.keymap import Keymap, command_by_id, display_key
+from kbx_tui.tui.commands.command_table import COMMANDS, Scope
+from kbx_tui.tui.commands.keymap import (
+    ACTIVE_TOGETHER,
+    BROWSER_KEYS,
+    NOT_IN_A_BROWSER,
+    SCOPE_TITLES,
+    WRITES,
+    Keymap,
+    Offer,
+    command_by_id,
+    commands_in,
+    display_key,
+    offer_in_browser,
+)
+from kbx_tui.tui.shell.help_screen import help_lines
+from kbx_tui.tui.widgets.key_bar import ALWAYS_SHOWN, key_line
 
 
 @pytest.mark.parametrize(
@@ -62,3 +79,204 @@ def test_an_unknown_command_id_suggests_the_nearest_one() -> None:
 def test_an_empty_key_is_refused(keys: str) -> None:
     with pytest.raises(ConfigError, match="names no key"):
         Keymap({"edit": keys})
+
+
+READER = offer_in_browser(allow_writes=False, has_several_bases=False)
+WRITER = offer_in_browser(allow_writes=True, has_several_bases=True)
+OFFERS = pytest.mark.parametrize("offer", [READER, WRITER], ids=["reader", "writer"])
+
+OFFERED_TO_A_READER = """
+query.results query.leave query.complete query.history query.earlier path.results
+path.complete path.folders path.clear results.read results.next_to_judge results.up
+entities.card entities.mute entities.pin entities.up list.up list.down list.page_up
+list.page_down list.first list.last preview.close preview.next_match preview.previous_match
+preview.next_link preview.previous_link preview.follow preview.front card.close card.open
+card.up text.up text.down text.page_up text.page_down text.first text.last slider.less
+slider.more slider.fine_less slider.fine_more slider.least slider.most focus.query focus.path
+focus.entities entities.add alpha.less alpha.more threshold.less threshold.more mode.next
+preset.next exact.toggle sort.next dates.off dates.only history.open facets.open links.open
+filter.remove
+undo preview.toggle copy.path copy.citation copy.snippet copy.command results.share why.toggle
+result.mark
+entities.toggle compare why_not screen.back judge.next settings.pin why_not.take why_not.read
+why_not.up why_not.down why_not.page_up why_not.page_down why_not.close recall.take recall.up
+recall.down recall.page_up recall.page_down recall.close facets.take facets.earlier
+facets.later facets.longer facets.shorter facets.up facets.undo facets.close links.take
+links.undo links.up links.close side_by_side.read side_by_side.left side_by_side.right
+side_by_side.up side_by_side.mark compare.alpha_less compare.alpha_more compare.threshold_less
+compare.threshold_more compare.mode compare.preset compare.undo compare.close save.cancel
+blind.close draft_line.complete draft_line.leave draft_line.down drafts.up known.up draft.new
+review.threshold_less review.threshold_more review.back topic.leave expert.open expert.up
+topic.focus weight.next people.toggle half_life.less half_life.more experts.back
+judged_query.open judged_query.up snapshot.use snapshot.up decision.accept decision.close
+tune.alpha_less tune.alpha_more tune.threshold_less tune.threshold_more tune.knob tune.measure
+tune.optimise tune.undo tune.back files.up folders.toggle folders.take folders.unfold
+folders.fold folders.up picker.close index.undo index.back together_line.leave
+together_result.read together_result.up together_base.open together_base.up together.query
+together.back screen.next screen.previous pane.zoom message.show app.help app.quit
+welcome.take welcome.up welcome.back welcome.help question.yes question.no welcome.quit
+mode.explore mode.dedup mode.experts mode.tune mode.index mode.together app.palette
+overlay.close facets.help links.help picker.help
+"""
+"""Each changes nothing and acts on nothing but the app: decide so before you add one."""
+
+KEPT_BY_BROWSERS = frozenset(
+    [f"f{number}" for number in (1, 3, 5, 6, 7, 9, 10, 11, 12)]
+    + [f"ctrl+{letter}" for letter in "defghjklnopqrstuw"]
+    + ["ctrl+tab", "ctrl+pageup", "ctrl+pagedown", "alt+left", "alt+right", "alt+home"]
+)
+"""Keys with a meaning in some browser, which does not pass all of them on."""
+
+
+def test_nothing_is_offered_to_a_reader_that_was_not_decided_on() -> None:
+    offer = offer_in_browser(allow_writes=False, has_several_bases=True)
+    offered = {command.id for command in Keymap(offer=offer).commands_in(*SCOPE_TITLES)}
+    assert offered == set(OFFERED_TO_A_READER.split())
+
+
+def test_tables_name_existing_commands() -> None:
+    ids = {command.id for command in COMMANDS}
+    assert {*NOT_IN_A_BROWSER, *WRITES, *BROWSER_KEYS} <= ids
+    assert len(set(WRITES)) == len(WRITES)
+
+
+def test_commands_of_the_machine_are_refused_whatever_the_options() -> None:
+    for offer in (READER, WRITER):
+        assert NOT_IN_A_BROWSER.items() <= offer.refused.items()
+    assert {"mode.together", *WRITES} <= READER.refused.keys()
+    assert not {"mode.together", *WRITES} & WRITER.refused.keys()
+
+
+@OFFERS
+def test_refused_commands_are_nowhere_shown(offer: Offer) -> None:
+    keymap = Keymap(offer=offer)
+    offered = {command.id for command in keymap.commands_in(*SCOPE_TITLES)}
+    assert offered == {command.id for command in COMMANDS} - offer.refused.keys()
+    shown = "\n".join(
+        "".join(span.text for span in line) for line in help_lines(("screen",), keymap, 200)
+    )
+    for command_id, reason in offer.refused.items():
+        assert keymap.refusal(command_id) == reason
+        assert command_by_id(command_id).help not in shown
+
+
+@OFFERS
+def test_first_key_of_every_command_is_one_that_browsers_leave(offer: Offer) -> None:
+    keymap = Keymap(offer=offer)
+    first_keys = {
+        command.id: keymap.keys(command)[0] for command in keymap.commands_in(*SCOPE_TITLES)
+    }
+    assert not {name for name, key in first_keys.items() if key in KEPT_BY_BROWSERS}
+
+
+@pytest.mark.parametrize("scopes", ACTIVE_TOGETHER, ids="+".join)
+def test_no_key_of_a_browser_has_two_meanings_at_once(scopes: tuple[str, ...]) -> None:
+    keymap = Keymap(offer=WRITER)
+    for command_id in BROWSER_KEYS:
+        command = command_by_id(command_id)
+        if command.scope in scopes:
+            others = [other for other in COMMANDS if other.scope in scopes and other is not command]
+            taken = {key for other in others for key in keymap.keys(other)}
+            assert not taken & set(keymap.keys(command))
+
+
+def test_keys_of_kbx_toml_go_before_those_of_a_browser() -> None:
+    keymap = Keymap({"mode.explore": "ctrl+e"}, WRITER)
+    assert keymap.keys(command_by_id("mode.explore")) == ("ctrl+e",)
+    assert keymap.key_of("mode.index") == "9"
+
+
+INNER_SCOPE_WINS = {
+    ("preview", "escape"): "closes what the screen's escape would close",
+    ("card", "escape"): "closes what the screen's escape would close",
+    ("decision", "escape"): "closes what the screen's escape would close",
+    ("overlay", "question_mark"): "closes what it opened",
+}
+"""Keys that two active scopes share because both commands mean the same to the user."""
+
+MODES: dict[str, tuple[Scope, ...]] = {
+    "explore": (
+        *("results", "entities", "preview", "card", "screen", "judging"),
+        *("list", "slider", "mode"),
+    ),
+    "dedup": ("drafts", "known", "review", "list", "slider", "mode"),
+    "experts": ("expert_list", "experts", "list", "slider", "mode"),
+    "tune": (
+        *("judged_queries", "snapshots", "decision", "tune", "judging"),
+        *("list", "slider", "mode"),
+    ),
+}
+"""The scopes of each mode outside fields and texts, where letters are commands."""
+KEYS_OF_ALL_MODES = (*"0123zJASOxpdwvBK", "full_stop", "space", "f4")
+"""Keys that mean the same in all modes in which they work."""
+OTHER_IN_ANOTHER_MODE = {
+    *("a", "c", "e", "f", "m", "n", "y", "minus", "slash", "enter"),
+    *("left", "right", "h", "l", "left_square_bracket", "right_square_bracket"),
+}
+"""Keys from before that rule, such as `a`, which adds an entity or applies all drafts."""
+
+
+@pytest.mark.parametrize("scopes", ACTIVE_TOGETHER, ids="+".join)
+def test_no_key_has_two_meanings_at_once(scopes: tuple[Scope, ...]) -> None:
+    keymap, seen = Keymap(), set[str]()
+    for scope in scopes:
+        inner = scopes[: scopes.index(scope)]
+        for command in commands_in(scope):
+            for key in keymap.keys(command):
+                assert key not in seen or any((near, key) in INNER_SCOPE_WINS for near in inner), (
+                    key
+                )
+                seen.add(key)
+
+
+def test_key_that_several_modes_share_means_the_same_in_all() -> None:
+    labels: dict[str, dict[str, set[str]]] = {}
+    for mode, scopes in MODES.items():
+        for command in commands_in(*scopes):
+            for key in Keymap().keys(command):
+                labels.setdefault(key, {}).setdefault(mode, set()).add(command.label)
+    differing = {
+        key
+        for key, by_mode in labels.items()
+        if len({frozenset(meanings) for meanings in by_mode.values()}) > 1
+    }
+    assert differing == OTHER_IN_ANOTHER_MODE
+    assert OTHER_IN_ANOTHER_MODE.isdisjoint(KEYS_OF_ALL_MODES)
+
+
+def test_command_ids_are_unique() -> None:
+    ids = [command.id for command in COMMANDS]
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_scope_has_a_title_a_command_and_is_active_somewhere() -> None:
+    scopes = {command.scope for command in COMMANDS}
+    assert scopes == set(SCOPE_TITLES) == {scope for group in ACTIVE_TOGETHER for scope in group}
+
+
+def test_pairs_refer_to_existing_commands() -> None:
+    ids = {command.id for command in COMMANDS}
+    assert {command.pair for command in COMMANDS if command.pair} <= ids
+
+
+@pytest.mark.parametrize("scopes", ACTIVE_TOGETHER, ids="+".join)
+def test_help_shows_every_command_with_active_scopes_first(scopes: tuple[Scope, ...]) -> None:
+    keymap = Keymap()
+    text = "\n".join("".join(span.text for span in line) for line in help_lines(scopes, keymap, 74))
+    for command in COMMANDS:
+        if command.scope in scopes or command.scope != "overlay":
+            assert keymap.display_keys(command) in text
+            assert command.help.split()[0] in text
+    titles = [SCOPE_TITLES[scope] for scope in (*scopes, *set(SCOPE_TITLES) - set(scopes))]
+    offsets = [text.index(title) for title in titles if title in text]
+    assert offsets[: len(scopes)] == sorted(offsets[: len(scopes)])
+
+
+@pytest.mark.parametrize(("width", "scopes"), product([30, 50, 80, 140], ACTIVE_TOGETHER[:8]))
+def test_key_bar_keeps_help_and_quit_at_any_width(width: int, scopes: tuple[Scope, ...]) -> None:
+    commands = [command for scope in scopes for command in commands_in(scope)]
+    text = "".join(span.text for span in key_line(commands, Keymap(), width))
+    assert len(text) <= width
+    for command in commands:
+        if command.label in ALWAYS_SHOWN and command.bar:
+            assert command.label in text

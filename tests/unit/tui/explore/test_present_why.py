@@ -15,7 +15,7 @@ from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore.present_why import present_why
+from kbx_tui.tui.explore.present_why import formula_values, present_why
 from kbx_tui.tui.explore.view import Why
 from kbx_tui.tui.explore.why_pane import formula_lines, section_lines, why_lines
 from tests.unit.search.building import (
@@ -217,3 +217,17 @@ def test_no_line_is_wider_than_the_pane(retrieved: Evidence, tuning: Tuning, wid
     for why in explanations(retrieved, tuning)[:3]:
         for line in why_lines(why, None, width)[:2]:
             assert sum(len(span.text) for span in line) <= width
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=2), hundredths)
+def test_rounded_values_give_the_rounded_total(values: list[float], alpha: float) -> None:
+    weights = [alpha, round(1.0 - alpha, 2)]
+    total = alpha * values[0] + (1.0 - alpha) * values[1]
+    rounded = formula_values(total, weights, values)
+    result = sum(Fraction(str(w)) * Fraction(str(v)) for w, v in zip(weights, rounded, strict=True))
+    assert abs(result - Fraction(f"{total:.2f}")) <= HALF
+    assert all(abs(r - v) < 0.01 for r, v in zip(rounded, values, strict=True))
+
+
+def test_exact_values_are_kept_when_the_formula_holds() -> None:
+    assert formula_values(0.86, [0.5, 0.5], [0.78, 0.94]) == [0.78, 0.94]

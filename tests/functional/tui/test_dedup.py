@@ -1,0 +1,524 @@
+"""Drafts in the app: typed, decided, written, undone, and kept over a restart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.tui.app import KbxApp
+from kbx_tui.tui.dedup.panes import DiffPane, DraftLine, DraftList, KnownList
+from kbx_tui.tui.dedup.screen import Dedup
+from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.shell.help_screen import HelpText
+from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
+from tests.functional.tui.reviewing_drafts import ALICE, GANGWAY, Review, paste_seven, reviewing
+from tests.functional.tui.watched import Watched, WatchedBases
+from tests.waiting import until
+
+
+async def test_text_is_checked_while_it_is_typed(demo_copy: Path) -> None:
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
+        await review.press("slash")
+        review.screen.query_one(DraftLine).value = "Alice leads the platform team"
+        await review.until(lambda: "Leads the platform team" in review.known)
+        assert not review.rows
+        watched.checking.clear()
+        await review.press("enter")
+        await review.until(lambda: review.rows)
+        await review.go_to("Alice")
+        await review.driver.until_shown(KnownList, "is being compared")
+        watched.checking.set()
+        await review.checked()
+        assert review.rows[0].about.startswith("Alice Chen (guessed)")
+        await review.until(lambda: "Leads the platform team" in review.known)
+
+
+async def test_keys_typed_right_after_f2_go_into_the_draft_line(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE) as driver:
+        await driver.press("f2")
+        await driver.until_focused(DraftLine)
+        await driver.write("Marek likes jam, all of it")
+        driver.app.simulate_key("enter")  # after the keys still waiting
+        review = Review(driver)
+        await driver.until(lambda: review.rows)
+        assert [row.text for row in review.rows] == ["Marek likes jam, all of it"]
+
+
+@pytest.mark.parametrize("text", ["# Alice likes hash", "{not json"])
+async def test_typed_heading_or_brace_is_text_of_the_draft(demo_copy: Path, text: str) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.press("slash")
+        review.screen.query_one(DraftLine).show_text(text)
+        await review.press("enter")
+        await review.until(lambda: review.rows)
+        assert review.rows[0].text == text
+
+
+async def test_escape_keeps_a_half_typed_draft(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.press("slash")
+        review.screen.query_one(DraftLine).show_text("Alice likes")
+        await review.press("escape")
+        assert review.screen.query_one(DraftLine).value == "Alice likes"
+
+
+async def test_draft_can_be_decided_while_another_is_half_typed(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.go_to("Favours")
+        draft = review.screen.query_one(DraftList).current
+        await review.press("slash")
+        await review.driver.write("half a thought")
+        await review.until(lambda: not review.screen.query_one(KnownList).subject)
+        await review.press("escape")
+        await review.until(lambda: draft and review.screen.query_one(KnownList).subject == draft.id)
+        await review.press("u")
+        await review.until(lambda: "supersede" in review.actions)
+
+
+async def test_markup_and_escape_sequences_in_drafts_have_no_effect(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\n[bold]\x1b[31mred\x1b]0;x\x07 [@click=app.quit]x[/]\n")
+        assert review.rows[0].text.startswith("[bold]red")
+        await review.until(lambda: "[@click=app.quit]" in review.driver.screen_text())
+
+
+async def test_a_hundred_pasted_drafts_are_all_checked(demo_copy: Path) -> None:
+    lines = "\n".join(f"Ferry {n} was painted in colour {n * 7}" for n in range(100))
+    async with reviewing(demo_copy) as review:
+        await review.paste(f"# Mobile\n{lines}\n")
+        assert len(review.rows) == 100
+
+
+async def test_drafts_are_loaded_from_a_file_and_a_missing_file_gives_one_error_line(
+    demo_copy: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "my drafts.md"
+    file.write_text("- Alice Chen collects stamps\n")
+    async with reviewing(demo_copy) as review:
+        for name, condition in (
+            (str(tmp_path / "none.md"), review.says("cannot be read")),
+            (str(file), lambda: len(review.rows) == 1),
+        ):
+            await review.press("f")
+            review.screen.query_one(DraftLine).show_text(name)
+            await review.press("enter")
+            await review.until(condition)
+
+
+async def test_app_starts_with_a_file_of_drafts(demo_copy: Path) -> None:
+    watched = Watched()
+    app = KbxApp(demo_copy, bases=WatchedBases(watched), drafts=demo_copy / "drafts.md")
+    async with app.run_test(size=WIDE) as pilot:
+        review = Review(Driver(app, pilot, watched))
+        await review.until(lambda: isinstance(app.screen, Dedup) and len(review.rows) == 7)
+        await review.checked()
+
+
+async def test_tab_completes_the_name_of_a_draft_file(demo_copy: Path) -> None:
+    (demo_copy / "inbox").mkdir()
+    (demo_copy / "inbox" / "monday.md").write_text("- Alice Chen collects stamps\n")
+    (demo_copy / "inbox" / "tuesday.md").write_text("- Alice Chen rows\n")
+    async with reviewing(demo_copy) as review:
+        await review.press("f")
+        await review.driver.until_focused(DraftLine)
+        line, status = review.screen.query_one(DraftLine), review.screen.query_one(StatusLine)
+        await review.until(lambda: "inbox/" in status.hint)
+        await review.driver.write("inb")
+        await review.until(lambda: line.completion == "inbox/")
+        await review.press("tab")
+        await review.until(lambda: status.hint == "inbox/monday.md   inbox/tuesday.md")
+        assert (line.value, review.driver.has_focus(DraftLine)) == ("inbox/", True)
+        await review.until(lambda: line.completion == "inbox/monday.md")
+        await review.press("tab", "enter")
+        await review.until(lambda: len(review.rows) == 1)
+        assert review.rows[0].text == "Alice Chen collects stamps"
+        await review.until(lambda: not status.hint)  # the line is for drafts again
+
+
+async def test_tab_without_a_completion_goes_to_the_next_pane(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.press("slash")
+        await review.driver.write("inb")
+        await review.press("tab")
+        await review.until(lambda: not review.driver.has_focus(DraftLine))
+        assert review.screen.query_one(DraftLine).value == "inb"
+
+
+async def test_threshold_changes_states_without_a_check(demo_copy: Path) -> None:
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
+        await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")
+        assert review.states == ["near"]
+        checks = watched.calls["check_drafts"]
+        await review.press(*["right_curly_bracket"] * 2)
+        await review.until(lambda: review.states == ["new"])
+        assert watched.calls["check_drafts"] == checks
+        await review.press("z")
+        await review.until(lambda: review.states == ["near"])
+
+
+async def test_entity_of_a_draft_can_be_chosen(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("Collects ferry models\n\nReads the tide tables\n")
+        assert review.rows[0].about.startswith("unassigned")
+        await review.press("e")
+        await review.until(lambda: review.driver.app.screen.query(Input))
+        await review.driver.write("grace")
+        await review.until(lambda: "Grace Tully" in review.driver.screen_text())
+        await review.press("enter")
+        if not isinstance(review.driver.app.screen, Dedup):  # the first enter chose a row
+            await review.press("enter")
+        await review.until(lambda: isinstance(review.driver.app.screen, Dedup))
+        await review.until(lambda: review.rows[0].about.startswith("Grace Tully"))
+        await review.checked()
+        await review.until(lambda: "grace-tully" in review.driver.text_of(DiffPane))
+
+
+async def test_kind_and_text_of_a_draft_can_be_changed(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\ncheck migration schedule status\n")
+        await review.press("K")
+        await review.until(lambda: "open item" in review.rows[0].about)
+        await review.checked()
+        assert review.states == ["near"]
+        await review.press("enter")
+        await review.until(lambda: review.driver.has_focus(DraftLine))
+        review.screen.query_one(DraftLine).show_text("water the plants")
+        await review.press("enter")
+        await review.checked()
+        assert [row.text for row in review.rows] == ["water the plants"]
+        assert review.states == ["new"]
+
+
+async def test_dropped_draft_is_restored_by_undo(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.go_to("Speaks")
+        await review.press("backspace")
+        await review.until(lambda: len(review.rows) == 6)
+        await review.press("z")
+        await review.until(lambda: len(review.rows) == 7)
+
+
+async def test_unrelated_fact_is_not_superseded_by_one_key(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
+        await review.press("u")
+        await review.until(lambda: "nothing known" in review.screen.query_one(StatusLine).notice)
+        assert not review.rows[0].is_decided
+
+
+async def test_labels_are_saved_and_counted(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.go_to("Favours")
+        await review.press("y")
+        await review.until(review.says("1 label saved", "19 more"))
+    assert len((demo_copy / ".kbx" / "labels.jsonl").read_text().splitlines()) == 1
+
+
+async def test_twenty_labels_give_precision_of_the_threshold(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        for number in range(10):
+            kb.drafts.label(f"Likes tea number {number}", f"likes tea number {number}", True)
+            kb.drafts.label(f"Likes tea number {number}", f"Sold the old ferry {number}", False)
+    async with reviewing(demo_copy) as review:
+        await review.press("right_curly_bracket")
+        slider = review.screen.query_one(NumberSlider)
+        await review.until(
+            lambda: slider.note.startswith("precision 1.00") and "20 labels" in slider.note
+        )
+
+
+async def test_a_decision_moves_the_cursor_to_the_next_undecided_draft(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        drafts = review.screen.query_one(DraftList)
+        await review.press("home")
+        undecided = [row.id for row in review.rows if not row.is_settled]
+        first = drafts.current
+        assert first is not None
+        await review.press("minus")
+        await review.until(lambda: review.rows[0].is_decided)
+        expected = next(draft_id for draft_id in undecided if draft_id != first.id)
+        await review.until(lambda: drafts.current is not None and drafts.current.id == expected)
+
+
+async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
+    page = demo_copy / ALICE
+    text = page.read_text(encoding="utf-8")
+    line = "- [2026-02-15] Prefers async Slack over email\n"
+    page.write_text(
+        text.replace(line, line + "- [2026-05-01] Prefers async Slack to email\n"),
+        encoding="utf-8",
+    )
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index()
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Bob Okafor\nSpeaks Catalan\n")
+        await review.press("escape", "F")
+        await review.until(lambda: len(review.rows) > 1)
+        assert any("Prefers async Slack" in row.text for row in review.rows)
+        assert "supersede" in review.actions
+        drafts = review.screen.query_one(DraftList)
+        await review.until(lambda: drafts.has_focus and drafts.current is not None)
+        assert drafts.cursor == 1  # the first that was found, not the draft above it
+        kept = review.rows[1]
+        for key in ("c", "enter", "e", "K"):
+            await review.press(key)
+            await review.until(review.says("it is on its page already", "- keeps both"))
+            review.screen.query_one(StatusLine).show_notice("")
+        assert review.rows[1] == kept
+        await review.press("minus")
+        await review.driver.until_shown(DraftList, "keep both ✓")
+        await review.press("question_mark")
+        await review.driver.until_shown(HelpText, "Both lines stay as they are")
+        await review.press("escape")
+        await review.press("z")
+        await review.driver.until_shown(DraftList, "keep both?")
+        drafts.go_to(kept.id)
+        await review.press("minus", "a")
+        await review.until(lambda: kept.id not in {row.id for row in review.rows})
+        await review.press("F")  # what is kept is not found again
+        await review.until(review.says("V lists what you keep"))
+        assert kept.id not in {row.id for row in review.rows}
+        await review.press("V")
+        await review.until(review.says("you keep 1 fact stated more than once"))
+        await review.until(lambda: drafts.current is not None and drafts.current.id == kept.id)
+        assert drafts.current is not None and drafts.current.is_decided
+        await review.press("minus")  # taken back
+        await review.driver.until_shown(DraftList, "keep both?")
+        await review.press("V")
+        await review.until(review.says("you keep no duplicates"))
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY])
+async def test_tab_reaches_every_pane(demo_copy: Path, size: Size) -> None:
+    async with reviewing(demo_copy, size) as review:
+        await paste_seven(review)
+        review.screen.set_focus(review.screen.query_one(DraftList))
+        for kind in (KnownList, DiffPane, DraftList):
+            await review.press("tab")
+            await review.driver.until_focused(kind)
+            await review.until(lambda: review.screen.focused and review.screen.focused.region.area)
+
+
+async def test_demo_drafts_are_written_and_taken_back(demo_copy: Path) -> None:
+    files = {path: path.read_bytes() for path in (demo_copy / "memory").rglob("*.md")}
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        assert review.states == ["near", "exact", "new", "conflict", "new", "new", "repeated"]
+
+        await review.go_to("Favours")
+        await review.press("m")
+        await review.until(lambda: review.driver.has_focus(DraftLine))
+        line = review.screen.query_one(DraftLine)
+        line.show_text("Prefers async Slack over email and calls")
+        await review.press("enter")
+        await review.go_to("Ships 5")
+        await review.press("u")
+        await review.go_to("Platform owns")
+        await review.press("c")
+        assert review.actions == [
+            "merge", "skip", "create", "supersede", "create", "create", "create",
+        ]  # fmt: skip
+        assert all(row.is_settled for row in review.rows)
+
+        await review.press("a")
+        await review.until(lambda: not review.rows)
+        assert review.says("4 created", "1 merged", "1 superseded", "1 skipped")()
+        page = (demo_copy / ALICE).read_text(encoding="utf-8")
+        assert "Prefers async Slack over email and calls" in page
+        assert "Speaks Catalan" in page
+        assert "~~Ships 3 releases a year~~" in (demo_copy / GANGWAY).read_text(encoding="utf-8")
+
+        await review.press("z")
+        await review.until(lambda: len(review.rows) == 7)
+        assert {path: path.read_bytes() for path in files} == files
+
+
+async def test_written_fact_is_known_to_the_next_check(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
+        await review.press("a")
+        await review.until(lambda: not review.rows)
+        await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
+        assert review.states == ["exact"]
+
+
+async def test_missing_page_is_created_only_on_request(
+    demo_copy: Path,
+) -> None:
+    (demo_copy / "memory/notes/2026-05-02-nora.md").write_text(
+        "---\nteam: Harbour\n---\n# A note\n", encoding="utf-8"
+    )
+    page = demo_copy / "memory/people/grace-tully.md"
+    page.write_text(
+        page.read_text(encoding="utf-8").replace("team: '[[Platform]]'", "team: Reliability"),
+        encoding="utf-8",
+    )
+    with KnowledgeBase(demo_copy) as kb:
+        kb.index()
+    created = demo_copy / "memory/teams/reliability.md"
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Reliability\nKeeps the pager warm\n")
+        assert "no page yet" in review.rows[0].about
+        assert not created.exists()
+        await review.press("P")
+        await review.until(created.exists)
+        await review.checked()
+        await review.until(lambda: "no page" not in review.rows[0].about)
+
+
+async def test_unknown_person_gets_a_page_on_request(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Zoe New\nKeeps bees\n")
+        assert review.rows[0].about.startswith("Zoe New (unknown)")
+        await review.press("c")
+        await review.until(
+            lambda: "P creates the page" in review.screen.query_one(StatusLine).notice
+        )
+        await review.press("P")
+        await review.until((demo_copy / "memory/people/zoe-new.md").exists)
+        await review.until(lambda: review.rows[0].about.startswith("Zoe New ·"))
+
+
+async def test_a_person_is_named_for_a_draft_that_names_nobody(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("Collects ferry models\n\nReads the tide tables\n")
+        assert review.rows[0].about.startswith("unassigned")
+        await review.press("P")
+        await review.driver.until_shown(DraftLine, "name of the person it is about")
+        await review.driver.write("Yan Ode")
+        await review.press("enter")
+        await review.until((demo_copy / "memory/people/yan-ode.md").exists)
+        await review.until(lambda: review.rows[0].about.startswith("Yan Ode ·"))
+        await review.press("z")
+        await review.until(lambda: not (demo_copy / "memory/people/yan-ode.md").exists())
+        await review.driver.until_shown(StatusLine, "undid the write to people/yan-ode.md")
+        await review.until(lambda: review.rows[0].about.startswith("unassigned"))
+
+
+async def test_file_edited_since_the_check_is_not_overwritten(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")
+        await review.press("u")
+        await review.until(lambda: review.rows[0].is_decided)
+        page = demo_copy / ALICE
+        edited = page.read_text(encoding="utf-8").replace(
+            "Prefers async Slack over email", "Prefers a letter by mail"
+        )
+        page.write_text(edited, encoding="utf-8")
+        await review.press("a")
+        # The watcher may have checked the draft again before it is applied: then the diff says it.
+        await review.until(
+            lambda: (
+                review.says("could not be")()
+                or "no longer exists" in review.driver.text_of(DiffPane)
+            )
+        )
+        assert page.read_text(encoding="utf-8") == edited
+        assert len(review.rows) == 1
+
+
+async def test_failing_write_gives_one_error_line_and_keeps_the_drafts(demo_copy: Path) -> None:
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
+        await review.paste("# Alice Chen\nSpeaks Catalan\n")
+        watched.faults["apply"] = OSError("No space left on device")
+        await review.press("a")
+        await review.until(review.says("No space left on device"))
+        assert len(review.rows) == 1
+        del watched.faults["apply"]
+        await review.press("a")
+        await review.until(lambda: not review.rows)
+
+
+async def test_failing_undo_does_not_restore_the_drafts(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\nSpeaks Catalan\n")
+        await review.press("a")
+        await review.until(lambda: not review.rows)
+        page = demo_copy / ALICE
+        written = page.read_text(encoding="utf-8")
+        page.write_text(written.replace("# Alice Chen", "# Alice M. Chen"), encoding="utf-8")
+        for _ in range(2):
+            await review.press("z")
+            await review.until(lambda: review.screen.query_one(StatusLine).error)
+            assert not review.rows
+
+
+async def test_own_writes_are_not_announced_as_changes_on_disk(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\nSpeaks Catalan\n")
+        await review.press("a")
+        await review.until(lambda: not review.rows)
+        index_sync = review.screen.session.index_sync
+        await review.until(lambda: not index_sync.expects_own_writes)  # the watcher has seen it
+        await review.until(lambda: not index_sync.is_indexing)
+        assert "z undoes it" in review.screen.query_one(StatusLine).last
+
+
+async def test_drafts_and_decisions_are_restored_after_a_restart(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.go_to("Favours")
+        await review.press("minus")
+        await review.until(lambda: review.rows[0].is_decided)
+    async with reviewing(demo_copy) as review:
+        await review.checked()
+        assert len(review.rows) == 7
+        assert review.rows[0].is_decided
+        assert review.rows[0].action == "skip"
+
+
+async def test_switching_modes_keeps_drafts_and_query(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await paste_seven(review)
+        await review.press("f1")
+        await review.until(lambda: isinstance(review.driver.app.screen, Explore))
+        await review.driver.ask("alice chen")
+        await review.press("f2")
+        await review.until(lambda: isinstance(review.driver.app.screen, Dedup))
+        await review.until(lambda: len(review.rows) == 7)
+        await review.press("escape", "escape", "f1")
+        await review.until(lambda: isinstance(review.driver.app.screen, Explore))
+        assert review.driver.view.query == "alice chen"
+
+
+async def test_switching_modes_while_drafts_load_adds_no_duplicates(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        kb.drafts.save(kb.drafts.in_file("drafts.md"))
+    async with running(demo_copy, WIDE) as driver:
+        for key in ("f2", "f1", "f2", "f1", "f2"):
+            driver.app.simulate_key(key)
+        review = Review(driver)
+        await driver.until(lambda: isinstance(driver.app.screen, Dedup) and review.rows)
+        await review.checked()
+        assert len(review.rows) == 7
+
+
+async def test_last_decision_is_saved_on_quit_while_the_engine_is_busy(demo_copy: Path) -> None:
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
+        await paste_seven(review)
+        watched.retrieving.clear()
+        review.driver.explore.model.update(query="alice")  # keeps the engine busy
+        await review.until(lambda: watched.queries)
+        await review.go_to("Speaks")
+        await review.press("minus")
+        await review.until(lambda: review.rows[2].is_decided)
+        await review.press("q")
+        watched.retrieving.set()
+    with KnowledgeBase(demo_copy) as kb:
+        await until(lambda: kb.drafts.stored() and kb.drafts.stored()[2].choice is not None)
+        choice = kb.drafts.stored()[2].choice
+        assert choice is not None
+        assert choice.action == "skip"

@@ -1,0 +1,543 @@
+"""Entities in the app: their cards, muting and pinning, and the offer to make some."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path, PurePath
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
+from textual.command import CommandInput, CommandPalette
+from textual.pilot import Pilot
+
+from kbx_tui.api import KnowledgeBase, session
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.browse import EntityCard as Card
+from kbx_tui.search.browse import EntityDocument
+from kbx_tui.tui.app_state import entities_asked, note_entities_asked
+from kbx_tui.tui.drawing.lines import Line
+from kbx_tui.tui.explore import entity_card
+from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.inputs import PathLine, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.shell.questions import EntitiesQuestion
+from kbx_tui.tui.terminal_app import styles_folder
+from kbx_tui.tui.widgets.rows_view import ChoiceList
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import QUESTION, TINY, WIDE, Driver, is_counted, running, starting
+from tests.functional.vaults import write_vault
+from tests.unit.tui.explore.panes.cards import a_document, a_fact, an_item
+
+READING_STYLES: list[str | PurePath] = [
+    styles_folder() / name for name in ("looks.tcss", "reading.tcss")
+]
+SIZES = pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 16)], ids=str)
+HOSTILE = safe_line("[red]Alice[/red] \x1b[31mred\x1b[0m \u202etxt \x1b]52;c;aGk=\x07" + "港" * 60)
+
+
+def document(number: int) -> EntityDocument:
+    year, month = 2026 - number // 12, 12 - number % 12
+    date = f"{year}-{month:02}-03"
+    return a_document(f"m/{date}.md", f"Meeting {number}", date, "notes", "attendee")
+
+
+CARD = Card(
+    id="person:alice-chen",
+    name="Alice Chen",
+    type="person",
+    path="people/alice-chen.md",
+    role="Director of Engineering",
+    team="Platform",
+    aliases=("achen",),
+    facts=tuple(a_fact(f"Fact number {n}", "2026-03-17") for n in range(30)),
+    open_items=(an_item("call Bob"),),
+    documents=tuple(map(document, range(30))),
+)
+
+
+class CardApp(App[None]):
+    CSS_PATH = READING_STYLES
+    CSS = "EntityCard { border: round $accent; }"
+
+    def compose(self) -> ComposeResult:
+        self.opened: list[str] = []
+        self.closed = 0
+        yield EntityCard()
+
+    @property
+    def card(self) -> EntityCard:
+        return self.query_one(EntityCard)
+
+    @on(EntityCard.Opened)
+    def record(self, event: EntityCard.Opened) -> None:
+        self.opened.append(event.row)
+
+    @on(EntityCard.Closed)
+    def count(self) -> None:
+        self.closed += 1
+
+    def rows(self) -> list[str]:
+        return [self.card.render_line(y).text.rstrip() for y in range(self.card.visible_height)]
+
+
+@asynccontextmanager
+async def showing(
+    card: Card, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[CardApp, Pilot[None]]]:
+    app = CardApp()
+    async with app.run_test(size=size) as pilot:
+        app.card.focus()
+        app.card.show(card)
+        await pilot.pause()
+        yield app, pilot
+
+
+async def hold(app: CardApp, pilot: Pilot[None], key: str, times: int) -> None:
+    """Press a key faster than a held key repeats."""
+    for _ in range(times):
+        app.simulate_key(key)
+    await pilot.pause()
+
+
+def cursor_row(app: CardApp) -> str:
+    """Return the text of the row under the cursor."""
+    return next((text for text in app.rows() if text.startswith("›")), "")
+
+
+@SIZES
+async def test_card_shows_name_and_type_and_opens_the_page_first(size: tuple[int, int]) -> None:
+    async with showing(CARD, size) as (app, pilot):
+        shown = app.rows()
+        assert shown[0].startswith("● Alice Chen")
+        assert shown[0].endswith("person")
+        assert cursor_row(app) == "› page people/alice-chen.md"
+        await pilot.press("enter")
+        assert app.opened == ["people/alice-chen.md"]
+
+
+async def test_down_scrolls_by_line_until_documents_are_reached() -> None:
+    async with showing(CARD) as (app, pilot):
+        presses = 0
+        while "Meeting" not in cursor_row(app):
+            app.card.action_move(1)
+            await pilot.pause(0)
+            presses += 1
+            assert app.card.scroll_offset.y <= presses + entity_card.document_height(80) + 2
+        assert "Meeting 0" in cursor_row(app)
+        assert presses > 15
+        await pilot.press("j", "down")
+        assert "Meeting 2" in cursor_row(app)
+        await pilot.press("k", "up", "enter")
+        assert app.opened == [CARD.documents[0].path]
+
+
+async def test_up_scrolls_back_to_the_top() -> None:
+    async with showing(replace(CARD, documents=CARD.documents[:2])) as (app, pilot):
+        await pilot.press("G")
+        assert "Meeting 1" in cursor_row(app)
+        await hold(app, pilot, "k", 60)
+        assert cursor_row(app) == "› page people/alice-chen.md"
+        assert app.card.scroll_offset.y == 0
+
+
+async def test_page_and_end_keys_move_the_cursor_of_a_card() -> None:
+    async with showing(CARD) as (app, pilot):
+        await pilot.press("G")
+        assert "Meeting 29" in cursor_row(app)
+        await pilot.press("pageup")
+        assert "Meeting" in cursor_row(app)
+        await pilot.press("g")
+        assert cursor_row(app) == "› page people/alice-chen.md"
+        assert app.card.scroll_offset.y == 0
+        await hold(app, pilot, "pagedown", 8)
+        assert "Meeting 29" in cursor_row(app)
+        await hold(app, pilot, "pageup", 8)
+        assert cursor_row(app) == "› page people/alice-chen.md"
+
+
+async def test_enter_never_opens_a_row_that_is_not_visible() -> None:
+    async with showing(CARD, (50, 16)) as (app, pilot):
+        app.card.scroll_to_line(20)
+        await pilot.press("enter")
+        assert not app.opened
+        assert cursor_row(app) == "› page people/alice-chen.md"
+        await pilot.press("enter")
+        assert app.opened == ["people/alice-chen.md"]
+
+
+@SIZES
+async def test_click_selects_and_double_click_opens(size: tuple[int, int]) -> None:
+    async with showing(replace(CARD, facts=()), size) as (app, pilot):
+        row = next(row for row, text in enumerate(app.rows()) if "Meeting 0" in text)
+        await pilot.click(app.card, offset=(8, row + 1))
+        assert "Meeting 0" in cursor_row(app)
+        assert app.card.current_path == CARD.documents[0].path
+        assert not app.opened
+        await pilot.click(app.card, offset=(8, row + 1), times=2)
+        assert app.opened == [CARD.documents[0].path]
+
+
+async def test_card_without_a_page_opens_its_first_document() -> None:
+    async with showing(replace(CARD, path="", facts=(), open_items=())) as (app, pilot):
+        assert "  no page of its own" in app.rows()
+        await pilot.press("enter")
+        assert app.opened == [CARD.documents[0].path]
+
+
+async def test_empty_card_survives_all_keys() -> None:
+    bare = Card("person:x", "X", "person", "", (), "", "", (), (), ())
+    async with showing(bare) as (app, pilot):
+        assert app.rows()[:4] == [
+            f"● X{'person':>73}",
+            "  nothing is known about it yet",
+            "",
+            "  no page of its own",
+        ]
+        await pilot.press("j", "k", "up", "down", "pagedown", "pageup", "g", "G", "enter")
+        assert not app.opened
+        assert app.card.current_path == ""
+
+
+async def test_reloaded_card_keeps_its_cursor() -> None:
+    async with showing(CARD) as (app, pilot):
+        await pilot.press("G", "k", "k")
+        path, rows = app.card.current_path, app.rows()
+        app.card.show(replace(CARD, aliases=("achen",)))
+        await pilot.pause()
+        assert (app.card.current_path, app.rows()) == (path, rows)
+        newer = a_document("m/new.md", "Meeting new", "2026-12-24", "notes", "attendee")
+        app.card.show(replace(CARD, documents=(newer, *CARD.documents)))
+        await pilot.pause()
+        assert app.card.current_path == path
+
+
+async def test_another_card_starts_at_the_top() -> None:
+    async with showing(CARD) as (app, pilot):
+        await pilot.press("G")
+        app.card.show(replace(CARD, id="person:bob", name="Bob"))
+        await pilot.pause()
+        assert app.rows()[0].startswith("● Bob")
+        assert cursor_row(app) == "› page people/alice-chen.md"
+
+
+async def test_cursor_of_a_card_stays_visible_after_a_resize() -> None:
+    async with showing(CARD, (140, 40)) as (app, pilot):
+        await pilot.press("G")
+        for size in ((50, 16), (80, 24), (140, 40)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert "Meeting 29" in cursor_row(app)
+
+
+async def test_escape_closes_the_pane() -> None:
+    async with showing(CARD) as (app, pilot):
+        await pilot.press("escape")
+        assert app.closed == 1
+
+
+@SIZES
+async def test_markup_and_control_characters_have_no_effect(
+    size: tuple[int, int],
+) -> None:
+    card = Card(
+        "person:x",
+        HOSTILE,
+        HOSTILE,
+        "people/\x1b[31m\u202ex.md",
+        (HOSTILE,),
+        HOSTILE,
+        HOSTILE,
+        (a_fact(HOSTILE, HOSTILE, sources=(HOSTILE,)),),
+        (an_item(HOSTILE, HOSTILE),),
+        (a_document("m/\x1b[31m.md", HOSTILE, HOSTILE, HOSTILE, HOSTILE),),
+    )
+    async with showing(card, size) as (app, pilot):
+        shown = app.rows()
+        await pilot.press("G")
+        shown += app.rows()
+        assert any("[red]Alice[/red] red" in text for text in shown)
+        assert not any(sign in "".join(shown) for sign in ("\x1b", "\x07", "\u202e"))
+        for y in range(app.card.visible_height):
+            assert app.card.render_line(y).cell_length == app.card.line_width
+        await pilot.press("enter")
+        assert app.opened == ["m/\x1b[31m.md"]
+
+
+async def test_only_visible_documents_of_a_card_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[str] = []
+    line = entity_card.document_line
+
+    def counted(document: EntityDocument, part: int, width: int, *, cursor: bool) -> Line:
+        drawn.append(document.path)
+        return line(document, part, width, cursor=cursor)
+
+    monkeypatch.setattr(entity_card, "document_line", counted)
+    many = tuple(replace(document(n % 100), path=f"m/{n}.md") for n in range(5_000))
+    async with showing(replace(CARD, documents=many)) as (app, pilot):
+        await pilot.press("G")
+        assert app.card.current_path == "m/4999.md"
+        assert len(set(drawn)) <= 2 * app.card.visible_height
+        assert not app.card.children
+
+
+ALICE, BOB = "person:alice-chen", "person:bob-okafor"
+
+
+def names_kept(driver: Driver) -> list[str]:
+    return [entity.name for entity in driver.view.entities if entity.kept]
+
+
+async def test_minus_mutes_and_unmutes_an_entity(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        before = driver.paths
+        await driver.press("escape", "e", "minus")
+        await driver.until_shown(EntityList, "✕ Alice Chen person 1.00 muted by you, name")
+        await driver.until_shown(QueryLine, "two-pass · Migration")
+        assert driver.paths != before
+        await driver.press("minus")
+        await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration")
+        assert driver.paths == before
+        assert driver.watched.calls["retrieve"] == 1
+
+
+async def test_an_entity_is_either_muted_or_pinned(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "minus", "plus")
+        await driver.until(lambda: driver.state.pinned == {ALICE} and not driver.state.muted)
+        await driver.press("minus")
+        await driver.until(lambda: driver.state.muted == {ALICE} and not driver.state.pinned)
+
+
+async def test_muting_all_entities_gives_a_flat_search(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "minus", "down", "minus")
+        await driver.until_shown(QueryLine, "flat · entities below the threshold")
+
+
+async def test_plus_pins_an_entity_below_the_threshold(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "G")
+        entity = driver.explore.query_one(EntityList).current
+        assert entity is not None
+        assert not entity.kept
+        await driver.press("plus")
+        await driver.until(lambda: entity.name in names_kept(driver))
+        await driver.until_shown(EntityList, f"● {entity.name}", "pinned by you")
+        assert driver.explore.query_one(EntityList).current.id == entity.id  # type: ignore[union-attr]
+        assert driver.watched.calls["retrieve"] == 1  # it was found already
+        await driver.until_shown(WhyPane, "mean of the 3 named")
+        await driver.press("plus")
+        await driver.until(lambda: entity.name not in names_kept(driver))
+
+
+async def test_entity_chosen_in_the_palette_is_pinned(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("rehearsal")
+        assert driver.view.mode.name == "flat"
+        await driver.press("escape", "a")
+        await driver.until_focused(CommandInput)
+        await driver.write("heron")  # an alias of the project
+        await driver.until(lambda: "Migration · project" in driver.screen_text())
+        await driver.press("enter")
+        await driver.until_shown(QueryLine, "two-pass · Migration")
+        await driver.until_shown(EntityList, "● Migration", "pinned by you")
+        assert driver.has_focus(ResultList)
+
+
+async def test_entity_palette_lists_some_entities_before_typing(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("rehearsal")
+        await driver.press("escape", "a")
+        await driver.until(lambda: "Alice Chen · person" in driver.screen_text())
+        await driver.press("escape")
+        await driver.until(lambda: not isinstance(driver.app.screen, CommandPalette))
+        assert not driver.state.pinned
+
+
+async def test_pinned_entity_that_was_not_found_is_retrieved(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("yellow umbrella")
+        assert not driver.view.entities
+        await driver.press("escape", "a")
+        await driver.until_focused(CommandInput)
+        await driver.write("bob")
+        await driver.until(lambda: "Bob Okafor · person" in driver.screen_text())
+        await driver.press("enter")
+        await driver.until_shown(QueryLine, "two-pass · Bob Okafor")
+        assert driver.watched.queries == ["yellow umbrella"] * 2
+        await driver.press("z")
+        await driver.until(lambda: driver.view.mode.name == "flat")
+        assert driver.watched.queries == ["yellow umbrella"] * 2  # the evidence still answers it
+
+
+async def test_entity_chosen_without_a_query_shows_its_card(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "a")
+        await driver.until_focused(CommandInput)
+        await driver.write("bob")
+        await driver.until(lambda: "Bob Okafor · person" in driver.screen_text())
+        await driver.press("enter")
+        await driver.until_focused(EntityCard)
+        await driver.until_shown(EntityCard, "● Bob Okafor")
+        assert not driver.state.pinned
+
+
+async def test_muted_entities_stay_until_the_query_is_cleared(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "minus")
+        await driver.until(lambda: driver.state.muted == {ALICE})
+        await driver.ask(f"{QUESTION}?")
+        assert driver.state.muted == {ALICE}
+        driver.explore.query_one(QueryLine).value = ""
+        await driver.until(lambda: not driver.state.muted)
+
+
+async def test_z_undoes_one_change_at_a_time(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        original = driver.paths
+        await driver.narrow("memory/meetings")
+        await driver.press("escape", "e", "minus")
+        await driver.until(lambda: driver.state.muted == {ALICE})
+        await driver.press("G", "plus")
+        await driver.until(lambda: driver.state.pinned)
+        await driver.press("s", "m")
+        await driver.press(*["right_square_bracket"] * 5)  # one move
+        await driver.press("left_curly_bracket")
+        await driver.until(lambda: driver.view.threshold == 0.45)
+        for words, back in (
+            ("threshold is .50 again", lambda: driver.state.threshold == 0.5),
+            ("alpha is .50 again", lambda: driver.alpha == 0.5),
+            ("mode is two-pass again", lambda: driver.view.mode.name == "two-pass"),
+            ("sort is score again", lambda: not driver.view.order),
+            ("pinned: ", lambda: not driver.state.pinned),
+            ("muted: Alice Chen as before", lambda: "Alice Chen" in names_kept(driver)),
+            ("searching everywhere again", lambda: driver.view.scope.path == ""),
+        ):
+            await driver.press("z")
+            await driver.until_shown(StatusLine, words)
+            await driver.until(back)
+        assert driver.paths == original
+        assert driver.explore.query_one(PathLine).value == ""
+        assert driver.explore.query_one(QueryLine).value == QUESTION
+        await driver.press("z")
+        await driver.until_shown(StatusLine, "nothing to undo")
+        assert driver.has_focus(EntityList)
+
+
+async def test_undo_moves_the_sliders_back(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", *["right_square_bracket"] * 5)
+        await driver.until(lambda: driver.alpha == 0.75)
+        await driver.press("z")
+        await driver.until(lambda: driver.explore.query_one("#alpha").value == 0.5)  # type: ignore[attr-defined]
+
+
+async def test_the_cursor_stays_on_its_entity_when_the_order_changes(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "e", "down")
+        entities = driver.explore.query_one(EntityList)
+        assert entities.current is not None
+        assert entities.current.name == "Migration"
+        await driver.press(*["right_curly_bracket"] * 3, "m")
+        await driver.until(lambda: driver.view.mode.name == "flat")
+        assert entities.current.name == "Migration"
+        assert driver.explore.query_one(ResultList).rows
+
+
+NOTES = {
+    f"Note {number}.md": f"---\ntags: [garden]\n---\nSee [[Compost]]. Bed {number}.\n"
+    for number in range(6)
+} | {"Compost.md": "Made of leaves.\n"}
+SENTENCE = "7 notes, 1 tag, 1 hub"
+
+
+async def until_asked(driver: Driver) -> None:
+    await driver.until(lambda: isinstance(driver.app.screen, EntitiesQuestion))
+    await driver.until_shown(ChoiceList, f"{SENTENCE}: use them as entities? [y/n]")
+    await driver.until_shown(ChoiceList, "tags: #garden 6", "hubs: Compost 6")
+
+
+def entities(driver: Driver) -> int | None:
+    summary = driver.explore.model.summary
+    return None if summary is None else summary.entities
+
+
+async def test_topics_are_proposed_once_and_used_after_yes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "REFRESH_SECONDS", 0.0)  # each query looks at the index
+    root = write_vault(tmp_path / "notes", NOTES)
+    async with starting(root, WIDE) as driver:
+        await until_asked(driver)
+        await driver.press("n")
+        await driver.until(lambda: driver.app.screen is driver.app.explore)
+    assert not (root / "kbx.toml").exists()
+    assert entities_asked(root)  # so `kbx index` does not ask either
+    async with starting(root, WIDE) as driver:
+        await driver.until(lambda: is_counted(driver))
+        await driver.ask("compost")
+        assert driver.app.screen is driver.app.explore
+    (root / ".kbx" / "app.json").unlink()
+    async with starting(root, WIDE) as driver:
+        await until_asked(driver)
+        await driver.press("y")
+        await driver.until_shown(StatusLine, f"{SENTENCE}: written to kbx.toml")
+        assert "hubs = 5" in (root / "kbx.toml").read_text(encoding="utf-8")
+        await driver.until(lambda: entities(driver) == 2)
+        await driver.ask("compost")
+        await driver.until_shown(EntityList, "Compost hub")
+        await driver.press("escape", "z", "z")
+        await driver.until(lambda: entities(driver) == 0)
+        assert not isinstance(driver.app.screen, EntitiesQuestion)
+
+
+async def test_an_answer_given_on_the_command_line_holds_in_the_app(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "notes", NOTES)
+    with KnowledgeBase(root) as base:
+        base.index(fast=True)
+    note_entities_asked(root)
+    async with starting(root, WIDE) as driver:
+        await driver.until(lambda: is_counted(driver))
+        await driver.ask("compost")
+        assert driver.app.screen is driver.app.explore
+
+
+async def test_an_answer_given_on_the_command_line_meanwhile_is_kept(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "notes", NOTES)
+    async with starting(root, TINY) as driver:
+        await until_asked(driver)
+        for shown in ("› Not now", "Use them as entities", "written to kbx.toml"):
+            assert shown in driver.text_of(ChoiceList)  # with both answers, however small
+        note_entities_asked(root)
+        driver.app.app_state.save_base()
+        assert entities_asked(root)
+        assert driver.app.app_state.entities_asked
+
+
+async def test_entities_edited_by_hand_are_applied_when_the_base_is_opened(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "notes", NOTES)
+    with KnowledgeBase(root) as base:
+        base.index()
+    (root / "kbx.toml").write_text("[entities]\nhubs = 5\n", encoding="utf-8")
+    async with starting(root, WIDE) as driver:
+        await driver.until(lambda: entities(driver) == 1)
+        (root / "kbx.toml").write_text("[entities]\nhubs = 5\ntags = 3\n", encoding="utf-8")
+        await driver.until(lambda: entities(driver) == 2)  # watched while it is open
+        engine = driver.explore.model.engine
+        assert engine is not None
+        await driver.until(lambda: engine.settings.entities.tags == 3)  # as the index has them

@@ -1,0 +1,383 @@
+"""Narrowing a search in the app: the path field, typed filters and their chips, facets, dates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.search.request import command_line
+from kbx_tui.tui.explore.chips import DateChip, FilterChip
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.facet_list import FacetList
+from kbx_tui.tui.explore.facet_sidebar import FacetPane
+from kbx_tui.tui.explore.inputs import PathField, PathLine, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
+from tests.functional.tui.watched import Watched
+from tests.functional.vaults import write_vault
+
+MEETINGS = "memory/meetings/2026/03"
+
+
+def path_of(driver: Driver) -> str:
+    return driver.explore.query_one(PathLine).value
+
+
+async def test_tab_accepts_the_inline_completion(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "f")
+        await driver.write("mem")
+        await driver.until_shown(PathField, "memory/")
+        for path in ("memory/", "memory/context/"):
+            await driver.press("tab")
+            await driver.until(lambda path=path: path_of(driver) == path)  # type: ignore[misc]
+            await driver.until_shown(StatusLine, path)
+        assert driver.has_focus(PathLine)
+
+
+async def test_all_completions_of_the_path_are_listed(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "f")
+        await driver.write("memory/m")
+        await driver.until_shown(StatusLine, "memory/meetings/")
+        await driver.press("tab")
+        await driver.until_shown(StatusLine, "memory/meetings/2025/ memory/meetings/2026/")
+        await driver.press("down")  # leaving the field hides the completions
+        await driver.until(lambda: not driver.status.display)
+        assert path_of(driver) == "memory/meetings/"  # a folder is whole without its first folder
+
+
+async def test_enter_completes_half_a_name_as_shown(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "f")
+        await driver.write("memory/meet")
+        await driver.until(lambda: driver.explore.query_one(PathLine).completion)
+        await driver.press("enter")
+        await driver.until(lambda: driver.state.path == "memory/meetings/")
+        assert path_of(driver) == "memory/meetings/"
+
+
+async def test_tab_without_a_completion_goes_to_the_next_pane(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "f")
+        await driver.until_focused(PathLine)
+        driver.explore.query_one(PathLine).value = "memory/people/alice-chen.md"
+        await driver.until(lambda: driver.state.path == "memory/people/alice-chen.md")
+        await driver.press("tab")
+        await driver.until(lambda: not driver.has_focus(PathLine))
+        assert path_of(driver) == "memory/people/alice-chen.md"
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
+async def test_results_are_limited_to_the_path_and_counted(demo: Path, size: Size) -> None:
+    async with running(demo, size) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "f")
+        await driver.until_focused(PathLine)
+        await driver.narrow(MEETINGS)
+        assert driver.paths
+        assert all(path.startswith(f"{MEETINGS}/") for path in driver.paths)
+        await driver.until_shown(PathField, MEETINGS, "6 in scope")
+        await driver.press("enter")
+        await driver.until_focused(ResultList)
+        assert MEETINGS in driver.words_of(PathField)  # visible as long as it applies
+
+
+async def test_path_field_accepts_globs(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("rehearsal")
+        await driver.narrow("memory/meetings/**/*.transcript.md")
+        assert driver.paths
+        assert all(path.endswith(".transcript.md") for path in driver.paths)
+
+
+async def test_scope_is_counted_before_there_is_a_query(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "f")
+        await driver.write("memory/people/")
+        await driver.until_shown(PathField, "15 in scope")
+        assert not driver.watched.calls["retrieve"]
+        await driver.ask("rehearsal")
+        assert all(path.startswith("memory/people/") for path in driver.paths)
+
+
+async def test_escape_clears_the_path_first_then_leaves_the_field(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        everywhere = driver.paths
+        await driver.press("escape", "f")
+        await driver.narrow(MEETINGS)
+        await driver.press("escape")
+        await driver.until(lambda: driver.paths == everywhere)
+        assert path_of(driver) == ""
+        assert driver.has_focus(PathLine)
+        assert "in scope" not in driver.text_of(PathField)
+        await driver.press("escape")
+        await driver.until_focused(ResultList)
+
+
+async def test_path_outside_the_base_gives_one_error_line(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        shown = driver.paths
+        driver.explore.query_one(PathLine).value = "../elsewhere"
+        await driver.until_shown(StatusLine, "✗", "../elsewhere")
+        assert driver.paths == shown  # the results stay
+        assert driver.text_of(StatusLine).strip().count("\n") <= 1
+        driver.explore.query_one(PathLine).value = ""
+        await driver.until(lambda: not driver.status.display)
+
+
+async def test_path_without_documents_shows_how_to_change_it(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.narrow("memory/nowhere")
+        await driver.until_shown(
+            ResultList,
+            "Nothing found",
+            "There is no document at memory/nowhere.",
+            "f changes the path",
+        )
+        await driver.until_shown(PathField, "0 in scope")
+
+
+async def test_path_without_matching_documents_shows_how_many_there_are(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "m", "m")
+        await driver.ask("umbrella")
+        await driver.narrow("memory/people")
+        await driver.until_shown(
+            ResultList, "None of the 15 documents in memory/people contains these words", "all 63"
+        )
+
+
+async def test_folder_is_the_scope_while_a_file_name_is_typed(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(QUESTION)
+        await driver.press("escape", "f")
+        await driver.write("memory/people/bob")
+        await driver.until(lambda: driver.view.scope.path == "memory/people/")
+        assert driver.view.scope.in_scope == 15
+        await driver.press("tab")
+        await driver.until(lambda: driver.paths == ["memory/people/bob-okafor.md"])
+        assert driver.explore.query_one(QueryLine).value == QUESTION
+
+
+@pytest.mark.parametrize("size", [NARROW, TINY], ids=["narrow", "tiny"])
+async def test_path_field_is_hidden_on_small_terminals_unless_used(demo: Path, size: Size) -> None:
+    async with running(demo, size) as driver:
+        await driver.ask(QUESTION)
+        assert not driver.explore.query_one(PathField).display
+        await driver.press("escape", "f")
+        await driver.until(lambda: driver.explore.query_one(PathField).display)
+        await driver.press("escape")
+        await driver.until(lambda: not driver.explore.query_one(PathField).display)
+
+
+async def test_filters_are_completed_shown_as_chips_and_removed(demo_kb_path: Path) -> None:
+    async with running(demo_kb_path, WIDE) as driver:
+        await driver.ask("rollback")
+        matched, line = driver.view.matched, driver.explore.query_one(QueryLine)
+        line.show_query("rollback type:mee")
+        await driver.until(lambda: line.completion == "rollback type:meeting")
+        assert driver.state.query == "rollback"  # half a type narrows nothing
+        await driver.press("tab")
+        await driver.until(lambda: driver.view.query == "rollback type:meeting")
+        assert driver.view.filters == ("type:meeting",)
+        assert driver.view.matched < matched
+        line.show_query("rollback type:meeting @alcie")
+        await driver.press("down")
+        await driver.until_shown(ResultList, "There is no document with type:meeting and @alcie")
+        assert "no entity is called alcie; did you mean Alice Chen?" in driver.view.note
+        await driver.press("backspace")
+        await driver.until(lambda: driver.view.query == "rollback type:meeting")
+        await driver.until_shown(FilterChip, "[type:meeting x]", "backspace remove")
+        await driver.pilot.click(FilterChip, offset=(3, 0))
+        await driver.until(lambda: driver.view.query == "rollback")
+        assert not driver.explore.query_one(FilterChip).display
+        await driver.press("backspace", "z")
+        await driver.until(lambda: driver.view.query == "rollback type:meeting")
+
+
+async def test_facets_narrow_by_one_key_and_undo(demo_kb_path: Path) -> None:
+    async with running(demo_kb_path, NARROW) as driver:
+        await driver.press("escape", "D")
+        await driver.until_shown(StatusLine, "no results to narrow")
+        await driver.ask("migration")
+        await driver.press("down", "D")
+        await driver.until_shown(FacetList, "Types", "meeting", "Tags")
+        facets = driver.app.screen.query_one(FacetList)
+        count = facets.rows[0].count
+        await driver.press("enter")
+        await driver.until(lambda: driver.view.query == "migration type:meeting")
+        await driver.until(lambda: facets.rows[0].is_on)
+        assert driver.view.matched == count == facets.total
+        await driver.press("z")
+        await driver.until(lambda: driver.view.query == "migration")
+        await driver.until(lambda: not facets.rows[0].is_on)
+        await driver.press("left", "left", "shift+right", "enter")
+        await driver.until(lambda: "from:" in driver.view.query)
+        assert "to:" in driver.view.query
+        assert driver.view.results
+        await driver.press("escape")
+        await driver.until_focused(ResultList)
+
+
+NOTES = {
+    f"Beds/Bed {number}.md": f"---\ntags: [garden]\ndate: 2026-0{number}-01\n---\nTomatoes.\n"
+    for number in (1, 2)
+} | {
+    "Trips/Coast.md": "---\ntags: [walk]\n---\nSee [[Tent]]. No tomatoes.\n",
+    "Trips/Hills.md": "See [[Tent]].\n",
+    "Tent.md": "Two coats of sealer.\n",
+}
+
+
+async def test_facets_narrow_a_base_without_entities(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "notes", NOTES)
+    with KnowledgeBase(root) as kb:
+        kb.index()
+    async with running(root, WIDE) as driver:
+        await driver.until_shown(
+            FacetPane, "Facets of 5 documents", "garden 2", "Beds 2", "Most linked Tent 2", "Dates"
+        )
+        assert not driver.explore.query_one(EntityList).display
+        await driver.press("escape", "e")
+        await driver.until_focused(FacetPane)
+        await driver.press("enter")
+        await driver.until_shown(FacetPane, "Facets of 2 results", "garden 2")
+        assert driver.state.query == driver.explore.query_one(QueryLine).value == "tag:garden"
+        assert driver.has_focus(FacetPane)
+        await driver.press("z")
+        await driver.until_shown(FacetPane, "Facets of 5 documents")
+        assert driver.state.query == ""
+        await driver.ask("tomatoes")
+        await driver.until_shown(FacetPane, "Facets of 3 results", "Trips 1")
+        pane = driver.explore.query_one(FacetPane)
+        row = next(y for y in range(20) if "Trips" in driver.text_of(FacetPane).split("\n")[y])
+        await driver.pilot.click(FacetPane, offset=(6, row))
+        await driver.until(lambda: driver.titles == ["Coast"])
+        assert driver.state.query == "tomatoes in:Trips"
+        await driver.press("z")
+        await driver.until_shown(FacetPane, "Facets of 3 results", "Dates")
+        await driver.press("G", "right", "enter")  # the last row is the strip of dates
+        await driver.until(lambda: driver.titles == ["Bed 2"])
+        await driver.press("z")
+        await driver.ask("tent")
+        await driver.until(lambda: any(each.kind == "linked" for each in pane.rows))
+        await driver.press("g", "up")
+        await driver.until_focused(QueryLine)
+        driver.explore.query_one(QueryLine).show_query("")
+        await driver.until_shown(FacetPane, "Facets of 5 documents")
+        pane.focus()
+        pane.choose([each.label for each in pane.rows].index("Tent"))
+        await driver.press("enter")
+        await driver.until_shown(PreviewPane, "Two coats of sealer")
+        await driver.ask("zzqx")
+        await driver.until_shown(FacetPane, "There is no result to narrow.")
+    async with running(root, NARROW) as driver:
+        await driver.until(lambda: "Tags: garden 2" in driver.screen_text())
+        await driver.press("escape", "e", "enter")  # the results take the place of the facets
+        await driver.until_focused(ResultList)
+        await driver.until(lambda: set(driver.titles) == {"Bed 1", "Bed 2"})
+        assert not driver.explore.query_one(StatusLine).error
+
+
+DATED = "platform sync in March 2026"
+
+
+def chip(driver: Driver) -> DateChip:
+    return driver.explore.query_one(DateChip)
+
+
+async def test_chip_shows_the_time_that_was_read(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("platform sync")
+        assert not chip(driver).display
+        await driver.ask(DATED)
+        await driver.until_shown(DateChip, "prefers March 2026", "t remove", "T only")
+        await driver.press("down")
+        await driver.until_shown(WhyPane, "date", "of that time")
+
+
+async def test_d_removes_the_preference_and_z_brings_it_back(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await driver.ask(DATED)
+        preferred = driver.paths
+        driver.results.show_grades({preferred[0]: 3})
+        assert "of the" not in str(driver.results.border_title)  # cut, it would read as 1 of 1
+        await driver.press("escape", "t")
+        await driver.until_shown(DateChip, "date words are not read", "t read them")
+        await driver.press("z")
+        await driver.until_shown(DateChip, "prefers March 2026")
+        await driver.until_shown(StatusLine, "documents of that time are preferred again")
+        assert driver.paths == preferred
+
+
+async def test_capital_d_filters_by_the_time(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(DATED)
+        await driver.press("escape", "T")
+        await driver.until_shown(DateChip, "only March 2026", "T prefer", "t remove")
+        assert {result.date[:7] for result in driver.results.rows} == {"2026-03"}
+        usual = driver.explore.model.defaults.request()
+        command = command_line(driver.state.request(), usual)
+        assert command == "kbx search --dates filter 'platform sync in March 2026'"
+        await driver.press("T")
+        await driver.until_shown(DateChip, "prefers March 2026")
+        assert len({result.date[:7] for result in driver.results.rows}) > 1
+
+
+async def test_removed_date_is_read_again_in_the_next_query(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(DATED)
+        await driver.press("escape", "t")
+        await driver.until_shown(DateChip, "date words are not read")
+        driver.explore.query_one(QueryLine).value = ""
+        await driver.until(lambda: not chip(driver).display)
+        await driver.ask("migration in January 2026")
+        await driver.until_shown(DateChip, "prefers January 2026")
+
+
+async def test_keys_say_so_where_the_query_has_no_date_words(demo: Path) -> None:
+    watched = Watched()
+    async with running(demo, WIDE, watched=watched) as driver:
+        watched.retrieving.clear()
+        await driver.write(DATED)
+        await driver.until(lambda: watched.queries)
+        await driver.press("escape", "t")
+        await driver.until_shown(StatusLine, "still searching")
+        watched.retrieving.set()
+        await driver.press("slash")
+        await driver.ask("platform sync")
+        await driver.press("escape", "t")
+        await driver.until_shown(StatusLine, "the query has no date words")
+        await driver.press("T")
+        assert driver.state.dates == "prefer"
+
+
+async def test_time_alone_lists_its_documents_newest_first(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("in March 2026")
+        dates = [result.date for result in driver.results.rows]
+        assert dates == sorted(dates, reverse=True)
+        assert {day[:7] for day in dates} == {"2026-03"}
+        await driver.until_shown(ResultList, "= date 2026-03-26")
+
+
+async def test_time_without_documents_is_shown_as_such(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask("platform sync in March 2019")
+        await driver.until_shown(DateChip, "no document is dated March 2019")
+
+
+async def test_a_chip_names_no_keys_where_they_would_be_cut(demo: Path) -> None:
+    async with running(demo, TINY) as driver:
+        await driver.ask(DATED)
+        await driver.until_shown(DateChip, "prefers March 2026")
+        assert "t rem" not in driver.text_of(DateChip)

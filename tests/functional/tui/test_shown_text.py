@@ -1,0 +1,382 @@
+"""Text of files has no effect on the screen, and what is redacted is greyed for the owner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from textual import events
+from textual.command import CommandInput
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.errors import IndexFault
+from kbx_tui.tui.dedup.panes import KnownList
+from kbx_tui.tui.drawing.lines import Line
+from kbx_tui.tui.experts.screen import ExpertList, TopicLine
+from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.inputs import PathLine, QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.widgets.rows_view import ChoiceList
+from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.functional.tui.driving import (
+    NARROW,
+    TINY,
+    WIDE,
+    Driver,
+    Size,
+    rendered_strips,
+    running,
+    starting,
+)
+from tests.functional.tui.reviewing_drafts import reviewing
+from tests.functional.tui.watched import Watched
+from tests.hostile_base import ACTS, MARKUP, SHOWN_NAME, controls_in, write_hostile_base
+
+SIZES = pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
+
+FEW_SIZES = pytest.mark.parametrize("size", [WIDE, TINY], ids=["wide", "tiny"])
+
+
+@asynccontextmanager
+async def running_hostile(
+    root: Path, size: Size, watched: Watched | None = None
+) -> AsyncIterator[Driver]:
+    async with running(root, size, watched=watched) as driver:
+        yield driver
+        await assert_harmless(driver)
+
+
+async def assert_harmless(driver: Driver) -> str:
+    """Assert that no cell of the screen has an effect, and return its text."""
+    await driver.pilot.pause()
+    text, (width, height) = driver.screen_text(), driver.app.size
+    assert not controls_in(text), (controls_in(text), text)
+    lines = text.split("\n")
+    assert len(lines) == height
+    assert {cell_len(line) for line in lines} == {width}
+    for strip in rendered_strips(driver.app):
+        for segment in strip:
+            assert segment.control is None
+            assert segment.style is None or segment.style.link is None
+            assert segment.style is None or "@click" not in segment.style.meta
+    return text
+
+
+@SIZES
+async def test_hostile_titles_names_and_reasons_have_no_effect(hostile: Path, size: Size) -> None:
+    async with running_hostile(hostile, size) as driver:
+        assert "[red]kb[-] evil" in await assert_harmless(driver) or size != WIDE
+        await driver.ask("mallory quokka")
+        await driver.until(lambda: driver.explore.model.displayed.snippets)
+        await assert_harmless(driver)
+        assert MARKUP in driver.text_of(ResultList)
+        if size == WIDE:
+            await driver.until_shown(EntityList, f"● Mallory {MARKUP}")
+            await driver.until_shown(QueryLine, f"two-pass · {SHOWN_NAME}")
+        await driver.press("down")
+        for _ in driver.titles:
+            await assert_harmless(driver)
+            await driver.press("down")
+        await driver.press("escape", "tab", "tab")
+        await assert_harmless(driver)
+
+
+@SIZES
+async def test_hostile_document_and_links_have_no_effect(hostile: Path, size: Size) -> None:
+    async with running_hostile(hostile, size) as driver:
+        await driver.ask("mallory quokka")
+        for path in driver.paths:
+            driver.explore.reader.open_document(path, focus=True)
+            await driver.until(lambda path=path: driver.explore.query_one(PreviewPane).path == path)  # type: ignore[misc]
+            await driver.until_focused(PreviewPane)
+            await assert_harmless(driver)
+            await driver.press("l", "G", "n", "l")
+            await assert_harmless(driver)
+        driver.explore.reader.open_document("memory/notes/note.md", focus=True)
+        await driver.until_shown(PreviewPane, f"Note {MARKUP}")
+        pane = driver.explore.query_one(PreviewPane)
+        assert pane.laid_out is not None
+        targets = [link.target for link in pane.laid_out.preview.links]
+        assert targets[-2:] == ["mallory", "nowhere <b> evil"]
+        while not pane.position.startswith(f"link {len(targets)}/"):
+            await driver.press("l")
+        await driver.press("enter")
+        await driver.until_shown(StatusLine, "nowhere <b> evil leads to no page")
+        await assert_harmless(driver)
+        await driver.press("h", "enter")
+        await driver.until_focused(EntityCard)
+
+
+@FEW_SIZES
+async def test_hostile_entity_card_has_no_effect(hostile: Path, size: Size) -> None:
+    async with running_hostile(hostile, size) as driver:
+        await driver.ask("mallory quokka")
+        await driver.press("escape", "e", "enter")
+        await driver.until_focused(EntityCard)
+        text = await assert_harmless(driver)
+        assert MARKUP in text
+        for _ in range(12):
+            await driver.press("pagedown")
+            await assert_harmless(driver)
+        card = driver.explore.query_one(EntityCard).card
+        assert card is not None
+        assert not controls_in(repr(card.facts[0].text))
+        assert MARKUP in card.facts[0].text
+
+
+@FEW_SIZES
+async def test_hostile_path_completions_have_no_effect(hostile: Path, size: Size) -> None:
+    async with running_hostile(hostile, size) as driver:
+        await driver.ask("mallory quokka")
+        await driver.press("escape", "f")
+        await driver.write("memory/notes/")
+        await driver.until(lambda: driver.status.hint)
+        await assert_harmless(driver)
+        await driver.press("tab")  # a name with control characters, which are not shown
+        await assert_harmless(driver)
+        for odd in ("memory/notes/[red]odd[-] \x1b[31m\u202e", "../\x1b[31m\u202ex", "\u202e"):
+            driver.explore.query_one(PathLine).value = ""
+            driver.app.post_message(events.Paste(odd))
+            await assert_harmless(driver)
+            await driver.press("down", "f")
+            await assert_harmless(driver)
+
+
+async def test_hostile_names_in_the_entity_picker_have_no_effect(hostile: Path) -> None:
+    async with running_hostile(hostile, WIDE) as driver:
+        await driver.ask("quokka")
+        await driver.press("escape", "a")
+        await driver.until(lambda: SHOWN_NAME in driver.screen_text())
+        await assert_harmless(driver)
+        await driver.until_focused(CommandInput)
+        await driver.write("mal")
+        await driver.until(lambda: SHOWN_NAME in driver.screen_text())
+        await assert_harmless(driver)
+        await driver.press("enter")
+        await driver.until_shown(EntityList, "pinned by you")
+
+
+async def test_hostile_text_in_notices_has_no_effect(hostile: Path) -> None:
+    async with running_hostile(hostile, WIDE) as driver:
+        await driver.ask("mallory quokka")
+        await driver.press("down")
+        for _ in driver.titles:
+            for key in ("y", "Y", "c", "C"):
+                await driver.press(key)
+                await assert_harmless(driver)
+            await driver.press("down")
+        await driver.press("e", "minus")
+        await driver.until_shown(EntityList, "muted by you")
+        await driver.press("z")
+        await driver.until_shown(StatusLine, f"muted: {SHOWN_NAME} as before")
+        await assert_harmless(driver)
+
+
+async def test_copied_text_has_no_control_characters(hostile: Path) -> None:
+    async with running_hostile(hostile, WIDE) as driver:
+        await driver.ask("mallory quokka")
+        path = "memory/notes/note.md"  # nothing is copied of a file with a hostile name
+        await driver.press("down")
+        driver.results.choose(driver.paths.index(path))
+        await driver.until(lambda: path in driver.explore.model.displayed.snippets)
+        await driver.press("c")
+        assert driver.app.clipboard
+        assert not controls_in(driver.app.clipboard)
+        await driver.press("Y")  # the path itself is copied unchanged
+        assert not controls_in(driver.app.clipboard.partition("](")[0])
+
+
+@FEW_SIZES
+async def test_hostile_pasted_query_has_no_effect(hostile: Path, size: Size) -> None:
+    async with running_hostile(hostile, size) as driver:
+        driver.app.post_message(events.Paste(ACTS))
+        await driver.until(lambda: driver.explore.query_one(QueryLine).value)
+        await assert_harmless(driver)
+        await driver.until(lambda: driver.explore.view is not None)
+        await driver.press("escape", "m", "m")
+        await assert_harmless(driver)
+        await driver.press("C")
+        await assert_harmless(driver)
+    async with running_hostile(hostile, size) as driver:  # now it is among the recent queries
+        await driver.until(lambda: "recent queries" in driver.screen_text() or size == TINY)
+        await assert_harmless(driver)
+        await driver.press("up")
+        await assert_harmless(driver)
+
+
+async def test_hostile_recent_queries_have_no_effect(tmp_path: Path) -> None:
+    root = write_hostile_base(tmp_path)
+    (root / ".kbx").mkdir()
+    (root / ".kbx/queries.jsonl").write_text(json.dumps({"query": ACTS}), encoding="utf-8")
+    async with starting(root, WIDE) as driver:
+        await driver.until_shown(ResultList, f"recent queries {MARKUP}")
+        await assert_harmless(driver)
+        await driver.press("up")
+        await driver.until_shown(QueryLine, MARKUP)
+        await assert_harmless(driver)
+
+
+async def test_hostile_errors_and_recent_bases_have_no_effect(hostile: Path) -> None:
+    watched = Watched()
+    async with running_hostile(hostile, WIDE, watched) as driver:
+        for fault in (IndexFault(f"broken {ACTS}"), ValueError(f"odd {ACTS}")):
+            watched.faults["retrieve"] = fault
+            driver.explore.query_one(QueryLine).value = f"{fault}"[:5]
+            await driver.until_shown(StatusLine, MARKUP)
+            await assert_harmless(driver)
+            driver.explore.query_one(QueryLine).value = ""
+        await driver.press("escape", "b")
+        await driver.until_shown(ChoiceList, "[red]kb[-] evil")
+        await assert_harmless(driver)
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        f"[keys]\n{json.dumps(ACTS)} = 'x'\n",
+        f"[keys]\n'mode.next' = {json.dumps(ACTS)}\n",
+        f"[search]\nhierarchy_alpha = {json.dumps(ACTS)}\n",
+        f"[search]\n{json.dumps(ACTS)} = 1\n",
+        f"[search]\n{ACTS}\n",
+    ],
+    ids=["command", "key", "value", "setting", "toml"],
+)
+async def test_hostile_kbx_toml_has_no_effect(tmp_path: Path, toml: str) -> None:
+    root = write_hostile_base(tmp_path)
+    (root / "kbx.toml").write_text(toml, encoding="utf-8", newline="")
+    async with starting(root, NARROW) as driver:
+        await driver.until(lambda: driver.explore.model.summary is not None or driver.status.error)
+        await assert_harmless(driver)
+        await driver.press("escape", "question_mark")
+        await assert_harmless(driver)
+
+
+async def test_why_pane_shows_a_path_with_a_line_break(hostile: Path) -> None:
+    async with running_hostile(hostile, WIDE) as driver:
+        await driver.ask("mallory other quokka")
+        odd = next(row for row, path in enumerate(driver.paths) if "\n" in path)
+        driver.results.choose(odd)
+        await driver.until_shown(WhyPane, "[red]odd[-]", "name.md")
+
+
+VERA = "memory/people/vera-sand.md"
+PAGE = """---
+role: Keeper of the harbour tower # redacted
+---
+# Vera Sand
+
+Vera keeps the lighthouse ledger.
+
+## Facts
+- [2026-01-01] Lighthouse keeper since the spring
+- [2026-01-02] The key lies behind [[Ada]]'s clock #redacted
+
+## Open Items
+- [ ] Paint the tower door (redacted)
+"""
+CELLAR = "---\nstatus: redacted\n---\n# Cellar\n\nBarrels of the lighthouse cellar.\n"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("greyed")
+    for name, text in ((VERA, PAGE), ("memory/notes/cellar.md", CELLAR)):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    with KnowledgeBase(root) as kb:
+        kb.index()
+    return root
+
+
+def looks_of(line: Line) -> set[str]:
+    """Return the looks of the words of a line."""
+    return {span.look for span in line if any(map(str.isalpha, span.text))}
+
+
+def line_with(lines: list[Line], text: str) -> Line:
+    (line,) = (line for line in lines if text in "".join(span.text for span in line))
+    return line
+
+
+def drawn(pane: PreviewPane | EntityCard | KnownList | ExpertList) -> list[Line]:
+    return [pane.line_at(y, 100) for y in range(pane.count_lines())]
+
+
+async def open_first(driver: Driver, query: str) -> PreviewPane:
+    await driver.ask(query)
+    await driver.press("down", "enter")
+    await driver.until_focused(PreviewPane)
+    return driver.explore.query_one(PreviewPane)
+
+
+async def test_preview_greys_redacted_lines_and_hides_none(base: Path) -> None:
+    async with running(base, WIDE) as driver:
+        pane = await open_first(driver, "vera sand")
+        await driver.press("U")  # the aliases stand in the frontmatter
+        await driver.until(lambda: "harbour tower" in str(drawn(pane)))
+        lines = drawn(pane)
+        assert pane.laid_out.preview.lines == tuple(PAGE.replace("[[Ada]]", "Ada").split("\n"))
+        for text in ("harbour tower", "The key lies behind Ada's clock", "Paint the tower door"):
+            assert looks_of(line_with(lines, text)) <= {"dim", "match"}
+        assert "text" in looks_of(line_with(lines, "Lighthouse keeper"))
+
+
+async def test_snippets_of_redacted_lines_and_pages_are_greyed(base: Path) -> None:
+    async with running(base, WIDE) as driver:
+        results = driver.results
+        await driver.ask("barrels in the cellar")
+        await driver.until_shown(ResultList, "Barrels of the lighthouse cellar.")
+        row = next(row for row, result in enumerate(results.rows) if result.title == "Cellar")
+        assert looks_of(results.row_line(row, 1, 100)) == {"rule"}
+        await driver.ask("lighthouse ledger")
+        await driver.until_shown(ResultList, "Vera keeps the lighthouse ledger")
+        row = next(row for row, result in enumerate(results.rows) if result.path == VERA)
+        line = results.row_line(row, 1, 300)
+        assert looks_of(line) == {"dim", "strong", "rule"}
+        greyed = "".join(span.text for span in line if span.look == "rule").split()
+        said = " ".join(greyed)
+        assert "The key lies behind Ada's clock" in said
+        assert "spring" not in said
+
+
+async def test_card_greys_redacted_fields_facts_and_items(base: Path) -> None:
+    async with running(base, WIDE) as driver:
+        driver.explore.reader.open_card("person:vera-sand")
+        await driver.until_focused(EntityCard)
+        card = driver.explore.query_one(EntityCard)
+        await driver.until(lambda: drawn(card))
+        lines = drawn(card)
+        for text in ("Keeper of the harbour tower", "The key lies behind", "Paint the tower door"):
+            assert "text" not in looks_of(line_with(lines, text))
+        assert "text" in looks_of(line_with(lines, "Lighthouse keeper"))
+
+
+async def test_known_list_greys_a_redacted_field(base: Path) -> None:
+    async with reviewing(base) as review:
+        await review.press("slash")
+        review.driver.app.post_message(events.Paste("Vera Sand: keeper of the harbour tower"))
+        await review.until(lambda: "Keeper of the harbour tower" in review.known)
+        lines = drawn(review.screen.query_one(KnownList))
+        known = next(line for line in lines if "Keeper of the harbour" in line[-2].text)
+        assert known[-2].look == "dim"
+        assert line_with(lines, "   redacted   Vera Sand")
+
+
+async def test_experts_grey_a_redacted_claim_and_show_its_text(base: Path) -> None:
+    async with running(base, WIDE) as driver:
+        await driver.press("f3")
+        await driver.until_focused(TopicLine)
+        driver.app.screen.query_one(TopicLine).value = "keeper key clock"
+        experts = driver.app.screen.query_one(ExpertList)
+        await driver.until(lambda: experts.rows)
+        await driver.press("down", "enter")
+        await driver.until(lambda: len(experts.rows) > 1)
+        claim = line_with(drawn(experts), "The key lies behind")
+        assert looks_of(claim) <= {"rule", "dim"}

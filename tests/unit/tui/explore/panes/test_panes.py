@@ -1,0 +1,91 @@
+"""Lines of the panes of explore."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.formatting import stacked_bar
+from kbx_tui.tui.drawing.lines import width_of
+from kbx_tui.tui.explore.entity_list import (
+    count_passing,
+    entity_line,
+    entity_strip_line,
+    reasons,
+    score_text,
+    threshold_line,
+)
+from kbx_tui.tui.explore.result_list import Columns, result_line
+from kbx_tui.tui.explore.view import EntityRow, ResultRow
+from kbx_tui.tui.explore.why_pane import weight_text
+
+names = st.text(alphabet="abc é港🛳", max_size=60)
+
+
+def entity(name: str = "Alice Chen", score: float = 1.0, kept: bool = True) -> EntityRow:
+    return EntityRow("person:a", name, "person", "", score, kept, "name “alice”")
+
+
+@given(names, st.integers(30, 60))
+def test_an_entity_fills_its_line_exactly(name: str, width: int) -> None:
+    assert width_of(entity_line(entity(name), width)) == width
+
+
+def test_the_threshold_is_drawn_between_kept_and_other_entities() -> None:
+    entities = (entity(), entity("Platform", 0.41, kept=False))
+    assert count_passing(entities, 0.5) == 1
+    text = "".join(span.text for span in entity_strip_line(entities, 0.5, 80))
+    assert text == " ● Alice Chen 1.00 ┊ .50 ┊ ○ Platform .41"
+    assert width_of(threshold_line(0.5, 34)) == 34
+
+
+def test_score_just_below_the_threshold_is_not_shown_as_the_threshold() -> None:
+    assert score_text(0.4496, 0.45) == ".449"
+    assert score_text(0.45, 0.45) == ".45"
+    assert score_text(0.44, 0.45) == ".44"
+    assert score_text(0.9999, 1.0) == ".999"
+
+
+def test_reason_names_why_an_entity_above_the_threshold_is_left_out() -> None:
+    left_out = replace(entity(kept=False), left_out="only the best 5 count")
+    assert reasons(left_out) == "only the best 5 count, name “alice”"
+
+
+unit = st.floats(0.0, 1.0)
+titles = st.text(alphabet="abc é港🛳", max_size=60)
+
+
+@given(
+    titles,
+    unit,
+    unit,
+    st.integers(40, 120),
+    st.integers(-30, 30),
+    st.sampled_from("› ◆"),
+    st.sampled_from(("", "changed", "no vector")),
+)
+def test_a_result_fills_its_line_exactly(
+    title: str, document: float, entity: float, width: int, move: int, sign: str, badge: str
+) -> None:
+    parts = document / 2, entity / 4, entity / 4
+    result = ResultRow(7, "p.md", title, "2026-03-17", 12, sum(parts), *parts, known_item="")
+    line = result_line(result, Columns.of(width, 200), move, sign, badge=badge)
+    assert width_of(line) == width
+    assert f" ! {badge}" in "".join(span.text for span in line) or not badge
+
+
+@given(unit, unit, st.integers(1, 40))
+def test_a_bar_is_as_long_as_the_score(document: float, entity: float, width: int) -> None:
+    document, entity = document / 2, entity / 2
+    assert len("".join(stacked_bar(document, entity, width))) == min(
+        round((document + entity) * width), width
+    )
+
+
+@given(st.floats(0.0, 1.0))
+def test_a_weight_of_many_digits_is_shown_in_full(weight: float) -> None:
+    shown = Fraction(weight_text(round(weight, 6)) or "0")
+    assert abs(shown - Fraction(weight)) <= Fraction(1, 10**6)

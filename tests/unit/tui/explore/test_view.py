@@ -1,0 +1,96 @@
+"""Why nothing was found, and what a base offers before a query."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.search.evidence.evidence import Signal
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.drawing.cell_text import longest_fitting
+from kbx_tui.tui.drawing.lines import Line
+from kbx_tui.tui.explore.answer_display import has_only_common_words, no_query, no_results
+from kbx_tui.tui.explore.chips import mode_candidates
+from kbx_tui.tui.explore.presenting import signal_words
+from kbx_tui.tui.explore.view import BaseSummary, ExploreView, Mode, ScopeView
+
+
+def text_of(lines: list[Line]) -> str:
+    return " ".join("".join(span.text for span in line) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_common"),
+    [("the", True), ("what of it", True), ("the plan", False), ("", False), ("?!", False)],
+)
+def test_words_that_nearly_every_text_has_are_recognised(query: str, is_common: bool) -> None:
+    assert has_only_common_words(query) is is_common
+
+
+def test_a_query_of_common_words_is_said_to_be_one() -> None:
+    mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
+    view = ExploreView("the", mode, 0.5, (), (), 0, ScopeView("", 63, 63), "", "")
+    shown = text_of(no_results(view, Keymap())(200))
+    assert "only words that nearly every text has" in shown
+    assert "None of the 63 documents" not in shown
+
+
+def test_a_base_without_documents_is_said_to_have_none() -> None:
+    mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
+    view = ExploreView("plan", mode, 0.5, (), (), 0, ScopeView("", 0, 0), "", "")
+    assert "This knowledge base holds no document." in text_of(no_results(view, Keymap())(200))
+
+
+def test_a_base_is_summed_up_and_offers_its_own_queries() -> None:
+    summary = BaseSummary(
+        "demo", "/demo", True, 45, 4, contents="41 notes, 4 people", queries=("who is Ann?", "plan")
+    )
+    shown = text_of(no_query(summary, key="↑")(80))
+    assert "for example  who is Ann?" in shown
+    assert "↑ asks the next of them" in shown
+    assert "41 notes, 4 people" in shown
+    one = text_of(no_query(summary, ("plan",), "↑")(80))
+    assert "recent queries  plan" in one
+    assert "↑ asks it" in one
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [
+        (
+            Mode("two-pass", "Alice Chen + Migration", "default", 9.4, 1.0),
+            "two-pass · Alice Chen + Migration · 9 ms",
+        ),
+        (
+            Mode("two-pass", "Alice Chen", "seed", 9.4, 1.0),
+            "two-pass, seed · Alice Chen · 9 ms",
+        ),
+        (Mode("flat", "no entity named", "default", 12.0, 1.0), "flat · no entity named · 12 ms"),
+        (Mode("fast", "", "default", 3.0, 1.0), "fast · 3 ms"),
+        (
+            Mode("flat", "switched off", "default", 3.0, 0.34),
+            "flat · switched off · meaning 34 % · 3 ms",
+        ),
+        (
+            Mode("fast", "", "default", 3.0, 1.0, is_cut=True),
+            "fast · first 2,000 characters · 3 ms",
+        ),
+    ],
+    ids=["two-pass", "seed", "flat", "fast", "vectors-incomplete", "cut"],
+)
+def test_badge_shows_mode_reason_and_time(mode: Mode, text: str) -> None:
+    assert mode_candidates(mode)[0] == text
+
+
+def test_small_badge_keeps_mode_and_reason() -> None:
+    mode = Mode("flat", "entities below the threshold", "default", 12.0, 1.0)
+    assert longest_fitting(mode_candidates(mode), 24) == "flat · below threshold"
+    assert longest_fitting(mode_candidates(mode), 6) == "flat"
+
+
+def test_several_facts_are_counted() -> None:
+    signals = [Signal("name", 1.0, "alice"), Signal("fact", 0.4, "a"), Signal("fact", 0.3, "b")]
+    assert signal_words(signals) == "name “alice”, 2 facts"
+
+
+def test_escape_sequences_are_removed_from_signals() -> None:
+    assert "\x1b" not in signal_words([Signal("fact", 0.4, "\x1b[2Jgone")])

@@ -1,0 +1,70 @@
+"""What is judged next, and the line that measures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.search.request import Tuning
+from kbx_tui.tui.judging.grades import judging_order
+from kbx_tui.tui.judging.live_measure import LiveMeasure, SearchSettings, measure_candidates
+
+
+def test_equal_rankings_are_judged_from_the_top() -> None:
+    assert judging_order("abc", "abc", judged=set()) == ["a", "b", "c"]
+
+
+def test_judged_documents_are_left_out() -> None:
+    assert judging_order("abc", "abc", judged={"a", "c"}) == ["b"]
+
+
+def test_document_that_only_one_ranking_has_comes_before_one_that_moved() -> None:
+    assert judging_order("abx", "bay", judged=set()) == ["x", "y", "a", "b"]
+
+
+def test_higher_ranks_weigh_more() -> None:
+    assert judging_order("xbcdef", "bcdefx", judged=set())[0] == "x"
+    assert judging_order("abcdef", "abcdfe", judged=set())[:2] == ["e", "f"]
+
+
+def test_only_the_first_ten_of_either_count() -> None:
+    now, start = [f"n{rank}" for rank in range(20)], [f"s{rank}" for rank in range(20)]
+    assert len(judging_order(now, start, judged=set())) == 20
+
+
+def test_nothing_is_left_when_all_are_judged() -> None:
+    assert judging_order("ab", "ba", judged={"a", "b"}) == []
+
+
+A = SearchSettings(Tuning())
+B = SearchSettings(replace(Tuning(), alpha=0.7))
+QUERIES = tuple(JudgedQuery(q, q, "own", {"a.md": 1}, frozenset()) for q in ("x", "y", "z"))
+MEASURE = LiveMeasure(A, B, QUERIES, (0.5, 0.5, 1.0), (0.8, 0.5, 0.9), (1.0, 0.5, 0.0), 0)
+
+
+def test_changed_settings_are_shown_beside_the_start() -> None:
+    assert measure_candidates(MEASURE)[1] == (
+        "nDCG@10 .73 (start .67), 1 better, 1 worse, judged@10 50 %"
+    )
+
+
+def test_settings_of_a_are_shown_alone() -> None:
+    same = replace(MEASURE, current=A, start=MEASURE.now)
+    assert measure_candidates(same)[0] == "nDCG@10 .73 over 3 judged queries, judged@10 50 %"
+
+
+def test_queries_for_which_there_was_no_memory_are_counted() -> None:
+    assert "no memory for 2 more" in measure_candidates(replace(MEASURE, left_out=2))[0]
+
+
+def test_shorter_wordings_come_later() -> None:
+    lengths = [len(text) for text in measure_candidates(MEASURE)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] <= 40
+
+
+def test_settings_in_words() -> None:
+    assert B.words() == "two-pass, alpha .70, threshold .50"
+    assert SearchSettings(replace(Tuning(), hierarchy=False)).words() == "flat"
+    assert SearchSettings(Tuning(), is_fast=True).words() == "fast"
+    assert SearchSettings(Tuning.seed()).words().endswith("ranking of the seed")

@@ -1,0 +1,111 @@
+"""Tabs, and the steps of the tour."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbx_tui.tui.app import mode_class
+from kbx_tui.tui.commands.keymap import Keymap, command_by_id
+from kbx_tui.tui.drawing.lines import width_of
+from kbx_tui.tui.shell.mode_tabs import MARK, TABS, fit_tabs, tab_at, tab_line, tab_texts
+from kbx_tui.tui.shell.tour import STEPS, Tour
+
+BASE = ("acme", "5,706 documents")
+COUNTS = {"dedup": "(3)"}
+
+
+def shown(width: int, current: str = "explore", keymap: Keymap | None = None) -> str:
+    texts, right = fit_tabs(tab_texts(current, keymap or Keymap(), COUNTS), BASE, width)
+    line = "".join(span.text for span in tab_line(texts))
+    return f"{line} | {right}"
+
+
+def test_every_mode_has_a_tab_and_every_tab_a_screen() -> None:
+    modes = [tab.mode for tab in TABS if tab.mode not in ("explore", "together")]
+    assert [mode_class(mode).MODE for mode in modes] == modes
+
+
+def test_tabs_shrink_with_the_width() -> None:
+    full = " › F1 Explore   F2 Drafts (3)   F3 Experts   F4 Tune   F5 Index"
+    assert shown(100) == f"{full} | acme · 5,706 documents"
+    assert shown(72) == f"{full} | acme"
+    assert shown(64) == f"{full} | "
+    assert shown(50) == " › F1 Explore   F2 (3)   F3   F4   F5 | acme"
+    assert shown(35) == " › F1 Explore   F2   F3   F4   F5 | "
+
+
+def test_the_name_is_shown_where_several_bases_are_open() -> None:
+    texts = tab_texts("dedup", Keymap(), {"together": "(2)"})
+    shorter, right = fit_tabs(texts, BASE, 80)
+    assert [text.words for text in shorter] == ["", "Drafts", "", "", "", "(2)"]
+    assert right == "acme · 5,706 documents"
+    assert fit_tabs(texts, ("", ""), 80)[0] is texts[0]
+
+
+@pytest.mark.parametrize("width", [20, 30, 50, 80, 140])
+def test_current_tab_is_always_named_and_marked(width: int) -> None:
+    for tab in TABS:
+        texts, _ = fit_tabs(tab_texts(tab.mode, Keymap(), COUNTS), BASE, width)
+        (marked,) = (text for text in texts if text.is_current)
+        assert marked.mode == tab.mode
+        assert marked.words.startswith(tab.title)
+        assert marked.spans[0].text == MARK
+
+
+def test_switching_modes_moves_no_tab() -> None:
+    starts = {shown(100, mode).index("F3") for mode in ("explore", "dedup", "experts", "tune")}
+    assert len(starts) == 1
+
+
+def test_compare_has_a_tab_only_while_it_is_shown() -> None:
+    assert "Compare" not in shown(100)
+    assert "› d Compare" in shown(100, "compare")
+
+
+def test_tabs_show_the_keys_of_kbx_toml() -> None:
+    assert "ctrl+e Experts" in shown(100, keymap=Keymap({"mode.experts": "ctrl+e"}))
+
+
+def test_tab_is_found_at_its_cells() -> None:
+    texts, _ = fit_tabs(tab_texts("explore", Keymap(), COUNTS), BASE, 100)
+    line = "".join(span.text for span in tab_line(texts))
+    at = tab_at(texts, line.index("Experts"))
+    assert at is not None
+    assert at.mode == "experts"
+    assert tab_at(texts, width_of(tab_line(texts))) is None
+
+
+def test_each_step_waits_for_its_key() -> None:
+    keymap = Keymap({"alpha.more": "ctrl+g"})
+
+    def keys_of(command_id: str) -> tuple[str, ...]:
+        return keymap.keys(command_by_id(command_id))
+
+    tour = Tour()
+    assert tour.words(keymap.key_of, "row 5") == ""
+    tour.start()
+    shown = []
+    while tour.step is not None:
+        assert not tour.take("f9", keys_of)
+        shown.append(tour.words(keymap.key_of, "row 5"))
+        assert tour.take(keys_of(tour.step.command)[0], keys_of)
+    assert len(shown) == len(STEPS) == 6
+    assert shown[2].startswith("3/6  Press ctrl+g and watch row 5 move")
+    tour.start()
+    tour.end()
+    assert tour.words(keymap.key_of, "") == ""
+
+
+def test_a_press_that_moves_nothing_asks_for_another() -> None:
+    keymap, tour = Keymap(), Tour()
+
+    def keys_of(command_id: str) -> tuple[str, ...]:
+        return keymap.keys(command_by_id(command_id))
+
+    tour.start()
+    for step in STEPS[:2]:
+        assert tour.take(keys_of(step.command)[0], keys_of)
+    tour.wait("f9", keys_of)
+    assert tour.words(keymap.key_of, "row 5").startswith("3/6  Press ]")
+    tour.wait(keys_of(STEPS[2].command)[0], keys_of)
+    assert tour.words(keymap.key_of, "row 5").startswith("3/6  No row has moved yet. Press ] again")

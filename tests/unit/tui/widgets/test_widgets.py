@@ -1,0 +1,74 @@
+"""The slider and the status line."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbx_tui.drafting.decided_pairs import ThresholdMetrics
+from kbx_tui.tui.dedup.words import metrics_note
+from kbx_tui.tui.widgets.number_slider import (
+    NOTE_FROM,
+    STEPS,
+    NumberSlider,
+    SliderLayout,
+    cell_of,
+    position_at,
+)
+from kbx_tui.tui.widgets.status_line import StatusLine, seconds_to_read
+
+
+@given(st.integers(0, STEPS), st.integers(2, 120))
+def test_a_click_on_the_knob_moves_it_by_less_than_a_cell(position: int, track: int) -> None:
+    clicked = position_at(cell_of(position, track), track)
+    assert abs(clicked - position) <= STEPS / (track - 1)
+
+
+@given(st.integers(-50, 200), st.integers(1, 120))
+def test_a_click_beside_the_track_stays_in_range(cell: int, track: int) -> None:
+    assert 0 <= position_at(cell, track) <= STEPS
+
+
+@given(st.integers(0, STEPS), st.integers(24, 160))
+def test_the_slider_fits_its_width(position: int, width: int) -> None:
+    layout = SliderLayout.of(width, "threshold", ("entity", "document"))
+    assert layout.start + layout.track <= width
+
+
+@pytest.mark.parametrize("width", [NOTE_FROM, 118, 138])
+def test_no_figure_of_the_longest_note_is_cut(width: int) -> None:
+    slider = NumberSlider("threshold", 0.9)
+    slider.note = metrics_note(ThresholdMetrics(20, 1.0, 1.0))
+    line = "".join(span.text for span in SliderLayout.of(width, "threshold", ("", "")).line(slider))
+    assert "precision 1.00 recall 1.00 o" in line
+
+
+def lines(status: StatusLine, width: int = 30) -> list[str]:
+    return ["".join(span.text for span in line) for line in status.lines(width)]
+
+
+def test_error_differs_from_a_notice_by_its_sign() -> None:
+    status = StatusLine()
+    status.error = "no disk"
+    assert lines(status) == [" ✗ no disk"]
+    status.notice = "saved"
+    assert lines(status) == [" saved"]
+    status.notice = ""
+    assert lines(status) == [" ✗ no disk"]
+
+
+def test_long_text_that_has_been_read_takes_one_line() -> None:
+    status = StatusLine()
+    status.note = "the index in .kbx/index is damaged; `kbx index --full` rebuilds it"
+    (line,) = lines(status)
+    assert line == " the index in .kbx/index is…"
+
+
+def test_without_a_text_the_line_is_blank() -> None:
+    assert lines(StatusLine()) == []
+
+
+def test_longer_texts_stay_longer() -> None:
+    assert seconds_to_read("saved", 4.0) == 4.0
+    assert seconds_to_read("x" * 150, 4.0) == 11.0

@@ -107,7 +107,6 @@ def open_cross_encoder(
 
 
 def _read_max_tokens(folder: Path) -> int:
-    """Return the limit of tokens of the model in ``folder``, at most 512; 512 if it states none."""
     try:
         config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -23,8 +23,6 @@ Pooling = Literal["MEAN", "CLS", "LAST_TOKEN"]
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """A model with its files on disk."""
-
     name: str
     """Stored with the index; differs for models with different vectors."""
     folder: Path
@@ -34,9 +32,7 @@ class ModelSource:
     fastembed_name: str | None = None
     """Name in fastembed, which implies pooling; None for a folder of the user."""
     model_file: str = "model.onnx"
-    """The ONNX file, relative to ``folder``."""
     pooling: Pooling = "MEAN"
-    """How to combine token vectors; only used without ``fastembed_name``."""
 
 
 BUNDLED = ModelSource(
@@ -65,14 +61,12 @@ def from_folder(folder: Path) -> ModelSource:
 
 
 def find_model_file(folder: Path) -> Path | None:
-    """Return the ONNX file in ``folder``: one of the usual names, else the first; None if none."""
     usual = [folder / name for name in ("model.onnx", "onnx/model.onnx", "model_optimized.onnx")]
     candidates = (*usual, *sorted(folder.glob("*.onnx")))
     return next((path for path in candidates if path.is_file()), None)
 
 
 def _read_pooling(folder: Path) -> Pooling:
-    """Return the pooling in the sentence-transformers configuration, MEAN without one."""
     path = folder / "1_Pooling" / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
@@ -103,7 +97,6 @@ MAX_TOKENS = 256
 """Limit of tokens per chunk: the length at which the bundled model was trained."""
 
 BATCH_CHARACTERS = 100_000
-"""Characters tokenized at once when tokens are counted."""
 
 
 def encodable(texts: Sequence[str]) -> list[str]:
@@ -141,7 +134,6 @@ class TokenCounter:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[tuple[int, str]]]:
-    """Yield pieces of texts, each with the index of its text, up to `BATCH_CHARACTERS` together."""
     batch, characters = list[tuple[int, str]](), 0
     for index, text in enumerate(texts):
         for start in range(0, len(text), BATCH_CHARACTERS):
@@ -189,7 +181,6 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 
 OFFLINE_HINT = 'model = "bundled" works offline'
-"""End of every message about a model that is not available."""
 
 
 def brief(error: Exception) -> str:

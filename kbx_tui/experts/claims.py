@@ -38,8 +38,6 @@ _ABOUT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A fact line and the entities it is about."""
-
     fact: Fact
     """Without its `confirmed:` note; its date is that of its last confirmation, else its own, its
     page's or its file's, and may be empty."""
@@ -50,7 +48,6 @@ class Claim:
 
 
 def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
-    """Return all claims of the base, of any status, sorted by page and line."""
     table = index.store.rows("facts", FACT_COLUMNS, "kind = 'fact'")
     facts = sorted(map(fact_from_row, table.to_pylist()), key=lambda fact: (fact.path, fact.line))
     pages = _pages(index, {fact.path for fact in facts})
@@ -127,13 +124,10 @@ _CJK_RUN = re.compile(f"{CJK_CHARACTER}+")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A parsed topic."""
-
     text: str
     stems: frozenset[str]
     """Stems of its content words; of all its words when it has no content word."""
     cjk_runs: frozenset[str]
-    """Runs of Chinese, Japanese or Korean characters, which texts do not separate by spaces."""
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -192,7 +186,6 @@ class ClaimMatcher:
         return {position: len(words) / size for position, words in sorted(held.items())}
 
     def named_by(self, topic: Topic) -> Iterator[tuple[str, frozenset[str]]]:
-        """Yield each entity that the topic names, and the topic's stems and runs in its name."""
         whole = f" {name_key(topic.text)} "
         for key, entity_id in self._names:
             if whole in key:

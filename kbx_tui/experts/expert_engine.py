@@ -29,7 +29,6 @@ from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.results.answer import cut_query_notes, vector_notes, wide_scope_notes
 
 Receipts = defaultdict[str, list[Receipt]]
-"""Receipts by entity id."""
 
 
 class ExpertEngine:
@@ -133,7 +132,6 @@ def _document_receipt(snapshot: Snapshot, row: int, contribution: float) -> Rece
 
 
 NAME_SHOWN = 40
-"""Characters of an unknown weight that are quoted."""
 
 
 def with_notes(
@@ -143,11 +141,6 @@ def with_notes(
     evidence: Evidence | None,
     outdated: Sequence[str],
 ) -> ExpertRanking:
-    """Return a ranking with its notes.
-
-    `topic` and `weight` are those asked for, `evidence` what a ranking by relevance is based on,
-    `outdated` what the index lacks.
-    """
     notes = [*cut_query_notes(topic), *_unknown_weight(weight), *_dates_of_files(ranking)]
     if ranking.is_relative:
         notes.append("ages are counted from the newest date in the base, not from today")
@@ -165,7 +158,6 @@ def _unknown_weight(weight: Any) -> Iterator[str]:
 
 
 def _dates_of_files(ranking: ExpertRanking) -> Iterator[str]:
-    """Yield how many claims count as recent as their file, if dates matter."""
     if ranking.weight != "recency":
         return
     receipts = {

@@ -31,13 +31,10 @@ from kbx_tui.search.evidence.evidence import Evidence, LinkedDocuments
 
 TOP_CLAIMS = 3
 DIGITS = 6
-"""Decimal places of a score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """One claim of an expert and its contribution to the score."""
-
     claim_id: int | str
     """The id of a fact, or for the weight `relevance` that of a document, as text."""
     text: str
@@ -56,22 +53,17 @@ class Receipt:
 
     @property
     def is_partial(self) -> bool:
-        """Whether it holds only some of the topic's words."""
         return self.share < 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Expert:
-    """An entity ranked by its claims on a topic."""
-
     entity_id: str
     name: str
     type: str
     claim_count: int
     citation_count: int
-    """Distinct sources of its claims."""
     score: float
-    """Sum of the contributions, rounded to 6 places."""
     top_claim_ids: tuple[int | str, ...]
     """At most three, largest contribution first."""
     receipts: tuple[Receipt, ...]
@@ -81,14 +73,11 @@ class Expert:
 
     @property
     def full_claim_count(self) -> int:
-        """Number of claims that hold every word of the topic."""
         return sum(not receipt.is_partial for receipt in self.receipts)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertRanking:
-    """Experts on a topic, best first."""
-
     topic: str
     weight: Weight
     """The weight used: `count` in place of an unknown one."""
@@ -102,7 +91,6 @@ class ExpertRanking:
     in_scope: int = 0
     """Number of claims that were looked through, whatever their status."""
     notes: tuple[str, ...] = ()
-    """Sentences for the user: an unknown weight, missing dates, why nobody was found."""
 
 
 def rank_experts(
@@ -172,14 +160,12 @@ Relevance = Mapping[int, float]
 
 
 def parse_weight(name: object) -> Weight:
-    """Return the weight with this name, `count` for anything else."""
     return next((weight for weight in WEIGHTS if weight == name), "count")
 
 
 def contribution_function(
     weight: Weight, now: date, half_life_days: float
 ) -> Callable[[Claim], float]:
-    """Return the function from a claim to its contribution on the day `now`, 0 or more."""
     if weight == "recency":
         return lambda claim: decay(claim.fact.date, now, half_life_days)
     if weight == "citation":
@@ -217,7 +203,6 @@ def most_relevant(evidence: Evidence, snapshot: Snapshot) -> Relevance:
 
 
 def contributions(relevance: Relevance, linked: LinkedDocuments) -> dict[int, float]:
-    """Return what each relevant document adds to the entity it is linked to, by row."""
     return {
         row: relevance[row] ** RELEVANCE_POWER * strength**STRENGTH_POWER
         for row, strength in zip(linked.rows.tolist(), linked.strengths.tolist(), strict=True)

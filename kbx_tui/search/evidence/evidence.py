@@ -41,8 +41,6 @@ SignalKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One reason why an entity fits the query."""
-
     kind: SignalKind
     score: float
     """0..1."""
@@ -81,7 +79,6 @@ class EntityCandidate:
 
     @property
     def is_named_thing(self) -> bool:
-        """True when the query names it and it is neither a person nor a team."""
         return self.named and self.type not in PEOPLE
 
 
@@ -92,7 +89,6 @@ class LinkedDocuments:
     rows: Rows
     """Rows of the Evidence, ascending and distinct."""
     strengths: Scores
-    """`link_strength` of each, 0..1."""
     reasons: tuple[str, ...]
     """Why each is linked, for display: `attendee`, `title, 4 mentions`."""
     propagated: Flags | None = None
@@ -144,8 +140,6 @@ class FeedbackDocument:
 
 @dataclass(frozen=True, slots=True)
 class UnknownName:
-    """A name in a filter that no entity has."""
-
     name: str
     similar: str
     """The name of the entity that may have been meant; empty if none is similar."""
@@ -169,7 +163,6 @@ class Topic:
     """
 
     full_relevance: float
-    """Relevance from which a document answers the topic fully, above 0."""
     thing_share: float = 0.0
     """Share of the topic, by how rare its words are, that is names of things; 0..1."""
     weight: float = 1.0
@@ -212,8 +205,6 @@ class Topic:
 
 
 class DateMatch(IntEnum):
-    """What makes a document one of the time asked for."""
-
     NONE = 0
     SOON_AFTER = 1
     NAMED = 2
@@ -231,8 +222,6 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class PreferredDates:
-    """Date words of a query, and the period that they mean."""
-
     text: str
     """As typed: `in March`."""
     first: str
@@ -264,7 +253,6 @@ class DatePreference:
     """
 
     dates: tuple[PreferredDates, ...]
-    """At least one; a document of any of these periods is preferred."""
     matches: NDArray[np.int8]
     """`DateMatch` of each document in scope, shape (n,)."""
     full_relevance: float | None
@@ -346,9 +334,7 @@ class Scope:
     path: str
     """Path filter as given, empty for all."""
     filters: Filters
-    """The other filters."""
     in_scope: int
-    """Documents that pass the filters."""
     total: int
     candidates: int | None = None
     """How many of them were scored, in a scope too wide to compare every chunk in meaning
@@ -359,13 +345,11 @@ class Scope:
     asked_about: frozenset[str] = frozenset()
     """Paths of documents beside the candidates, scored because `SearchRequest.also` has them."""
     unknown_names: tuple[UnknownName, ...] = ()
-    """Names in typed filters that no entity has."""
     left_out: int = 0
     """Documents that pass the other filters and are muted."""
 
     @property
     def complete(self) -> bool:
-        """True when every document in scope was scored."""
         return self.candidates is None
 
 
@@ -378,7 +362,6 @@ class Evidence:
     document_query: str
     """Query of pass 2: what was searched for, without people and teams named outright."""
     generation: int
-    """Generation of the index that was read."""
     scope: Scope
     entities: tuple[EntityCandidate, ...]
     """At most 20 found by pass 1, best first, whatever the threshold; then those only pinned."""
@@ -416,7 +399,6 @@ class Evidence:
     without_vector: int = 0
     """Number of texts that cannot be found by meaning yet."""
     reranker: RerankerScores | None = None
-    """Scores of the reranker, where it was asked for some."""
     date_preference: DatePreference | None = None
     """The dates that the query asks for; None if it holds none, or dates are not read."""
     undated: tuple[str, ...] = ()

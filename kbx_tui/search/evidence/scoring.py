@@ -44,7 +44,6 @@ class QueryVariant:
     raw_lexical: Scores
     """BM25, one per scored document."""
     lexical_weight: float
-    """Weight of the lexical score in the relevance, 0..1."""
 
 
 @dataclass(frozen=True)  # without slots: `lexical` is kept
@@ -58,11 +57,9 @@ class Scoring:
     documents: ScoredDocuments
     variants: Mapping[str, QueryVariant]
     propagation_share: float
-    """Share of a score difference that propagates to an adjacent part, 0..1."""
 
     @cached_property
     def lexical(self) -> tuple[ComponentScores, ComponentScores]:
-        """The scores without cosines, for the query as typed and for that of pass 2."""
         scores = [self.components(query, None) for query in self.variants]
         return scores[0], scores[-1]
 
@@ -145,7 +142,6 @@ class Continuations:
         )
 
     def propagate_links(self, linked: LinkedDocuments, share: float) -> LinkedDocuments:
-        """Return the documents of an entity together with the parts adjacent to them."""
         size = len(self.rows)
         if not size or not share or not len(linked.rows):
             return linked
@@ -177,9 +173,7 @@ class ScoredDocuments:
     """The documents to score: those in scope, and the parts adjacent to them."""
 
     flags: Flags
-    """Flags over all documents of the base."""
     rows: Rows
-    """The flagged rows, ascending."""
     in_scope: Rows
     """Positions in `rows` of the documents in scope, ascending."""
     parts: Rows
@@ -189,13 +183,11 @@ class ScoredDocuments:
 
     @classmethod
     def without_continuations(cls, in_scope: Flags, rows: Rows) -> Self:
-        """Select the documents in scope alone; `rows` are those that `in_scope` flags."""
         nothing = np.empty(0, np.int64)
         return cls(in_scope, rows, np.arange(len(rows)), nothing, nothing.reshape(2, 0))
 
     @classmethod
     def of(cls, continuations: Continuations, in_scope: Flags, rows: Rows) -> Self:
-        """Add adjacent parts to the documents in scope; `rows` are those that `in_scope` flags."""
         with_adjacent = in_scope[continuations.rows]
         if not with_adjacent.any():
             return cls.without_continuations(in_scope, rows)

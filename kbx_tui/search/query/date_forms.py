@@ -75,7 +75,6 @@ _THINGS = re.compile(
 _THIS_MAY = re.compile(r"\b(?:this|the\s+(?:first|last))\s+$", re.IGNORECASE)
 _BEFORE_WEEKDAY = re.compile(r"\b(?:on|since|until|till|before|after|from)\s+$", re.IGNORECASE)
 _WEEKDAY_JOIN = re.compile(r",?\s+(?:the\s+)?")
-"""Between a weekday and its date: `Monday, 16 March`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,6 @@ class DateWords:
     year: int | None = None
     months: tuple[int, int] = (1, 12)
     days: tuple[int, int] | None = None
-    """Days of the month, both inclusive; None for the whole of it."""
     is_bare: bool = False
     """Whether it is a month, quarter or year alone, which may mean something else."""
 
@@ -132,7 +130,6 @@ def find_dates(query: str, today: date) -> list[DateWords]:
 
 
 def _date_words(match: re.Match[str], groups: dict[str, str], today: date) -> DateWords:
-    """Return what a match means; `groups` are its texts by name, in small letters."""
     if relative := _relative_days(groups, today):
         return DateWords(*match.span(), relative)
     months, month, day = (1, 12), groups.get("month"), groups.get("day")
@@ -151,7 +148,6 @@ def _date_words(match: re.Match[str], groups: dict[str, str], today: date) -> Da
 
 
 def _relative_days(groups: dict[str, str], today: date) -> tuple[date, date] | None:
-    """Return first and last day of a date that is relative to today; None for another."""
     which = groups.get("which", "")
     is_now = which in ("this", "current")
     match groups:
@@ -182,7 +178,6 @@ def _relative_days(groups: dict[str, str], today: date) -> tuple[date, date] | N
 
 
 def _first_of_last(count: int, unit: str, today: date) -> date:
-    """Return the first day of the last `count` days, weeks, months, quarters or years."""
     if unit in ("day", "week"):
         return today - count * (7 if unit == "week" else 1) * DAY + DAY
     year, month = divmod(12 * today.year + today.month - 1 - count * _MONTHS_IN[unit], 12)
@@ -191,7 +186,6 @@ def _first_of_last(count: int, unit: str, today: date) -> date:
 
 
 def _is_date(query: str, match: re.Match[str], groups: dict[str, str]) -> bool:
-    """Return whether what has the form of a date is one, given what is around it."""
     start, end = match.span()
     before = query[max(start - 20, 0) : start]
     if "weekday" in groups:

@@ -25,7 +25,6 @@ from kbx_tui.search.query.periods import DAY, DocumentDates, Period, days, week_
 MOST_DATES = 4
 """Dates above which none is read: the query is a pasted text."""
 FIRST_YEAR = 1900
-"""No date is looked for in an earlier year."""
 
 Direction = Literal["in", "since", "after", "before", "until"]
 Span = tuple[int, int]
@@ -77,8 +76,6 @@ _AROUND = re.compile(r"^(?:[,–-]|and\b|or\b|\s)+|['’]s?$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ReadDate:
-    """Date words of a query, and the period that they mean."""
-
     text: str
     """As typed, with the words around it: `in March`."""
     period: Period
@@ -89,13 +86,10 @@ class ReadDate:
 
 @dataclass(frozen=True, slots=True)
 class DatedQuery:
-    """What was read of a query, and the query without it."""
-
     text: str
     """What is searched for: without what is relative to today, as documents do not write it. Dates
     that documents may write, and those without documents, are still part of it."""
     rest: str
-    """What the query asks besides dates."""
     dates: tuple[ReadDate, ...] = ()
     """Dates on which documents are dated."""
     undated: tuple[ReadDate, ...] = ()
@@ -148,7 +142,6 @@ def read_dates(
 
 
 def _find_expressions(query: str, today: date) -> list[_Expression]:
-    """Return the dates of a query in order, with the words that belong to them."""
     if not _HINT.search(query):
         return []
     query = _QUOTED.sub(lambda match: '"' * len(match[0]), query)
@@ -166,7 +159,6 @@ def _find_expressions(query: str, today: date) -> list[_Expression]:
 
 
 def _precedes(words: re.Pattern[str], query: str, found: DateWords) -> re.Match[str] | None:
-    """Return where some words are found right before a date."""
     return words.search(query, max(found.start - _LEAD_LENGTH, 0), found.start)
 
 
@@ -222,7 +214,6 @@ def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
 
 
 def _resolve(query: str, e: _Expression, today: date, documents: DocumentDates) -> ReadDate:
-    """Return the period that an expression means."""
     text = _AROUND.sub("", " ".join(query[e.start : e.end].split()))
     is_relative = bool(e.first.relative or e.last.relative)
     years = (today.year,) if is_relative else _years(e.last.year, today, documents)
@@ -237,7 +228,6 @@ def _resolve(query: str, e: _Expression, today: date, documents: DocumentDates) 
 
 
 def _years(year: int | None, today: date, documents: DocumentDates) -> Sequence[int]:
-    """Return the years in which a date may be, latest first."""
     if year is not None:
         return (year,)
     first = max(min(documents.first_year or today.year, today.year) - 1, FIRST_YEAR)
@@ -245,7 +235,6 @@ def _years(year: int | None, today: date, documents: DocumentDates) -> Sequence[
 
 
 def _within(e: _Expression, year: int) -> tuple[date, date] | None:
-    """Return first and last day of an expression, in `year` if it has none; None if impossible."""
     begins, ends = e.first.within(year), e.last.within(year)
     if begins and ends and begins[0] > ends[1] and e.first.year in (None, e.last.year):
         begins = replace(e.first, year=None).within(ends[0].year - 1)  # `November and February`
@@ -253,7 +242,6 @@ def _within(e: _Expression, year: int) -> tuple[date, date] | None:
 
 
 def _directed(e: _Expression, first: date, last: date) -> Period:
-    """Return the period from, to or within these days."""
     if e.is_whole_week:
         first, last = week_of(first)[0], week_of(last)[1]
     match e.direction:
@@ -269,7 +257,6 @@ def _directed(e: _Expression, first: date, last: date) -> Period:
 
 
 def _without(query: str, spans: Sequence[Span]) -> str:
-    """Return a query without some spans, and without punctuation that then begins or ends it."""
     if not spans:
         return query
     edges = [0, *(edge for span in spans for edge in span), len(query)]

@@ -21,7 +21,6 @@ _LISTS = _word_lists()
 FUNCTION_WORDS = _LISTS["FUNCTION_WORDS"]
 """Words that are never a topic."""
 REQUEST_WORDS = _LISTS["REQUEST_WORDS"]
-"""Words that phrase a request; they are not a topic."""
 DOCUMENT_WORDS = _LISTS["DOCUMENT_WORDS"]
 """Words for documents of any kind: `meetings last week` asks for a time and nothing else."""
 ASKING_BEFORE = _LISTS["ASKING_BEFORE"]
@@ -52,8 +51,6 @@ ASKING_FOR_ONE = ASKING_WHO | {("what", "is"), ("what", "s"), ("about",), ("tell
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a text and its span."""
-
     text: str
     folded: str
     start: int
@@ -61,13 +58,11 @@ class Word:
 
     @property
     def is_capitalised(self) -> bool:
-        """True when the first letter is a capital."""
         return self.text[:1].isupper()
 
 
 @lru_cache(maxsize=16)  # several parts of a search ask for those of its query
 def words_of(text: str) -> Sequence[Word]:
-    """Return the words of a text, in order."""
     return tuple(
         Word(match.group(), fold(match.group()), match.start(), match.end())
         for match in WORD.finditer(text)
@@ -87,7 +82,6 @@ def asks_for_topic(words: Sequence[str]) -> bool:
 
 
 def topic_words_of(words: Iterable[str]) -> Iterator[str]:
-    """Yield those of the folded words of a query, without names, that may be a topic."""
     return (word for word in words if has_topic((word,)) and word not in DOCUMENT_WORDS)
 
 
@@ -98,5 +92,4 @@ def topic_words(text: str) -> str:
 
 
 def has_topic(words: Iterable[str]) -> bool:
-    """Return whether any of the folded words may be a topic."""
     return any(word not in FUNCTION_WORDS and word not in REQUEST_WORDS for word in words)

@@ -36,8 +36,6 @@ Keys = NDArray[np.integer[Any]]
 
 
 class MisspelledNames:
-    """The full names of some entities, written as one word."""
-
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._entities, self._names = entities, names
         self._keys = TextColumn([TextArena(names.keys, names.key_starts)])
@@ -57,7 +55,6 @@ class MisspelledNames:
             yield number, best, [(each, self._entities[each].name) for each in entities]
 
     def _similar(self, texts: Sequence[str]) -> list[tuple[float, Keys]]:
-        """Return the similarity of each text to the most similar names, and these by key."""
         if len(self._keys) <= FEW_NAMES:
             numbers = np.arange(len(self._keys))
             return [_best(row, numbers) for row in _similarities(texts, self._spelled)]
@@ -145,8 +142,6 @@ MOST_ENTITIES = 10_000
 
 
 class MisspelledParts:
-    """The first names and surnames of the people among some entities."""
-
     def __init__(self, entities: EntityColumn) -> None:
         self._entities = entities
 
@@ -164,7 +159,6 @@ class MisspelledParts:
 
     @cached_property
     def _holders(self) -> dict[str, list[int]]:
-        """People, by index, by first name and by surname."""
         holders: dict[str, list[int]] = defaultdict(list)
         people = enumerate(self._entities.types)
         for number, kind in people if len(self._entities) <= MOST_ENTITIES else ():

@@ -36,32 +36,21 @@ _KINDS: tuple[SignalKind, ...] = ("name", "alias")
 
 @dataclass(frozen=True, slots=True)
 class IndexedName:
-    """A full name or alias of an entity."""
-
     entity: int
-    """Index into the entities."""
     kind: SignalKind
-    """`name` or `alias`."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class FoundNames:
-    """The names that words of one query may be, with the entities by index."""
-
     full: dict[Words, list[IndexedName]] = field(default_factory=dict)
-    """Full names and aliases."""
     first_names: dict[str, list[int]] = field(default_factory=dict)
-    """People by first name."""
     surnames: dict[Words, list[int]] = field(default_factory=dict)
-    """People by surname."""
     initials: dict[int, str] = field(default_factory=dict)
     """First letters of the given names of `surnames`."""
 
 
 class NameIndex:
-    """All names of some entities, which are identified by index."""
-
     def __init__(self, stored: StoredNames) -> None:
         self._stored = stored
         self._texts = _column(stored.full_texts, stored.full_text_starts)
@@ -69,7 +58,6 @@ class NameIndex:
         self._longest = int(stored.most_words.max())
 
     def find(self, words: Sequence[str]) -> FoundNames:
-        """Return all names in folded words, whether they overlap or not."""
         stored, found = self._stored, FoundNames()
         ranges, hashes = _n_grams(words, self._longest)
         for number, start, end in _places(stored.full_hashes, hashes):
@@ -91,7 +79,6 @@ class NameIndex:
 
 
 def lengths_of(names: Iterable[Words]) -> list[int]:
-    """Return the different numbers of words of names, the largest first."""
     return sorted({*map(len, names)}, reverse=True)
 
 
@@ -100,7 +87,6 @@ def _column(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> TextColumn:
 
 
 def _n_grams(words: Sequence[str], longest: int) -> tuple[list[Words], Hashes]:
-    """Return the different runs of at most `longest` words, and their hashes."""
     found: dict[Words, int] = {}
     for first in range(len(words)):
         so_far = 0
@@ -139,12 +125,9 @@ _UNUSED = NameVotes(0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class NamePriors:
-    """P(name) for the words of one base that are also names, by folded word."""
-
     votes: Mapping[str, NameVotes]
 
     def probability(self, word: str) -> float:
-        """Return P(name) of a folded word."""
         prior = COMMON if is_common_word(word) or word in NAMES_THAT_ARE_WORDS else UNCOMMON
         votes = self.votes.get(word, _UNUSED)
         return (votes.as_name + prior) / (votes.as_name + votes.as_word + 1.0)
@@ -153,12 +136,10 @@ class NamePriors:
         return self.votes.get(word, _UNUSED).as_word >= SEVERAL
 
     def is_name(self, word: str) -> bool:
-        """Return whether the base uses a word as a name."""
         limit = NAME_OF_WORD_FROM if self._is_used_as_word(word) else NAME_FROM
         return self.probability(word) >= limit
 
     def is_word(self, word: str) -> bool:
-        """Return whether the base uses a word as an ordinary word."""
         probability = self.probability(word)
         is_likelier = probability < LIKELIER and self._is_used_as_word(word)
         return word in self.votes and (is_likelier or probability <= WORD_UP_TO)

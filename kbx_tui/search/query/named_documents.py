@@ -17,8 +17,6 @@ ID = KINDS.index("id")
 
 
 class KnownItems:
-    """The documents of one generation by path, id, title and date."""
-
     def __init__(self, segments: Sequence[DocumentSegment], pages: EntityPages) -> None:
         self._segments, self._pages = segments, pages
 
@@ -30,7 +28,6 @@ class KnownItems:
         return found or (self._with_key(words) if " " in words else [])
 
     def _with_key(self, key: str) -> list[tuple[int, str]]:
-        """Return the rows with a key: by path first, then id, title, date, and parts of titles."""
         found = [(ID, row, ID) for row in self._pages.with_id_key(key)]
         for segment in self._segments:
             for number, document in segment.documents.items(key):
@@ -53,14 +50,11 @@ Shares = NDArray[np.float64]
 
 
 class TitleWords:
-    """The titles of one generation, searched by the beginnings of their words."""
-
     def __init__(
         self,
         segments: Sequence[DocumentSegment],
         language_of: Callable[[int], str] = lambda _: ENGLISH,
     ) -> None:
-        """`language_of` returns the language of the document in a row."""
         self._segments, self._language_of = segments, language_of
         # A copy: searching bytes is several times as fast as searching a mapped file.
         self._texts = [segment.documents.folded_titles.data.tobytes() for segment in segments]
@@ -90,7 +84,6 @@ class TitleWords:
         return np.array(rows, np.int64), np.array(shares, np.float64)
 
     def _may_hold(self, terms: Sequence[str], language: str, rows: Rows) -> bool:
-        """Return whether a title of these rows may hold all terms."""
         if len(rows) > FEW_TEXTS:
             return True
         beginnings = [beginning_of(stem_of_term(term), language).encode() for term in terms]
@@ -98,7 +91,6 @@ class TitleWords:
         return any(all(beginning in title for beginning in beginnings) for title in titles)
 
     def _candidates(self, terms: Sequence[str], language: str) -> list[int]:
-        """Return the rows of titles that may hold all terms; none if there are too many."""
         fewest: list[int] | None = None
         for term in terms:
             rows = self._rows_with(beginning_of(stem_of_term(term), language))
@@ -109,7 +101,6 @@ class TitleWords:
         return fewest or []
 
     def _rows_with(self, beginning: str) -> list[int] | None:
-        """Return the rows of titles that contain a text; None if there are too many."""
         rows: list[int] = []
         wanted = beginning.encode()
         for segment, text in zip(self._segments, self._texts, strict=True):
@@ -125,7 +116,6 @@ class TitleWords:
         return sorted(rows)
 
     def _titles(self, rows: Rows) -> Iterator[bytes]:
-        """Yield titles as they are searched, in UTF-8."""
         places = rows if self._places is None else self._places[rows]
         for place in places.tolist():
             for text, starts in zip(self._texts, self._starts, strict=True):

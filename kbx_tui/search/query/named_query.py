@@ -34,10 +34,7 @@ _PUNCTUATION = " \t\r\n?!.,;:\"'“”‘’"
 
 @dataclass(frozen=True, slots=True)
 class NameMatch:
-    """Words of the query that name an entity."""
-
     entity: int
-    """Index into the entities."""
     signal: Signal
     start: int
     end: int
@@ -46,11 +43,9 @@ class NameMatch:
     """True when this entity, and no other, is named."""
 
     def as_hint(self) -> NameMatch:
-        """Return a match of the same words that names nothing outright."""
         return replace(self, signal=replace(self.signal, score=HINT), named=False)
 
     def as_meant(self) -> NameMatch:
-        """Return a match of the same words that are certainly a name."""
         alone = not self.signal.ambiguous
         signal = replace(self.signal, score=1.0 if alone else AMBIGUOUS)
         return replace(self, signal=signal, named=alone)
@@ -58,13 +53,9 @@ class NameMatch:
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """A query, and the entities named in it."""
-
     text: str
-    """As typed."""
     matches: Sequence[NameMatch]
     kinds: tuple[str, ...]
-    """Type of the entity of each match."""
     spans: tuple[Span, ...]
     """Spans of people and teams named outright."""
     things: tuple[int, ...]
@@ -112,7 +103,6 @@ class NamedQuery:
 
     @property
     def variants(self) -> list[str]:
-        """The query as typed and the query of pass 2; only one if they are equal."""
         return list(dict.fromkeys((self.text, self.document_query)))
 
     @property
@@ -158,7 +148,6 @@ def _tells_documents_apart(words: Words, is_usual: Callable[[str], bool]) -> boo
 
 
 def _without(query: str, spans: Iterable[Span]) -> str:
-    """Return a query without names, and without the `'s` after each."""
     rest, end = "", 0
     for start, stop in sorted(spans):
         if start >= end:

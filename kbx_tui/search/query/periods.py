@@ -26,7 +26,6 @@ class Period:
     last: str
 
     def contains(self, day: str) -> bool:
-        """Return whether an ISO date is in the period; an empty one, for no date, is not."""
         return bool(day) and self.first <= day <= (self.last or LAST_ISO_DATE)
 
     def after(self, least: int, most: int) -> Period | None:
@@ -60,25 +59,20 @@ class Period:
 
 
 def days(first: date, last: date) -> Period:
-    """Return the period between two days, both inclusive."""
     return Period(first.isoformat(), last.isoformat())
 
 
 def month_days(year: int, first_month: int, last_month: int) -> tuple[date, date]:
-    """Return the first and last day of some months of a year."""
     last_day = monthrange(year, last_month)[1]
     return date(year, first_month, 1), date(year, last_month, last_day)
 
 
 def week_of(day: date) -> tuple[date, date]:
-    """Return Monday and Sunday of the week of a day (ISO 8601)."""
     monday = day - day.weekday() * DAY
     return monday, monday + 6 * DAY
 
 
 class DocumentDates:
-    """The dates of the documents of a base, to see which are in a period."""
-
     def __init__(self, dates: Sequence[str]) -> None:
         """`dates` are ISO dates by row, empty for documents without one."""
         self._by_row = dates if isinstance(dates, CodedColumn) else CodedColumn.of(dates)
@@ -86,22 +80,18 @@ class DocumentDates:
         self._dates = sorted(filter(None, map(self._by_row.values.__getitem__, codes)))
 
     def flags_in(self, period: Period) -> NDArray[np.bool_]:
-        """Return which documents have their date in a period, shape (documents,)."""
         return self._by_row.flags(lambda day: period.contains(day[: len(LAST_ISO_DATE)]))
 
     def any_in(self, period: Period) -> bool:
-        """Return whether a document has its date in a period."""
         index = bisect_left(self._dates, period.first)
         return period.contains(self._dates[index]) if index < len(self._dates) else False
 
     @property
     def first_year(self) -> int | None:
-        """The year of the oldest document; None without dates."""
         return int(self._dates[0][:4]) if self._dates else None
 
 
 def _months_words(first: date, last: date) -> str:
-    """Return whole months in words."""
     start, end, year = _month_name(first), _month_name(last), last.year
     is_whole_years = (first.month, last.month) == (1, 12)
     if first.year != year:

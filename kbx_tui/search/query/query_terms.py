@@ -27,7 +27,6 @@ MAX_TERMS = 64
 """Further words are ignored: every term takes time, and no question has as many."""
 
 QUERIES_KEPT = 16
-"""Queries whose words are kept: a search asks for those of its query several times."""
 
 _WORD = re.compile(r"\w+")
 _YEAR = re.compile(r"(19|20)\d\d")
@@ -38,12 +37,8 @@ _HIRAGANA = re.compile("[\u3040-\u309f]+")
 
 @dataclass(frozen=True, slots=True)
 class SearchedTerms:
-    """What documents are searched for."""
-
     weights: Mapping[Term, float]
-    """Every term and its weight."""
     words: Sequence[Term]
-    """The terms that are words of the query, in order."""
     in_titles: Mapping[str, Sequence[str]]
     """The different terms of the query, by language; without languages in which no document holds
     all of them."""
@@ -160,7 +155,6 @@ def _may_hold(terms: Sequence[str], is_held: Callable[[str], bool]) -> bool:
 
 
 def _any_of(terms: Sequence[PlainTerm]) -> tuple[Term, ...]:
-    """Return the one term that stands for those of a word in several languages, if there is any."""
     different = tuple(dict.fromkeys(terms))
     return (AnyOf(different),) if len(different) > 1 else different
 

@@ -33,14 +33,12 @@ TITLE_FROM = 3
 _BEFORE_NAMES = (
     FUNCTION_WORDS | english.REQUEST_WORDS | english.ASKING_BEFORE | HONORIFICS | english.OFFICES
 )
-"""Words that precede names in English."""
 _NEVER_NAMES = HONORIFICS | FUNCTION_WORDS | english.OFFICES
 _INTERROGATIVES = frozenset(
     {"how", "what", "when", "where", "which", "who", "whom", "whose", "why"}
 )
 _PREPOSITIONS = frozenset({"about", "at", "by", "for", "from", "in", "of", "on", "to", "with"})
 _SOURCES = frozenset({"by", "from"})
-"""Words before whoever did, said or gave something."""
 _CLAUSE_ENDS = frozenset("?!.;:,&)")
 _SEPARATORS = frozenset({",", "&", "and", "or", ", and", ", or"})
 _HYPHENS = "-‐‑–"
@@ -52,7 +50,6 @@ class Place(NamedTuple):
 
     example: str
     before: frozenset[str] | None = None
-    """Words of which one, or two, must come before; None for any."""
     after: frozenset[str] | None = None
     in_small_letters: bool = False
 
@@ -73,12 +70,9 @@ OF_AGENTS = (
 
 
 class QueryWords:
-    """The words of a query, and which of them are used."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.words = words_of(text)
-        """In order; methods take indices into it."""
         self.folded = [word.folded for word in self.words]
         self.used = [False] * len(self.words)
         self.all_lower = not any(
@@ -90,18 +84,15 @@ class QueryWords:
         self.in_title_case = len(topic) > TITLE_FROM and all(word.is_capitalised for word in topic)
 
     def is_free(self, start: int, size: int) -> bool:
-        """Return whether none of `size` words from `start` on is used."""
         return not any(self.used[start : start + size])
 
     def free_ranges(self, sizes: Iterable[int]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Yield every range of unused words of these sizes: start, size and folded words."""
         for size in sizes:
             for start in range(len(self.words) - size + 1):
                 if self.is_free(start, size):
                     yield start, size, tuple(self.folded[start : start + size])
 
     def text_of(self, start: int, size: int) -> str:
-        """Return the text of `size` words from `start` on."""
         return self.text[self.words[start].start : self.words[start + size - 1].end]
 
     def use(self, start: int, size: int) -> tuple[int, int]:
@@ -118,11 +109,9 @@ class QueryWords:
         return self.folded[index - 1] if index else ""
 
     def after(self, end: int) -> str:
-        """Return folded word `end`, the one after a range of words, empty past the last."""
         return self.folded[end] if end < len(self.words) else ""
 
     def _gap(self, index: int) -> str:
-        """Return the text between word `index` and the next word or the end of the query."""
         end = self.words[index + 1].start if index + 1 < len(self.words) else len(self.text)
         return self.text[self.words[index].end : end]
 
@@ -134,7 +123,6 @@ class QueryWords:
         return gap[-1:].isspace() and gap.strip()[:1] in _CLAUSE_ENDS
 
     def is_in(self, places: Iterable[Place], start: int, size: int = 1) -> bool:
-        """Return whether words are in one of some places."""
         before = {self.before(start), " ".join(self.folded[max(start - 2, 0) : start])}
         after, is_capitalised = self.after(start + size), self.words[start].is_capitalised
         return any(
@@ -147,7 +135,6 @@ class QueryWords:
     # What belongs to a name
 
     def is_possessive(self, index: int) -> bool:
-        """Return whether `'s` follows word `index`."""
         return self._gap(index) in _APOSTROPHES and self.after(index + 1) == "s"
 
     def is_initial(self, index: int) -> bool:
@@ -156,7 +143,6 @@ class QueryWords:
         return len(self.folded[index]) == 1 and not is_joined
 
     def is_hyphenated(self, index: int) -> bool:
-        """Return whether a hyphen joins a word and the next one: `Jean-Yves`."""
         return index + 1 < len(self.words) and self._gap(index) in _HYPHENS
 
     def is_compound(self, start: int, size: int) -> bool:
@@ -168,15 +154,12 @@ class QueryWords:
         return is_hyphenated or (after == "t" and self._gap(last) in _APOSTROPHES)
 
     def may_be_surname(self, index: int) -> bool:
-        """Return whether a word looks like the surname of the first name right before it."""
         return self._looks_like_name(index, index - 1)
 
     def may_be_first_name(self, index: int) -> bool:
-        """Return whether a word looks like the first name of the surname right after it."""
         return self._looks_like_name(index, index)
 
     def _looks_like_name(self, index: int, gap_after: int) -> bool:
-        """Return whether a word looks like part of a name, given the gap after word `gap_after`."""
         if not 0 < index < len(self.words) or self.used[index] or self.in_title_case:
             return False
         word = self.words[index]
@@ -186,7 +169,6 @@ class QueryWords:
         return not (is_other or is_common_word(word.folded))
 
     def has_other_surname(self, index: int) -> bool:
-        """Return whether the next word, which looks like a surname, is that of this first name."""
         before, after = self.before(index), self.after(index + 2)
         if before in english.VERB_FOLLOWS or after in english.ASKING_AFTER:
             return True
@@ -203,7 +185,6 @@ class QueryWords:
         return index + 1 == len(self.words) and (not before or before in english.ASKING_WHO)
 
     def is_asked_about(self, start: int, size: int) -> bool:
-        """Return whether the words are where a person or group is asked about."""
         if self.before(start) in TITLES or self._is_asked_before(start):
             return True
         return self.after(start + size) in english.ASKING_AFTER or self._is_all(start, size)
@@ -223,18 +204,15 @@ class QueryWords:
         return sum(signs) > 1 and not self.is_in(OF_WORDS, start)
 
     def _is_all(self, start: int, size: int) -> bool:
-        """Return whether the query asks for nothing besides some words."""
         return not has_topic((*self.folded[:start], *self.folded[start + size :]))
 
     def _is_asked_before(self, start: int) -> bool:
-        """Return whether the word before is one before whoever a query asks about."""
         before, earlier = self.before(start), self.folded[: max(start - 1, 0)]
         if before in english.VERB_FOLLOWS and earlier:
             return not _INTERROGATIVES.isdisjoint(earlier)
         return before in english.ASKING_BEFORE
 
     def is_source(self, start: int, size: int) -> bool:
-        """Return whether words are where people are named as the source."""
         return self.before(start) in _SOURCES and self._ends_clause(start + size - 1)
 
     def is_modifier(self, start: int, size: int) -> bool:
@@ -245,7 +223,6 @@ class QueryWords:
         return is_noun and self._gap(start + size - 1) == " "
 
     def is_listed_with(self, index: int, spans: Sequence[tuple[int, int]]) -> bool:
-        """Return whether a word is in a list with one of some spans."""
         word, after = self.words[index], self.after(index + 1)
         goes_on = after in english.ASKING_AFTER or after in _SEPARATORS
         return (goes_on or self._ends_clause(index)) and any(
@@ -254,5 +231,4 @@ class QueryWords:
         )
 
     def _is_separator(self, start: int, end: int) -> bool:
-        """Return whether the text between two offsets separates names of a list."""
         return " ".join(self.text[start:end].casefold().split()) in _SEPARATORS

@@ -34,8 +34,6 @@ WORTH_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Converged:
-    """Which documents were evaluated, and why no more."""
-
     evaluated: Flags
     stopped_by: StoppedBy
 

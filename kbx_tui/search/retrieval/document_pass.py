@@ -88,7 +88,6 @@ class DocumentPass:
         return Scoring(documents, variants, propagation_share)
 
     def topic(self) -> Topic | None:
-        """Return the topic of the query, None if it names people or teams and asks nothing else."""
         weight = self._lexical_weights[self._named.document_query]
         return query_topic(self._named, self._searched_terms, self._generation.words, weight)
 
@@ -113,7 +112,6 @@ def with_cosines(
     query: FeedbackQuery,
     top_k: TopKRequest | None,
 ) -> Evidence:
-    """Return the evidence with cosines: of all documents, or of those that `top_k` needs."""
     rows, rounded = scoring.documents.rows, dict[str, ApproximateCosines]()
 
     def full_scan(variants: Sequence[str]) -> list[ComponentScores]:
@@ -190,10 +188,8 @@ class FeedbackQuery:
         self._embed, self._vectors = embed, vectors
         self._made: dict[str, Vector] = {}
         self.feedback_rows: list[int] = []
-        """Rows of the documents the query was moved towards, best first; set by `vector`."""
 
     def vector(self, variant: str) -> Vector:
-        """Return the vector of a query variant, of length 1 or slightly less."""
         if variant not in self._made:
             vector = self._embed(variant)
             if variant == self._query and self._weight:
@@ -221,7 +217,6 @@ def best_documents(
 
 
 def moved_towards(query: Vector, rows: Rows, vectors: VectorMatrix, weight: float) -> Vector:
-    """Return `query` moved towards the mean of some documents; `query` itself if there are none."""
     if not len(rows):
         return query
     mean = vectors.mean_vectors(rows).mean(axis=0)
@@ -234,7 +229,6 @@ ApproximateCosine = Callable[[str], tuple[Scores, float]]
 """Returns approximate cosines of a query variant with all scored documents, NaN where there is no
 vector, and the maximum error. Called before `ExactCosine`."""
 ExactCosine = Callable[[str, Rows], Scores]
-"""Returns the cosines of a query variant with the scored documents at some positions."""
 
 UNDECIDED_SHARE = 1 / 3
 """Share of documents above which a full scan is faster, if quantized vectors leave undecided which
@@ -256,7 +250,6 @@ class TopKRequest:
         return not self.tuning.hierarchy or self.tuning.keep_names
 
     def may_keep(self, entity: EntityCandidate) -> bool:
-        """Return whether the ranking may keep an entity: by its score, or because it is pinned."""
         tuning = self.tuning
         return entity.score >= tuning.entity_threshold or entity.id in tuning.pinned
 

@@ -36,15 +36,11 @@ from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 @dataclass(frozen=True, slots=True)
 class QueryDates:
-    """The dates read in one query."""
-
     text: str
     """What is searched for; empty if the query asks for a time and nothing else."""
     filters: Filters
-    """The filters of the request, narrowed to the dates if these are a filter."""
     read: tuple[ReadDate, ...] = ()
     undated: tuple[str, ...] = ()
-    """Periods in words in which no document is dated."""
     is_filter: bool = False
 
     @classmethod
@@ -54,7 +50,6 @@ class QueryDates:
         generation: IndexGeneration,
         find_names: Callable[[str], NamedQuery],
     ) -> Self:
-        """Read the dates of a query; `find_names` finds the names in a text."""
         query, filters = request.searched, request.filters
         if request.dates == "off":
             return cls(query, filters)
@@ -124,7 +119,6 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 def date_matches(
     dates: Sequence[ReadDate], snapshot: Snapshot, documents: DocumentDates, words: Bm25Index
 ) -> NDArray[np.int8]:
-    """Return the `DateMatch` of every document with any of some dates, shape (documents,)."""
     matches = np.zeros(len(snapshot.paths), np.int8)
     for read in dates:
         if (soon_after := read.period.after(*SOON_AFTER_DAYS)) is not None:
@@ -160,7 +154,6 @@ def _forms(period: Period) -> tuple[str, Sequence[str], str]:
 
 
 def _rows_naming(period: Period, snapshot: Snapshot, words: Bm25Index) -> Iterator[int]:
-    """Yield the rows of the documents whose title or path names a day, month, quarter or year."""
     year, (rarest_word, forms, numbers) = period.first[:4], _forms(period)
     in_path = re.compile(rf"(?<!\d){numbers}(?!\d)")
     in_title = re.compile(rf"(?<!\w)(?:{'|'.join(forms)})(?!\w)|{in_path.pattern}")

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from kbx_tui.embedding.embedder import brief, encodable, find_model_file, load_tokenizer
 from kbx_tui.embedding.local import usable_cores
-from kbx_tui.embedding.model_files import brief, encodable, find_model_file, load_tokenizer
 from kbx_tui.errors import RerankerError
 
 MAX_TOKENS = 512

@@ -12,7 +12,7 @@ from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.embedding.model_files import OFFLINE_HINT, ModelSource, brief
+from kbx_tui.embedding.embedder import OFFLINE_HINT, ModelSource, brief
 from kbx_tui.errors import EmbeddingError, RerankerError
 
 Listing = dict[str, Any]

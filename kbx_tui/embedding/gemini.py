@@ -18,8 +18,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from kbx_tui.embedding.embedder import Vector, Vectors, normalize
-from kbx_tui.embedding.model_files import BUNDLED, OFFLINE_HINT, TokenCounter, brief, encodable
+from kbx_tui.embedding.embedder import (
+    BUNDLED,
+    OFFLINE_HINT,
+    TokenCounter,
+    Vector,
+    Vectors,
+    brief,
+    encodable,
+    normalize,
+)
 from kbx_tui.errors import (
     RATE_LIMIT_SECONDS,
     EmbeddingAuth,

@@ -16,16 +16,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from kbx_tui.embedding.embedder import Embedder, Vector, Vectors, normalize
-from kbx_tui.embedding.model_files import (
+from kbx_tui.embedding.embedder import (
     BUNDLED,
     OFFLINE_HINT,
+    Embedder,
     ModelSource,
     TokenCounter,
+    Vector,
+    Vectors,
     brief,
     encodable,
     from_folder,
     load_tokenizer,
+    normalize,
     read_max_tokens,
 )
 from kbx_tui.errors import EmbeddingError

@@ -24,13 +24,24 @@ from typing import Literal, get_args
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.experts.claims import Claim
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.records import Entity, FactStatus
-from kbx_tui.search.evidence.evidence import Evidence, LinkedDocuments
+from kbx_tui.knowledge.records import Entity, Fact, FactStatus
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import LinkedDocuments
 
 TOP_CLAIMS = 3
 DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    fact: Fact
+    """Without its `confirmed:` note; its date is that of its last confirmation, else its own, its
+    page's or its file's, and may be empty."""
+    entity_ids: tuple[str, ...]
+    """Distinct, the owner of the page first."""
+    has_file_date: bool = False
+    """Whether the date is that of the file, because neither the line nor the page has one."""
 
 
 @dataclass(frozen=True, slots=True)

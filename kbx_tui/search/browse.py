@@ -20,10 +20,10 @@ from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.link_graph import Destination, part_line
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.query.english_words import DOCUMENT_WORDS, FUNCTION_WORDS, MONTHS, REQUEST_WORDS
+from kbx_tui.search.query.query_words import DOCUMENT_WORDS, FUNCTION_WORDS, MONTHS, REQUEST_WORDS
 
 if TYPE_CHECKING:
-    from kbx_tui.search.evidence.evidence import LinkedDocuments
+    from kbx_tui.search.evidence.scores import LinkedDocuments
 
 
 def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:

@@ -30,13 +30,13 @@ from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.index.versions import version_array
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
-from kbx_tui.search.evidence.scoring import ScoredDocuments
+from kbx_tui.search.evidence.scores import ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import DocumentNames, EntityNames
+from kbx_tui.search.query.date_forms import DocumentDates
 from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.query.named_documents import KnownItems, TitleWords
-from kbx_tui.search.query.named_query import NameMatch
-from kbx_tui.search.query.periods import DocumentDates
+from kbx_tui.search.query.name_index import KnownItems, TitleWords
+from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
 from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
 

@@ -25,8 +25,8 @@ from typing import Any, Literal
 import numpy as np
 
 from kbx_tui.formatting import format_score
-from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
-from kbx_tui.search.evidence.scores import Flags, Rows, frozen
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import ComponentScores, Flags, Rows, frozen
 from kbx_tui.search.ranking.alpha import ScoreLines
 from kbx_tui.search.ranking.explain import Comparison, compare
 from kbx_tui.search.ranking.rank import Ranking, rank

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -25,10 +24,11 @@ from kbx_tui.search.evidence.scores import (
     DATE_COUNTS_FROM,
     SOON_AFTER_SHARE,
     THING_SHARPNESS,
+    ComponentScores,
     Flags,
+    LinkedDocuments,
     Rows,
     Scores,
-    frozen,
     power,
 )
 from kbx_tui.search.query.filters import Filters
@@ -80,56 +80,6 @@ class EntityCandidate:
     @property
     def is_named_thing(self) -> bool:
         return self.named and self.type not in PEOPLE
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedDocuments:
-    """The documents in scope that belong to one entity."""
-
-    rows: Rows
-    """Rows of the Evidence, ascending and distinct."""
-    strengths: Scores
-    reasons: tuple[str, ...]
-    """Why each is linked, for display: `attendee`, `title, 4 mentions`."""
-    propagated: Flags | None = None
-    """Documents linked only through an adjacent part (`Continuations`); None if there are none.
-    Such a link counts only if the document has some relevance to the query."""
-
-    def within(self, in_scope: Flags, scope_rows: Rows) -> LinkedDocuments:
-        """Return the documents in scope, renumbered by their positions in `scope_rows`.
-
-        `in_scope` flags documents of the base; `scope_rows` are the rows flagged, ascending.
-        """
-        inside = in_scope[self.rows]
-        rows = np.searchsorted(scope_rows, self.rows[inside])
-        reasons = tuple(compress(self.reasons, inside))
-        propagated = None if self.propagated is None else frozen(self.propagated[inside])
-        return LinkedDocuments(frozen(rows), frozen(self.strengths[inside]), reasons, propagated)
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentScores:
-    """How well each document fits one query variant."""
-
-    query: str
-    raw_lexical: Scores
-    """BM25, unbounded, 0 when no term matches."""
-    lexical: Scores
-    """`raw_lexical` on a fixed 0..1 scale."""
-    cosine: Scores
-    """Cosine of the query, after pseudo-relevance feedback, with the best chunk of the document in
-    its context (`vector_matrix`), -1..1; NaN for a document without a vector. Approximate, from
-    quantized vectors, for a document that was not evaluated (`Evidence.evaluated`)."""
-    vector: Scores
-    """`cosine` on a fixed 0..1 scale; 0 if missing, or if low and no term matches."""
-    own_relevance: Scores
-    """Fusion of `lexical` and `vector`, 0..1."""
-    doc_relevance: Scores
-    """`own_relevance` plus what an adjacent part propagates (`Continuations`), 0..1."""
-    propagated_from: NDArray[np.int8]
-    """Adjacent part that relevance propagated from: 0 the one before, 1 the one after, -1 none."""
-    lexical_weight: float
-    """Weight of `lexical` in `own_relevance`; that of `vector` is the rest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,28 +40,26 @@ from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.knowledge.name_uses import TITLES
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Signal, SignalKind
-from kbx_tui.search.query.english_words import (
-    ASKING_AFTER,
-    FUNCTION_WORDS,
-    NAMES_THAT_ARE_WORDS,
-    has_topic,
-)
-from kbx_tui.search.query.misspelled_names import MisspelledNames, MisspelledParts
 from kbx_tui.search.query.name_index import (
     MOST_NAMESAKES,
     SEVERAL,
     IndexedName,
+    MisspelledNames,
+    MisspelledParts,
     NameIndex,
     NamePriors,
     lengths_of,
 )
-from kbx_tui.search.query.named_query import (
-    AMBIGUOUS,
-    HINT,
-    TYPO_WEIGHT,
-    NameMatch,
+from kbx_tui.search.query.query_terms import AMBIGUOUS, HINT, TYPO_WEIGHT, NameMatch
+from kbx_tui.search.query.query_words import (
+    ASKING_AFTER,
+    FUNCTION_WORDS,
+    NAMES_THAT_ARE_WORDS,
+    OF_AGENTS,
+    OF_WORDS,
+    QueryWords,
+    has_topic,
 )
-from kbx_tui.search.query.query_words import OF_AGENTS, OF_WORDS, QueryWords
 
 SHORTEST_IN_USER_NAME = 4
 """Letters of a part of a name that show an alias to be made of it; fewer are in many words."""

@@ -21,13 +21,16 @@ from typing import Literal
 
 import numpy as np
 
-from kbx_tui.search.evidence.evidence import (
+from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Topic
+from kbx_tui.search.evidence.scores import (
+    THING_SHARPNESS,
+    THING_WEIGHT,
     ComponentScores,
-    EntityCandidate,
-    Evidence,
-    Topic,
+    Flags,
+    Rows,
+    Scores,
+    power,
 )
-from kbx_tui.search.evidence.scores import THING_SHARPNESS, THING_WEIGHT, Flags, Rows, Scores, power
 from kbx_tui.search.request import Tuning
 
 SearchMode = Literal["two_pass", "flat"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from kbx_tui.errors import OutOfRange
 from kbx_tui.formatting import format_change, format_score, rounded_parts
-from kbx_tui.search.evidence.scoring import SIDE_NAMES
+from kbx_tui.search.evidence.scores import SIDE_NAMES
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 
 

@@ -29,8 +29,8 @@ from kbx_tui.index.lexical.terms import CJK_CHARACTER, language_of, words_in
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import ENGLISH, stem
 from kbx_tui.knowledge.languages import FUNCTION_WORDS as LISTED_WORDS
-from kbx_tui.search.query.english_words import FUNCTION_WORDS
 from kbx_tui.search.query.query_terms import query_terms
+from kbx_tui.search.query.query_words import FUNCTION_WORDS
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.text_words import (
     Heading,

@@ -11,48 +11,52 @@ few documents are read for it. Source: Rocchio 1971, "Relevance Feedback in Info
 for embeddings Li et al. 2021, https://arxiv.org/abs/2108.11044.
 
 Top-k retrieval, for one tuning, computes exact cosines only for documents that can enter the top k.
-Cosines with quantized vectors (`int8_codes`) have a known maximum error. They bound the final score
-of every document, and decide for nearly all whether they are results, so that few documents need
-exact cosines.
+Lexical scores, links and cosines with quantized vectors (`int8_codes`), which have a known maximum
+error, bound the final score of every document. Documents are evaluated in batches by descending
+bound, until no remaining bound exceeds the score of the k-th best. Source: two-pass proposal,
+"Convergence"; the exact rule is the threshold algorithm of Fagin, Lotem & Naor 2003,
+https://doi.org/10.1016/S0022-0000(03)00026-6.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.vectors.vector_matrix import ApproximateCosines, VectorMatrix
-from kbx_tui.search.evidence.evidence import (
-    ComponentScores,
-    EntityCandidate,
-    Evidence,
-    Topic,
-)
+from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Topic
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_CANDIDATES,
     FEEDBACK_DOCUMENTS,
     FULL_BM25,
     FULL_COSINE,
     TITLE_BONUS,
+    ComponentScores,
+    Flags,
+    QueryVariant,
     Rows,
     Scores,
+    Scoring,
     frozen,
     fuse,
     highest,
     scale_cosine,
     scale_lexical,
 )
-from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
 from kbx_tui.search.open_index import IndexGeneration
-from kbx_tui.search.query.named_query import NamedQuery
-from kbx_tui.search.query.query_terms import SearchedTerms, lexical_weight, searched_terms
+from kbx_tui.search.query.query_terms import (
+    NamedQuery,
+    SearchedTerms,
+    lexical_weight,
+    searched_terms,
+)
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
-from kbx_tui.search.retrieval.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 
@@ -316,3 +320,52 @@ def top_k_evidence(
         stopped_by=converged.stopped_by,
         only_for=top_k.tuning,
     )
+
+
+Rule = Literal["exact", "stable"]
+"""`exact` gives the top k of a full scan; `stable` may stop once the top k stays the same."""
+StoppedBy = Literal["all", "exact", "stable"]
+"""Why evaluation stopped: none were left, none could enter the top k, or it stayed the same."""
+
+BATCH, STABLE_ROUNDS = 20, 3
+"""Documents per batch, and batches without a change after which the top k is stable. Chosen by the
+experiment "batch size of top-k retrieval" in docs/quality.md."""
+WORTH_FROM = 1000
+"""Documents in scope below which a full scan is as fast as sorting the bounds."""
+WORTH_SHARE = 0.1
+"""Share of the documents above which a full scan is faster than evaluating them in batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converged:
+    evaluated: Flags
+    stopped_by: StoppedBy
+
+
+def converge(
+    bounds: Scores, final_for: Callable[[Rows], Scores], k: int, rule: Rule
+) -> Converged | None:
+    """Evaluate documents until the top `k` are known; None if a full scan would be faster.
+
+    `bounds` holds an upper bound of every final score, shape (n,), -inf for a document that cannot
+    be a result; `final_for` returns the final scores of rows. Under `exact` the top `k` equals that
+    of a full scan: documents that tie with the last place are evaluated too.
+    """
+    finite = np.flatnonzero(np.isfinite(bounds))
+    order = highest(bounds, finite, int(WORTH_SHARE * len(bounds)) + BATCH)
+    evaluated = np.zeros(len(bounds), np.bool_)
+    best_rows, best = np.empty(0, np.int64), np.empty(0)
+    unchanged = 0
+    for start in range(0, len(order), BATCH):
+        if len(best) >= k and best[k - 1] > bounds[order[start]]:
+            return Converged(evaluated, "exact")
+        rows = order[start : start + BATCH]
+        evaluated[rows] = True
+        scores = np.concatenate((best, final_for(rows)))
+        top = np.argsort(-scores, kind="stable")[: max(k, 1)]
+        top_rows = np.concatenate((best_rows, rows))[top]
+        unchanged = unchanged + 1 if np.array_equal(top_rows, best_rows) else 0
+        best_rows, best = top_rows, scores[top]
+        if rule == "stable" and unchanged >= STABLE_ROUNDS:
+            return Converged(evaluated, "stable")
+    return None if len(finite) > len(order) else Converged(evaluated, "all")

@@ -37,13 +37,11 @@ from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.evidence import scores as normalization
-from kbx_tui.search.evidence.evidence import EntityCandidate, LinkedDocuments, Signal, SignalKind
-from kbx_tui.search.evidence.scores import Scores, frozen, highest
-from kbx_tui.search.evidence.scoring import Continuations
-from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
+from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
+from kbx_tui.search.evidence.scores import Continuations, LinkedDocuments, Scores, frozen, highest
 from kbx_tui.search.query.name_matching import NameMatcher, TextsWith
-from kbx_tui.search.query.named_query import NameMatch
-from kbx_tui.search.query.query_terms import query_terms
+from kbx_tui.search.query.query_terms import NameMatch, query_terms
+from kbx_tui.search.query.query_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT
 
 SECOND_SIGNAL = 0.25

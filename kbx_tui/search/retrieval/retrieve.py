@@ -21,19 +21,18 @@ from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import (
-    DateMatch,
-    EntityCandidate,
-    Evidence,
-    FeedbackDocument,
+from kbx_tui.search.evidence.evidence import DateMatch, EntityCandidate, Evidence, FeedbackDocument
+from kbx_tui.search.evidence.scores import (
+    FEEDBACK_WEIGHT,
+    PROPAGATION_SHARE,
     LinkedDocuments,
+    Scoring,
+    frozen,
 )
-from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE, frozen
-from kbx_tui.search.evidence.scoring import Scoring
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
-from kbx_tui.search.query.named_query import NamedQuery, NameMatch
+from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import (

@@ -18,8 +18,8 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.text_columns import CodedColumn, TextColumn
 from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.search.evidence.evidence import LinkedDocuments, Scope
-from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen, highest
+from kbx_tui.search.evidence.evidence import Scope
+from kbx_tui.search.evidence.scores import Flags, LinkedDocuments, Rows, Scores, frozen, highest
 from kbx_tui.search.query.filters import Filters, TypedFilter
 
 BY_WORDS, BY_MEANING = 1000, 5000

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.index.arrays import Rows
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.load_snapshot import documents_of, read_snapshot
@@ -23,7 +23,7 @@ from kbx_tui.index.vectors import vector_tables
 from kbx_tui.index.vectors.load_vectors import load_vectors, refresh_vectors_file
 from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment
-from kbx_tui.search.query.named_documents import KnownItems, TitleWords
+from kbx_tui.search.query.name_index import KnownItems, TitleWords
 from tests.functional.vaults import store_of
 
 PAGE = "---\naliases: [Quagga]\ntags: [animal]\ndate: 2026-01-02\n---\n# Zebra crossing\n"

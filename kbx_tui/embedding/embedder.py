@@ -127,12 +127,12 @@ def _read_pooling(folder: Path) -> Pooling:
     return "LAST_TOKEN" if config.get("pooling_mode_lasttoken") else "MEAN"
 
 
-def _fingerprint(path: Path, blocks: int = 64, block_size: int = 4096) -> str:
+def _fingerprint(path: Path) -> str:
     """Return 12 hex digits that hash the size of a file and blocks spread over it.
 
     A sample is enough, as retrained weights differ everywhere, and fast for large files.
     """
-    size = path.stat().st_size
+    size, blocks, block_size = path.stat().st_size, 64, 4096
     digest = hashlib.sha256(str(size).encode())
     with path.open("rb") as file:
         for block in range(blocks):
@@ -196,10 +196,6 @@ def _batches(texts: Sequence[str]) -> Iterator[list[tuple[int, str]]]:
 
 
 def read_max_tokens(folder: Path) -> int:
-    """Return the token limit of the model in ``folder`` including special tokens, at most 256.
-
-    Raises EmbeddingError if tokenizer_config.json cannot be read.
-    """
     path = folder / "tokenizer_config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))

@@ -249,10 +249,6 @@ def _pages(index: OpenIndex, paths: set[str]) -> dict[str, Mapping[str, Any]]:
 
 
 def _about_page(resolver: EntityResolver, page: Mapping[str, Any]) -> list[int]:
-    """Return the rows of the entities that frontmatter names as participants.
-
-    A person's team is one, since facts about people are about their team; `reports_to` is not.
-    """
     fields: Mapping[str, Any] = msgspec.json.decode(page["frontmatter"])
     named = [
         row

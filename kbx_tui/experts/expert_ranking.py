@@ -39,7 +39,6 @@ class Claim:
     """Without its `confirmed:` note; its date is that of its last confirmation, else its own, its
     page's or its file's, and may be empty."""
     entity_ids: tuple[str, ...]
-    """Distinct, the owner of the page first."""
     has_file_date: bool = False
     """Whether the date is that of the file, because neither the line nor the page has one."""
 
@@ -52,7 +51,6 @@ class Receipt:
     date: str
     path: str
     line: int
-    """1-based; 0 for a whole document."""
     status: FactStatus
     sources: tuple[str, ...]
     contribution: float
@@ -78,9 +76,7 @@ class Expert:
     top_claim_ids: tuple[int | str, ...]
     """At most three, largest contribution first."""
     receipts: tuple[Receipt, ...]
-    """All claims that count, largest contribution first."""
     excluded: tuple[Receipt, ...]
-    """Claims on the topic that do not count because of their status."""
 
     @property
     def full_claim_count(self) -> int:
@@ -94,7 +90,6 @@ class ExpertRanking:
     """The weight used: `count` in place of an unknown one."""
     experts: tuple[Expert, ...]
     total_matched: int
-    """Number of experts without the limit."""
     total_below_minimum: int = 0
     """Number of entities that have claims on the topic, but fewer than the minimum."""
     is_relative: bool = False

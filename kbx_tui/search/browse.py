@@ -71,7 +71,6 @@ def facts_by_id(index: OpenIndex, ids: Iterable[int]) -> dict[int, Fact]:
 
 
 def indexed_hash(index: OpenIndex, path: str) -> str:
-    """Return the content hash of a document as indexed, empty if it is not indexed."""
     rows = index.store.rows("documents", ["content_hash"], f"path = {quoted(path)}").to_pylist()
     return str(rows[0]["content_hash"]) if rows else ""
 

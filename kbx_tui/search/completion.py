@@ -80,10 +80,8 @@ def _frequent(values: Iterable[str], typed: str) -> Iterator[str]:
 
 
 SHORTEST = 3
-"""Letters from which a word is completed: fewer are the beginning of too many words."""
 TERMS_TRIED, DOCUMENTS_READ = 5, 5
 READ_AT_MOST = 30_000
-"""Characters of a document in which words are looked for, to bound the time."""
 
 _LAST_WORD = re.compile(rf"(?:^|(?<=[\s(-]))[^\W\d_]{{{SHORTEST},}}$")
 

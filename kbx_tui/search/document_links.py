@@ -11,7 +11,6 @@ from urllib.parse import unquote
 from rapidfuzz import fuzz, process
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER, term_of, words_in
-from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import Body
 from kbx_tui.knowledge.entity_names import is_ambiguous
@@ -61,8 +60,8 @@ class LinkIndex:
         self.known_graph = before
         """The graph of this generation once it is read, until then that before."""
         self._generation, self._store = generation, store
-        self._list_attachments = attachments
-        self._snapshot = generation.snapshot
+        self._list_attachments, self._snapshot = attachments, generation.snapshot
+        self._found: dict[str, tuple[str, ...]] = {}
 
     @cached_property
     def graph(self) -> LinkGraph:
@@ -71,15 +70,23 @@ class LinkIndex:
         return self.known_graph
 
     @cached_property
-    def _likely(self) -> LikelyTargets:
-        return LikelyTargets(self._snapshot)
+    def _keys_and_paths(self) -> tuple[list[str], list[str]]:
+        """The names of all documents as keys, and the path of each."""
+        snapshot = self._snapshot
+        names = zip(snapshot.paths, snapshot.titles, snapshot.aliases, strict=True)
+        pairs = [
+            (key, path)
+            for path, title, aliases in names
+            for key in dict.fromkeys(map(name_key, (stem_of(path), title, *aliases)))
+            if key
+        ]
+        return [key for key, _ in pairs], [path for _, path in pairs]
 
     @cached_property
     def _attachments(self) -> FileLookup:
         return FileLookup(self._list_attachments())
 
     def of(self, path: str) -> DocumentLinks:
-        """Return the links of the document at `path`, which is in the index. Raises IndexFault."""
         row = self._snapshot.row_of[path]
         return DocumentLinks(
             path=path,
@@ -158,8 +165,19 @@ class LinkIndex:
     def _broken(self, path: str) -> Iterator[BrokenLink]:
         for target, line in self._targets(path):
             if self._is_broken(target, path):
-                suggestions = self._likely.find(split_target(target.written)[0], path)
+                similar = self._similar(target_key(split_target(target.written)[0]))
+                suggestions = tuple(each for each in similar if each != path)[:MOST]
                 yield BrokenLink(path, target.written, line, suggestions)
+
+    def _similar(self, key: str) -> tuple[str, ...]:
+        """Return the paths of the documents with similar names, the likeliest first."""
+        if key not in self._found:
+            keys, paths = self._keys_and_paths if key else ([], [])
+            found = process.extract(
+                key, keys, scorer=fuzz.ratio, limit=2 * MOST + 2, score_cutoff=SIMILAR
+            )
+            self._found[key] = tuple(dict.fromkeys(paths[index] for _, _, index in found))
+        return self._found[key]
 
     def _is_broken(self, target: Target, path: str) -> bool:
         """Return whether a target leads to no document, and to no other file either."""
@@ -292,7 +310,6 @@ class MentionSearch:
 
     @cached_property
     def _first_look(self) -> re.Pattern[str]:
-        """A fast pattern of the names in lower case, which ignores where words end."""
         words = (map(re.escape, _lower(name).split()) for name in self._names)
         return re.compile("|".join(map(r"[ \t]+".join, words)))
 
@@ -331,39 +348,6 @@ def _lower(text: str) -> str:
 MOST = 3
 SIMILAR = 75.0
 """Similarity from which a name is suggested, 0..100: two typing errors in eight letters."""
-
-
-class LikelyTargets:
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self._found: dict[str, tuple[str, ...]] = {}
-
-    @cached_property
-    def _names(self) -> tuple[list[str], list[str]]:
-        keys, paths = [], []
-        snapshot = self._snapshot
-        for path, title, aliases in zip(
-            snapshot.paths, snapshot.titles, snapshot.aliases, strict=True
-        ):
-            for key in dict.fromkeys(map(name_key, (stem_of(path), title, *aliases))):
-                if key:
-                    keys.append(key)
-                    paths.append(path)
-        return keys, paths
-
-    def find(self, page: str, source: str) -> tuple[str, ...]:
-        """Return the paths of at most `MOST` documents, the likeliest first, never `source`."""
-        key = target_key(page)
-        if key not in self._found:
-            self._found[key] = self._similar(key) if key else ()
-        return tuple(path for path in self._found[key] if path != source)[:MOST]
-
-    def _similar(self, key: str) -> tuple[str, ...]:
-        keys, paths = self._names
-        found = process.extract(
-            key, keys, scorer=fuzz.ratio, limit=2 * MOST + 2, score_cutoff=SIMILAR, processor=None
-        )
-        return tuple(dict.fromkeys(paths[index] for _, _, index in found))
 
 
 def target_key(page: str) -> str:

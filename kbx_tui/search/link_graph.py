@@ -167,7 +167,6 @@ class _Resolver:
 
 
 READ = ("paths", "ids", "titles", "kinds", "dates", "aliases", "entities", "is_vault")
-"""The columns of a snapshot that decide where links lead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +245,6 @@ class Destinations:
         return None
 
     def _titled(self, spellings: Iterable[str], source: str, heading: str) -> Destination | None:
-        """Return the document with a title, file name or alias, whatever its punctuation."""
         for spelling in spellings:
             if documents := self._documents.by_reference(spelling):
                 nearest = self._nearest([self._pages[number] for number in documents], source)

@@ -25,10 +25,8 @@ WHOLE, START, WORDS, INSIDE, SIMILAR = range(5)
 LEAST_SIMILARITY = 75.0
 """Lowest similarity of the text to a part of a similar name, 0..100."""
 SIMILARITY_LENGTH = 4
-"""Shorter texts are similar to too many names."""
 
 Fit = tuple[int, float]
-"""Kind of match, and a penalty within it; smaller is better."""
 
 
 class NameLookup:

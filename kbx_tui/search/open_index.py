@@ -49,56 +49,48 @@ class OpenIndex:
     """Reads one store. Not thread-safe."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
-        self._generation: IndexGeneration | None = None
+        self.store = store
+        self.in_memory: IndexGeneration | None = None
         self._build = store.build_id()
 
     def close(self) -> None:
-        self._generation = None
+        self.in_memory = None
 
     def was_damaged(self) -> bool:
         """Return whether files that are mapped into memory were changed in place."""
-        return self._generation is not None and self._generation.was_damaged()
+        return self.in_memory is not None and self.in_memory.was_damaged()
 
     def refresh(self, *, now: bool = True) -> bool:
         """Read the newest generation; return whether it changed.
 
         Without `now`, vectors may lag some seconds behind while they are being computed.
         """
-        build = self._store.build_id()
+        build = self.store.build_id()
         if self.was_damaged():
-            self._generation = None
-        if self._generation is not None and build == self._build:
-            versions = self._store.versions()
-            if self._generation.has_text_of(versions):
-                return self._generation.refresh_vectors(versions, now=now)
-            self._generation = self._read()
+            self.in_memory = None
+        if self.in_memory is not None and build == self._build:
+            versions = self.store.versions()
+            if self.in_memory.has_text_of(versions):
+                return self.in_memory.refresh_vectors(versions, now=now)
+            self.in_memory = self._read()
             return True
         if build != self._build:  # rebuilt in the same place: the open tables are the old ones
-            self._store = Store(self._store.uri)
-        self._generation = self._read()
+            self.store = Store(self.store.uri)
+        self.in_memory = self._read()
         self._build = build
         return True
 
-    @property
-    def store(self) -> Store:
-        return self._store
-
-    @property
-    def in_memory(self) -> IndexGeneration | None:
-        return self._generation
-
     def generation(self) -> IndexGeneration:
-        if self._generation is None:
-            self._generation = self._read()
-        return self._generation
+        if self.in_memory is None:
+            self.in_memory = self._read()
+        return self.in_memory
 
     def _read(self) -> IndexGeneration:
-        with translate_errors("read the index", self._store.uri):
-            versions = undamaged_versions(self._store)
-            self._store.check_compatible()
-            before = None if self._generation is None else self._generation.known_destinations
-            return IndexGeneration(self._store, versions, before)
+        with translate_errors("read the index", self.store.uri):
+            versions = undamaged_versions(self.store)
+            self.store.check_compatible()
+            before = None if self.in_memory is None else self.in_memory.known_destinations
+            return IndexGeneration(self.store, versions, before)
 
 
 TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
@@ -193,9 +185,6 @@ class IndexGeneration:
     @cached_property
     def words(self) -> Bm25Index:
         return load_bm25(self._store, self.snapshot)
-
-    def is_usual(self, word: str) -> bool:
-        return self.words.is_usual(word)
 
     @cached_property
     def bodies(self) -> BodyReader:

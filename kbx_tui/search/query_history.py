@@ -111,8 +111,6 @@ class SavedQuery:
 
 @dataclass(frozen=True, slots=True)
 class NewResult:
-    """A result of a saved query that is new or changed since it was last opened."""
-
     path: str
     title: str
     date: str
@@ -126,8 +124,6 @@ class News:
 
 
 class SavedQueries:
-    """The saved queries of one base. Lines that cannot be read stay in the file."""
-
     def __init__(self, root: Path, notice: Notice) -> None:
         self._log = Log(root, "saved_queries.jsonl", SavedQuery, notice)
 

@@ -46,17 +46,11 @@ BEYOND = 1e-9, 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of a search that brings the document into the top."""
-
     dimension: Dimension
     value: Any
-    """New value of that field of the request; of `pinned` the ids to add."""
     text: str
     rank: int
     after: Ranking
-
-    def applied_to(self, request: SearchRequest) -> SearchRequest:
-        return changed_request(request, self.dimension, self.value)
 
 
 @dataclass(frozen=True, slots=True)

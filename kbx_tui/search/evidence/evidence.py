@@ -45,7 +45,6 @@ class Signal:
     score: float
     """0..1."""
     detail: str
-    """What matched, in the words of the document or query."""
     ambiguous: bool = False
     """True when the same words of the query name other entities too."""
     taught: str = ""
@@ -59,8 +58,6 @@ things: a query names them because it is about them."""
 
 @dataclass(frozen=True, slots=True)
 class EntityCandidate:
-    """An entity that pass 1 found, or that is pinned."""
-
     id: str
     name: str
     type: str
@@ -92,7 +89,6 @@ class FeedbackDocument:
 class UnknownName:
     name: str
     similar: str
-    """The name of the entity that may have been meant; empty if none is similar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +116,6 @@ class Topic:
     words, as `programming` in a base on computers. Then credit depends less on the answer."""
 
     def answered(self, relevance: Scores) -> Scores:
-        """Return how fully documents of some relevance answer the topic, 0..1; 0 for none."""
         return power(self._share(relevance), ANSWER_POWER)
 
     def for_people(self, relevance: Scores, thing_strength: Scores) -> Scores:
@@ -178,7 +173,6 @@ class PreferredDates:
     last: str
     """First and last day, ISO, inclusive; empty for an open end."""
     words: str
-    """The period in words: `March 2026`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +208,6 @@ class DatePreference:
 
     @property
     def words(self) -> str:
-        """The periods in words: `March 2025 or April 2025`."""
         return " or ".join(dict.fromkeys(dates.words for dates in self.dates))
 
     @property
@@ -336,7 +329,6 @@ class Evidence:
     vector_share: float
     """Share of the texts that can be found by meaning, 0..1; 0 for a search without vectors."""
     timings: Mapping[str, float]
-    """Milliseconds per stage."""
     evaluated: Flags | None = None
     """Documents with exact cosines, after top-k retrieval; None: all."""
     stopped_by: str = "all"
@@ -347,14 +339,12 @@ class Evidence:
     """Documents that the vector of the query as typed was moved towards, best first, in scope or
     not. Empty if no document holds a term, `[search] feedback` is 0, or the vector was not used."""
     without_vector: int = 0
-    """Number of texts that cannot be found by meaning yet."""
     reranker: RerankerScores | None = None
     date_preference: DatePreference | None = None
     """The dates that the query asks for; None if it holds none, or dates are not read."""
     undated: tuple[str, ...] = ()
     """Dates that the query asks for, in words, on which no document of the base is dated."""
     lists_missing: bool = False
-    """True when every chunk was compared because the inverted file for that is missing."""
 
     def __len__(self) -> int:
         return len(self.paths)

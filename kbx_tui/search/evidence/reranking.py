@@ -35,14 +35,10 @@ RERANK_MS = "rerank_ms"
 
 @dataclass(frozen=True, slots=True)
 class RerankerScores:
-    """The scores of one reranker for one query: those computed so far, or why there are none."""
-
     model: str
-    """As it was named: a folder, or a name of fastembed."""
     scores: Mapping[int, float] = field(default_factory=dict)
     """How well a document answers the query, 0..1, by row of the Evidence."""
     failure: str = ""
-    """One sentence on why documents have no score; else empty."""
 
 
 def answer_probability(logit: float) -> float:

@@ -133,7 +133,6 @@ eval --reranker` measures a model on a base."""
 
 
 def frozen(array: Array) -> Array:
-    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array
 
@@ -200,8 +199,6 @@ def power(scores: Scores, exponent: float) -> Scores:
 
 @dataclass(frozen=True, slots=True)
 class LinkedDocuments:
-    """The documents in scope that belong to one entity."""
-
     rows: Rows
     """Rows of the Evidence, ascending and distinct."""
     strengths: Scores
@@ -245,7 +242,6 @@ class ComponentScores:
     propagated_from: NDArray[np.int8]
     """Adjacent part that relevance propagated from: 0 the one before, 1 the one after, -1 none."""
     lexical_weight: float
-    """Weight of `lexical` in `own_relevance`; that of `vector` is the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +249,6 @@ class QueryVariant:
     """Lexical scores of one variant of a query: as typed, or without the names in it."""
 
     raw_lexical: Scores
-    """BM25, one per scored document."""
     lexical_weight: float
 
 
@@ -381,8 +376,6 @@ class Continuations:
 
 @dataclass(frozen=True, slots=True)
 class ScoredDocuments:
-    """The documents to score: those in scope, and the parts adjacent to them."""
-
     flags: Flags
     rows: Rows
     in_scope: Rows

@@ -36,7 +36,6 @@ class Filters:
     tags: tuple[str, ...] = ()
     """Tags, ignoring case and a leading `#`."""
     entities: tuple[str, ...] = ()
-    """Ids of entities that a document must be linked to."""
     hidden: frozenset[str] = frozenset()
     """Paths of documents that do not exist for whoever asks."""
     hidden_names: frozenset[tuple[str, str]] = frozenset()
@@ -44,7 +43,6 @@ class Filters:
     muted_documents: frozenset[str] = frozenset()
     """Paths of documents that the user wants in no results; they are counted."""
     typed: tuple[TypedFilter, ...] = ()
-    """Filters typed in the query; a document must match each of them, too."""
 
     @property
     def typed_names(self) -> tuple[str, ...]:
@@ -90,7 +88,6 @@ class Filters:
         return not self.tags or any(key in self.tags for tag in tags for key in tag_keys(tag))
 
     def matches_all_tags(self, tags: Sequence[str]) -> bool:
-        """Return whether a document with these tags matches, by the filters in the query too."""
         typed = [Filters.of(tags=each.values) for each in self.typed if each.key == "tag"]
         return all(filters.matches_tags(tags) for filters in (self, *typed))
 
@@ -100,12 +97,10 @@ def type_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def tag_key(tag: str) -> str:
-    """Return a form of a tag that is equal for all its spellings."""
     return fold(tag.strip().removeprefix("#"))
 
 
 def tag_keys(tag: str) -> Iterator[str]:
-    """Yield the keys of a tag and of the tags that it is nested in."""
     key = tag_key(tag)
     while key:
         yield key

@@ -168,7 +168,6 @@ class NamePriors:
         return self.probability(word) <= WORD_UP_TO
 
     def is_likelier_word(self, word: str) -> bool:
-        """Return whether a word is rather an ordinary one, by the base or else by English."""
         return self.probability(word) < LIKELIER if word in self.votes else is_common_word(word)
 
     def may_be_word(self, word: str) -> bool:

@@ -202,7 +202,7 @@ class _QueryNames:
         if priors.is_name(word.folded) or self._is_user_name(name):
             return True
         if kind != "project" and priors.is_word(word.folded):
-            return query.is_surely_asked_about(index, 1)
+            return query.is_surely_asked_about(index)
         may_be_a_word = is_common_word(word.folded)
         is_written_as_name = word.is_capitalised and index > 0
         if query.all_lower and word.text.lower() != word.text.upper():  # some scripts have no case
@@ -353,7 +353,7 @@ class _QueryNames:
         name.
         """
         word, after = self.query.folded[index], self.query.after(index + 1)
-        if not self.query.is_modifier(index, 1) or self._is_known(after):
+        if not self.query.is_modifier(index) or self._is_known(after):
             return False
         least = max(SEVERAL, TERM_SHARE * self._texts_with(word, ""))
         is_own = any(after in folded_words(self._entities[person].name) for person in people)
@@ -382,15 +382,14 @@ class _QueryNames:
         if size > 1:
             return query.is_asked_about(index, size)
         if self._priors.is_word(word):
-            return query.is_surely_asked_about(index, 1) or self._is_source(index)
-        if self._priors.may_be_word(word) and query.is_modifier(index, 1):
-            return query.is_surely_asked_about(index, 1)
+            return query.is_surely_asked_about(index) or self._is_source(index)
+        if self._priors.may_be_word(word) and query.is_modifier(index):
+            return query.is_surely_asked_about(index)
         return query.is_possessive(index) or query.is_asked_about(index, 1)
 
     def _is_source(self, index: int) -> bool:
-        """Return whether a word that is a name here now and then is where only a name ends."""
         is_hardly_name = self._priors.is_hardly_name(self.query.folded[index])
-        return not is_hardly_name and self.query.is_source(index, 1)
+        return not is_hardly_name and self.query.is_source(index)
 
     # First names
 
@@ -425,7 +424,6 @@ class _QueryNames:
         return list((holders | dict.fromkeys(first_names, "first_name")).items())
 
     def _find_double_first_name(self, index: int) -> None:
-        """Find a first name of two words: `Jean-Yves`."""
         words = tuple(self.query.folded[index : index + 2])
         people: list[Holder] = [
             (person, "first_name")

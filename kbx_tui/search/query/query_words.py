@@ -191,7 +191,6 @@ class QueryWords:
         return self.words[first].start, self.words[start + size - 1].end
 
     def before(self, index: int) -> str:
-        """Return the folded word before word `index`, empty at the start."""
         return self.folded[index - 1] if index else ""
 
     def after(self, end: int) -> str:
@@ -208,9 +207,9 @@ class QueryWords:
         gap = self._gap(index)
         return gap[-1:].isspace() and gap.strip()[:1] in _CLAUSE_ENDS
 
-    def is_in(self, places: Iterable[Place], start: int, size: int = 1) -> bool:
-        before = {self.before(start), " ".join(self.folded[max(start - 2, 0) : start])}
-        after, is_capitalised = self.after(start + size), self.words[start].is_capitalised
+    def is_in(self, places: Iterable[Place], index: int) -> bool:
+        before = {self.before(index), " ".join(self.folded[max(index - 2, 0) : index])}
+        after, is_capitalised = self.after(index + 1), self.words[index].is_capitalised
         return any(
             (place.before is None or not before.isdisjoint(place.before))
             and (place.after is None or after in place.after)
@@ -232,7 +231,6 @@ class QueryWords:
         return index + 1 < len(self.words) and self._gap(index) in _HYPHENS
 
     def is_compound(self, start: int, size: int) -> bool:
-        """Return whether the words are part of a compound or of a contraction."""
         after, last = self.after(start + size), start + size - 1
         if f"{self.folded[start]}-{after}" in COMPOUNDS:
             return True
@@ -275,19 +273,17 @@ class QueryWords:
             return True
         return self.after(start + size) in ASKING_AFTER or self._is_all(start, size)
 
-    def is_surely_asked_about(self, start: int, size: int) -> bool:
-        """Return whether words are meant as a name although the base uses them otherwise."""
-        if self.before(start) in TITLES or self._is_all(start, size):
+    def is_surely_asked_about(self, index: int) -> bool:
+        if self.before(index) in TITLES or self._is_all(index, 1):
             return True
-        word = self.words[start]
+        word = self.words[index]
         is_all_capitals = len(word.text) > 1 and word.text.isupper()
-        is_after = self.after(start + size) in ASKING_AFTER
         signs = (
-            self._is_asked_before(start),
-            is_after or self.is_possessive(start + size - 1),
-            not self.all_lower and (word.is_capitalised if start else is_all_capitals),
+            self._is_asked_before(index),
+            self.after(index + 1) in ASKING_AFTER or self.is_possessive(index),
+            not self.all_lower and (word.is_capitalised if index else is_all_capitals),
         )
-        return sum(signs) > 1 and not self.is_in(OF_WORDS, start)
+        return sum(signs) > 1 and not self.is_in(OF_WORDS, index)
 
     def _is_all(self, start: int, size: int) -> bool:
         return not has_topic((*self.folded[:start], *self.folded[start + size :]))
@@ -298,15 +294,14 @@ class QueryWords:
             return not _INTERROGATIVES.isdisjoint(earlier)
         return before in ASKING_BEFORE
 
-    def is_source(self, start: int, size: int) -> bool:
-        return self.before(start) in _SOURCES and self._ends_clause(start + size - 1)
+    def is_source(self, index: int) -> bool:
+        return self.before(index) in _SOURCES and self._ends_clause(index)
 
-    def is_modifier(self, start: int, size: int) -> bool:
-        """Return whether a word follows that the words may describe, and no verb."""
-        after = self.after(start + size)
-        is_verb = self.before(start) in VERB_FOLLOWS or after.endswith(("ing", "ed"))
+    def is_modifier(self, index: int) -> bool:
+        after = self.after(index + 1)
+        is_verb = self.before(index) in VERB_FOLLOWS or after.endswith(("ing", "ed"))
         is_noun = after not in ASKING_AFTER and has_topic([after]) and not is_verb
-        return is_noun and self._gap(start + size - 1) == " "
+        return is_noun and self._gap(index) == " "
 
     def is_listed_with(self, index: int, spans: Sequence[tuple[int, int]]) -> bool:
         word, after = self.words[index], self.after(index + 1)

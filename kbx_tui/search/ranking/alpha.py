@@ -84,7 +84,6 @@ def _is_at(point: float, alpha: float) -> bool:
 
 
 def alpha_note(ranking: Ranking, limit: int) -> str:
-    """Return why no alpha changes the order of the top `limit`; empty if some alpha does."""
     if ranking.search_mode == "flat":
         kind = "fast" if ranking.evidence.fast else "flat"
         return f"alpha has no effect on a {kind} search"

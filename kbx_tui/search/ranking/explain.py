@@ -26,12 +26,10 @@ class EntityShare:
     entity_id: str
     name: str
     entity_score: float
-    """The score it counts with: 1.0 if pinned, whatever pass 1 found."""
     link_strength: float
     """0 when the document is not linked to it. Of a named thing to the fourth power."""
     answered: float
     weight: float
-    """Its weight in the mean over the named entities, 0..1; 1 where the best entity counts."""
     reason: str
     """`attendee`, `title, 4 mentions`, or `not linked`."""
     share: float
@@ -149,7 +147,6 @@ class PairExplanation:
     ahead: Ranked
     behind: Ranked
     difference: float
-    """Score of the document ahead minus that of the one behind, 0 or more."""
     parts: tuple[PartDifference, ...]
     tie_rule: TieRule
     """What decides between equal scores; empty where the scores decide."""
@@ -237,7 +234,6 @@ class RankChange:
     """Rank under the first setting, also below the top; None where it is not a result."""
     after: int | None
     reason: str
-    """Why it was lost or gained; empty for a document that is in the top of both."""
 
     @property
     def distance(self) -> int:
@@ -250,11 +246,8 @@ class Comparison:
     before: tuple[Ranked, ...]
     after: tuple[Ranked, ...]
     kept: tuple[RankChange, ...]
-    """Documents in both, by their rank under the second setting."""
     lost: tuple[RankChange, ...]
-    """Documents only in the first, by rank."""
     gained: tuple[RankChange, ...]
-    """Documents only in the second, by rank."""
 
     @property
     def moved(self) -> tuple[RankChange, ...]:

@@ -97,7 +97,6 @@ class Ranking(EntityChoice):
 
     @cached_property
     def final(self) -> Scores:
-        """Final scores, 0..1, with what the reranker adds. Known items score 1.0."""
         if not self.is_reranked:
             return self.plain_final
         final, rows = self.plain_final.copy(), np.array(list(self.reranker_scores))
@@ -146,7 +145,6 @@ class Ranking(EntityChoice):
 
     @cached_property
     def blended(self) -> Scores:
-        """Final scores by documents and entities alone, before frecency, 0..1."""
         return self._blend(self.doc_relevance, self.parent_entity_score, slice(None))
 
     @cached_property
@@ -225,7 +223,6 @@ class Ranking(EntityChoice):
 
     @cached_property
     def order(self) -> Rows:
-        """All included rows, best first; ties by newer date, then path."""
         return self.best(len(self.evidence))
 
     @cached_property

@@ -273,7 +273,6 @@ def few_answers_note(few: FewAnswers | None) -> str:
 
 
 def reranker_failure(ranking: Ranking) -> str:
-    """Return why the results are not reranked although they should be; else empty."""
     reranker = ranking.evidence.reranker
     return reranker.failure if reranker is not None else ""
 

@@ -65,9 +65,7 @@ class SearchResult:
     score: float
     snippet: str
     line: int
-    """1-based line of the file where the snippet starts."""
     matches: tuple[tuple[int, int], ...] = ()
-    """Spans of `snippet` that match a word of the query, in order."""
     explain: Mapping[str, Any] | None = None
     is_cut: bool = False
 
@@ -93,7 +91,6 @@ class SearchMeta:
     pass1_entities: tuple[PassOneEntity, ...]
     path_filter: str | None
     timings: Mapping[str, float]
-    """Milliseconds per stage."""
     total_matched: int
     in_scope: int
     vector_share: float
@@ -102,9 +99,7 @@ class SearchMeta:
     notes: tuple[str, ...] = ()
     """Sentences for the user: damage to the index, vectors still missing, ambiguous names."""
     searched: str = ""
-    """The query as it was searched for: without date words that are not searched for."""
     topic: str = ""
-    """What the query asks besides people and teams; empty if nothing."""
     candidates: int | None = None
     """Documents that were scored, in a scope too wide to compare every chunk in meaning; None: all
     in scope."""

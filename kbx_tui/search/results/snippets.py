@@ -90,7 +90,6 @@ class ChunkCosines:
         return self._cosines[max(bisect_right(self._lines, self._line) - 1, 0)]
 
     def best_offset(self) -> int | None:
-        """Return where the line with the first of the best chunks starts; None without chunks."""
         last_line = self._first_line + self._text.count("\n")
         inside = [
             (-cosine, line)
@@ -262,10 +261,10 @@ def make_snippet(
     begins with the best chunk or, without chunks, with the first text below the headings.
     """
     text, stems = body[:READ_AT_MOST], topic_stems(query, language)
-    wanted = wanted or WantedWords(dict.fromkeys(stems, 1.0))
-    headings, letters = find_headings(text), "".join((*stems, *wanted.words, *wanted.names))
-    words = TextWords(text, letters, language, offsets_of)
-    start, matches = _find_passage(text, headings, body_line, stems, wanted, cosines, words)
+    wanted, headings = wanted or WantedWords(dict.fromkeys(stems, 1.0)), find_headings(text)
+    start, matches = _find_passage(
+        text, headings, body_line, stems, wanted, cosines, language, offsets_of
+    )
     found = [word_stem for _, _, word_stem in matches]
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
@@ -299,9 +298,10 @@ def passage_to_rerank(
     `RERANKED_LENGTH` characters.
     """
     text, stems = body[:READ_AT_MOST], topic_stems(query, language)
-    headings, letters = find_headings(text), "".join((*stems, *wanted.words, *wanted.names))
-    words = TextWords(text, letters, language, offsets_of)
-    start, _ = _find_passage(text, headings, body_line, stems, wanted, cosines, words)
+    headings = find_headings(text)
+    start, _ = _find_passage(
+        text, headings, body_line, stems, wanted, cosines, language, offsets_of
+    )
     begin = _sentence_start(text, start)
     passage = text[begin : begin + RERANKED_LENGTH]
     return "\n".join(filter(None, (title, _heading_above(text, headings, begin), passage.strip())))
@@ -314,13 +314,16 @@ def _find_passage(
     stems: Mapping[str, str],
     wanted: WantedWords,
     cosines: LinesAndCosines,
-    words: TextWords,
+    language: str,
+    offsets_of: OffsetsOf | None,
 ) -> tuple[int, list[Match]]:
     """Return where the best passage of a text begins, and the words with one of `stems`, in order.
 
     A line of tags counts only without any text, a property only if no other line has a word.
     Names are looked for in headings only, as they count nowhere else.
     """
+    letters = "".join((*stems, *wanted.words, *wanted.names))
+    words = TextWords(text, letters, language, offsets_of)
     chunks = ChunkCosines(text, cosines, body_line)
     matches = sorted(words.find(stems.keys() | wanted.words.keys()))
     names = words.find(wanted.names, [heading[:2] for heading in headings])
@@ -419,7 +422,6 @@ def _ends(text: str) -> bool:
 
 
 def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield consecutive spans of blanks and of text, and whether each is markup."""
     end = 0
     first = _FIRST_MARKUP.match(raw)
     marks = _MARKUP.finditer(raw, first.end() if first else 0)

@@ -21,7 +21,6 @@ from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import ENGLISH, beginning_of, stem
 
 Match = tuple[int, int, str]
-"""Start and end of a word, and its stem."""
 OffsetsOf = Callable[[str], Sequence[int] | None]
 """Returns where the words with a stem start in a text, ascending, those past its end included. None
 if unknown."""
@@ -132,8 +131,6 @@ def find_words(
 
 
 class _Forms(dict[str, bool]):
-    """Whether `find_words` finds words, as written, by one stem."""
-
     def __init__(self, word_stem: str, language: str) -> None:
         self._stem, self._language = word_stem, language
         self._beginning = beginning_of(word_stem, language)

@@ -242,8 +242,6 @@ docs/quality.md."""
 
 @dataclass(frozen=True, slots=True)
 class TopKRequest:
-    """Asks for the best `limit` documents of one ranking only."""
-
     tuning: Tuning
     limit: int
     rule: Rule = "exact"

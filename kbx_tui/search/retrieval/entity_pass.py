@@ -54,7 +54,6 @@ MEANING_WEIGHT, MEANING_FLOOR = 0.5, 0.2
 cosines" in docs/quality.md."""
 
 FoundSignal = tuple[int, Signal]
-"""Index of an entity, and a reason why it fits the query."""
 
 _STRENGTH = attrgetter("score")
 

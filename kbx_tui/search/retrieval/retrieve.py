@@ -391,7 +391,7 @@ class _Search:
 
 
 def _is_usual(request: SearchRequest, generation: IndexGeneration) -> Callable[[str], bool]:
-    return generation.is_usual if request.usual_words else lambda _: False
+    return lambda word: request.usual_words and generation.words.is_usual(word)
 
 
 class QueryVectors:

@@ -84,7 +84,6 @@ def find_scope(
 def _as_filters(
     typed: TypedFilter, named: Mapping[str, Sequence[str]]
 ) -> tuple[PathFilter, Filters]:
-    """Return a filter typed in a query as one given beside it; a name of nobody matches nothing."""
     match typed.key:
         case "type":
             return PathFilter(), Filters.of(doc_types=typed.values)
@@ -102,7 +101,6 @@ def _as_filters(
 
 
 def _path_below_root(text: str) -> PathFilter:
-    """Return a path typed in a query as a filter, which has no matches for one that leads out."""
     try:
         return PathFilter.parse(text, Path("/"))  # so a leading slash means the root of the base
     except ConfigError:

@@ -12,7 +12,15 @@ from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RerankerScores
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import SearchRequest, Tuning
-from kbx_tui.search.why_not import Change, Dimension, WhyNot, change_effects, narrowed, why_not
+from kbx_tui.search.why_not import (
+    Change,
+    Dimension,
+    WhyNot,
+    change_effects,
+    changed_request,
+    narrowed,
+    why_not,
+)
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 
 FOLDERS = ["memory/", "memory/notes/", "memory/notes/old/", "memory/meetings/"]
@@ -213,10 +221,16 @@ def test_changes_are_those_of_a_request() -> None:
     )
     changes = by_dimension(why_not(rank(found, Tuning(alpha=0.9)), 1, 1))
     request = SearchRequest("q", alpha=0.9, pinned=("person:x",))
-    assert changes["alpha"].applied_to(request).alpha == changes["alpha"].value
+    assert (
+        changed_request(request, changes["alpha"].dimension, changes["alpha"].value).alpha
+        == changes["alpha"].value
+    )
     assert changes["alpha"].text.startswith("alpha .")
     added = replace(changes["alpha"], dimension="pinned", value=("person:e1",))
-    assert added.applied_to(request).pinned == ("person:x", "person:e1")
+    assert changed_request(request, added.dimension, added.value).pinned == (
+        "person:x",
+        "person:e1",
+    )
 
 
 @given(some_case())

@@ -38,7 +38,6 @@ from kbx_tui.similarity.pair_score import (
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
 MATCHES = 8
-"""Maximum number of matches kept from all entities, plus as many of the draft's own entity."""
 
 
 def check_drafts(
@@ -93,7 +92,7 @@ def check_drafts(
 
 
 def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) -> DraftCheck:
-    """Return the check of one draft whose entity is known, against what is known about that entity.
+    """Return the check of a draft whose entity is known, against what is known about that entity.
 
     Faster than `check_drafts`, and the same for `decide`, since only such matches decide. Raises
     EmbeddingError and IndexForeign.
@@ -146,7 +145,6 @@ def _said_of_others(
     entities: Mapping[str, Entity],
     subjects: SubjectIndex,
 ) -> list[DraftMatch | None]:
-    """Return, per draft, the fact that says the same of another entity."""
     hints: list[DraftMatch | None] = [None] * len(drafts)
     owned = [
         (row, entities[draft.entity_id])
@@ -160,7 +158,6 @@ def _said_of_others(
 
 
 def _with_hint(matches: tuple[DraftMatch, ...], hint: DraftMatch | None) -> tuple[DraftMatch, ...]:
-    """Return matches with a hint in its place by score, once."""
     if hint is None:
         return matches
     others = (match for match in matches if match.known.fact_id != hint.known.fact_id)
@@ -178,7 +175,6 @@ def _choose_entity(
     entities: Mapping[str, Entity],
     engine: SimilarityEngine,
 ) -> tuple[EntityGuess | None, tuple[str, ...]]:
-    """Return the entity that was chosen, given with the draft or named in its text, and notes."""
     if not draft.is_guessed:
         entity = entities.get(draft.entity_id)
         return (entity_guess(entity, "chosen") if entity else None), ()
@@ -198,7 +194,6 @@ def _candidates(
 
 
 def _matches(near: Sequence[SimilarityMatch], draft: Draft) -> tuple[DraftMatch, ...]:
-    """Return what is near a draft as matches, except the fact that it represents."""
     return tuple(
         DraftMatch(known, is_own=draft.entity_id in ("", known.entity_id))
         for known in near
@@ -207,7 +202,6 @@ def _matches(near: Sequence[SimilarityMatch], draft: Draft) -> tuple[DraftMatch,
 
 
 MAX_GUESSES = 5
-"""Maximum number of candidates shown."""
 
 
 def guess_by_name(
@@ -216,7 +210,7 @@ def guess_by_name(
     """Return the entities whose names or roles the text mentions, best first.
 
     An entity whose whole name the text begins with comes first, even if that is also an ordinary
-    word (`Platform owns deploys`). Then named entities in the order of their mentions: `Alice leads
+    word (`Platform owns deploys`), then named entities in the order of their mentions: `Alice leads
     the migration` is about Alice.
     """
     matches = entity_pass.names.find(text)
@@ -243,7 +237,6 @@ def guess_by_name(
 def guess_by_fact(
     near: Sequence[SimilarityMatch], entities: Mapping[str, Entity]
 ) -> tuple[EntityGuess, ...]:
-    """Return the entities that have a fact similar to a text, best first."""
     guesses: dict[str, EntityGuess] = {}
     for known in near:
         entity = entities.get(known.entity_id)
@@ -255,7 +248,6 @@ def guess_by_fact(
 
 
 def entity_guess(entity: Entity | EntityCandidate, reason: str, score: float = 1.0) -> EntityGuess:
-    """Return an entity as a guess, by default a certain one."""
     return EntityGuess(entity.id, entity.name, entity.type, entity.path, score, reason)
 
 
@@ -285,10 +277,9 @@ def said_of_another(
 ) -> DraftMatch | None:
     """Return the best fact of `near` that says a statement of another entity, if only of one.
 
-    `statement` is the draft without the name of its owner; `near` are facts near to it, best first.
-
-    Whether a statement can be true of one entity only, no rule can tell from its words. What the
-    base says of several, as that they work remotely, is true of many.
+    `statement` is the draft without the name of its owner; `near` is best first. No rule can tell
+    from the words whether a statement is true of one entity only; what the base says of several, as
+    that they work remotely, is true of many.
     """
     words = analyse_words(statement).content
     if len(words) < LEAST_WORDS:
@@ -310,7 +301,6 @@ def said_of_another(
 MIN_COSINE = 0.35
 """Pairs below it are compared only when their texts are equal: no other pair reaches the floor."""
 MAX_COMPARED = 50
-"""Earlier drafts that one is compared with."""
 
 
 def find_batch_duplicates(
@@ -364,10 +354,6 @@ def check_groups(
     thresholds: Thresholds,
     compare: Callable[[Sequence[tuple[str, str]]], Sequence[PairSimilarity]],
 ) -> list[DraftCheck]:
-    """Return for each group a check of a draft that stands for the newest fact.
-
-    It matches the others. `facts` are those of the groups by id.
-    """
     checks = []
     for group in duplicate_groups(scan):
         newest, *others = members = [facts[fact.fact_id] for fact in group]

@@ -28,8 +28,6 @@ MIN_LABELS = 20
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Whether two texts mean the same, in the user's judgment."""
-
     left: str
     right: str
     same: bool
@@ -37,8 +35,6 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class LabelledScore:
-    """A labelled pair and its score."""
-
     label: Label
     score: float
     is_conflict: bool
@@ -46,7 +42,7 @@ class LabelledScore:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdMetrics:
-    """Precision and recall of a threshold on the labelled pairs."""
+    """Conflicts count as different."""
 
     labels: int
     precision: float
@@ -56,7 +52,7 @@ class ThresholdMetrics:
 
 
 def read_labels(root: Path, notice: Notice = ignore) -> tuple[Label, ...]:
-    """Return the newest label of each pair, in either order, skipping unreadable lines."""
+    """Return the newest label of each pair, in either order."""
     labels = Log(root, _LABELS, Label, notice).records()
     return tuple({frozenset((label.left, label.right)): label for label in labels}.values())
 
@@ -78,9 +74,9 @@ def score_labels(
 def measure_threshold(
     labelled: Sequence[LabelledScore], threshold: float
 ) -> ThresholdMetrics | None:
-    """Return the metrics of a threshold; None with too few labels. Conflicts count as different.
+    """Return the metrics of a threshold, None with too few labels.
 
-    Raises OutOfRange.
+    Conflicts count as different. Raises OutOfRange.
     """
     require_threshold(threshold)
     if len(labelled) < MIN_LABELS:
@@ -94,15 +90,14 @@ def measure_threshold(
 
 
 FactPair = frozenset[int]
-"""The ids of two facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPair:
-    """Two facts that stay as they are; the texts are for people who read the file.
+    """Two facts that stay as they are, left out of scans for duplicates.
 
-    A scan for duplicates leaves them out. A fact whose text changes gets another id, so that its
-    pairs are found again.
+    A fact whose text changes gets another id, so that its pairs are found again. The texts are for
+    people who read the file.
     """
 
     first_id: int
@@ -117,7 +112,6 @@ class KeptPair:
 
 
 def pairs_of(check: DraftCheck) -> tuple[KeptPair, ...]:
-    """Return all pairs of the facts that a check of a scan compares; none for other drafts."""
     draft = check.draft
     if draft.stands_for is None:
         return ()
@@ -136,7 +130,7 @@ def with_choice_to_keep(check: DraftCheck) -> DraftCheck:
 
 
 def read_kept(root: Path, notice: Notice = ignore) -> frozenset[FactPair]:
-    """Return the pairs that the user keeps, skipping unreadable lines."""
+    """Return the pairs that the user keeps."""
     return frozenset(pair.ids for pair in Log(root, _KEPT_PAIRS, KeptPair, notice).records())
 
 

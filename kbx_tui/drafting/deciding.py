@@ -108,7 +108,6 @@ def _decide_near(check: DraftCheck, match: DraftMatch) -> Verdict:
 
 
 def _decide_stored(check: DraftCheck, threshold: float | None) -> Verdict:
-    """Decide about an existing fact and the older ones that repeat or contradict it."""
     near = _reaching(check.matches, threshold)
     older = [match for match in near if not match.known.conflicts] or near
     if not older:
@@ -138,7 +137,6 @@ def _has_same_kind(check: DraftCheck, match: DraftMatch) -> bool:
 
 
 def _kind(check: DraftCheck, match: DraftMatch) -> str:
-    """Return what a match is, in words, when it is of another kind than the draft."""
     if _has_same_kind(check, match):
         return ""
     kinds = {"fact": "a fact", "open_item": "an open item", "field": match.known.field}
@@ -168,8 +166,8 @@ def merged_text(text: str, known: str) -> str:
 def one_sentence(text: str, known: str) -> str:
     """Return one sentence that says what both say, empty if there is none that is safe to make.
 
-    That is the text that contains all content words of the other. If both begin alike, it is the
-    beginning with both ends: `likes milk and tea`.
+    It is the text that contains all content words of the other, else the common beginning with both
+    ends: `likes milk and tea`.
     """
     ours, theirs = (analyse_words(read_fact_line(side).text).content for side in (text, known))
     if ours <= theirs:
@@ -194,7 +192,6 @@ def _joined_ends(text: str, known: str) -> str:
 
 
 def _common_start(text: str, known: str) -> int:
-    """Return how many characters of whole words two texts begin with in common."""
     length = 0
     for word, other in zip(
         _WORD_AND_SPACE.findall(text), _WORD_AND_SPACE.findall(known), strict=False
@@ -206,7 +203,6 @@ def _common_start(text: str, known: str) -> int:
 
 
 def _split_notes(text: str) -> tuple[str, str]:
-    """Return a text without and with only its notes, such as a source."""
     notes = notes_in(text)
     start = text.find(notes[0]) if notes else len(text)
     return text[:start], text[start:]
@@ -227,9 +223,9 @@ LONGEST = 4_000
 def transfer_markup(text: str, source: str) -> str | None:
     """Return a text with the links and emphasis of `source` around the same words.
 
-    Words that are already linked or emphasised stay so. Emphasis of words that the text lacks is
-    dropped. Returns None when it lacks the words of a link, or both texts are too long. Of several
-    places with the same words, the one with the most similar context gets the markup.
+    Words that are already linked or emphasised stay so; emphasis of words that the text lacks is
+    dropped. None when it lacks the words of a link, or both texts are too long. Of several places
+    with the same words, the one with the most similar context gets the markup.
     """
     if len(text) + len(source) > LONGEST:
         return None
@@ -254,7 +250,6 @@ def transfer_markup(text: str, source: str) -> str | None:
 
 
 def _shared_context(text: str, place: tuple[int, int], context: tuple[str, str]) -> int:
-    """Return how many words directly before and after a place match the other context."""
     (start, end), (before, after) = place, context
     return _shared_words(text[:start], before, -1) + _shared_words(text[end:], after, 1)
 

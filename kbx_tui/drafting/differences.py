@@ -26,7 +26,7 @@ _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a text. The pieces of one side join to its whole text."""
+    """The pieces of one side join to its whole text."""
 
     text: str
     mark: Mark
@@ -35,8 +35,6 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two texts, each divided into pieces that are equal, different or contradictory."""
-
     left: tuple[Piece, ...]
     right: tuple[Piece, ...]
 
@@ -57,7 +55,6 @@ def difference(left: str, right: str, conflicts: Sequence[Conflict] = ()) -> Dif
 
 
 def _equal_runs(left: Sequence[str], right: Sequence[str]) -> Sequence[tuple[int, int, int]]:
-    """Return runs of equal words in ascending order: start on the left, on the right, length."""
     if len(left) * len(right) <= MAX_MATCHED:
         return SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
     equal = (code for code in LCSseq.opcodes(left, right) if code.tag == "equal")
@@ -67,7 +64,6 @@ def _equal_runs(left: Sequence[str], right: Sequence[str]) -> Sequence[tuple[int
 def _pieces(
     text: str, words: Sequence[re.Match[str]], same: set[int], conflicts: Sequence[str]
 ) -> tuple[Piece, ...]:
-    """Return the text cut where the mark of its words changes; white space counts as the same."""
     # a side of a conflict may list several words
     listed = {part for side in conflicts for part in (side, *side.split(", ")) if part}
     spans = [(text.index(part), text.index(part) + len(part)) for part in listed if part in text]

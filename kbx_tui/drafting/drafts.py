@@ -28,8 +28,6 @@ _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The decision about a draft."""
-
     action: Action
     fact_ids: tuple[int, ...] = ()
     """The fact to merge into, or the facts to supersede; empty for other actions."""
@@ -39,7 +37,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A fact or open item that is not written yet. The file of drafts stores these fields."""
+    """The file of drafts stores these fields."""
 
     id: str
     """Unique in the base, 12 hex digits."""
@@ -54,11 +52,8 @@ class Draft:
     """ISO date; when empty, a fact gets the day it is written and an open item none."""
     source: str = ""
     entity_name: str = ""
-    """The entity name given with the draft, which a check resolves to `entity_id`."""
     stands_for: int | None = None
-    """Id of the existing fact this draft represents, for duplicates found by a scan."""
     choice: Choice | None = None
-    """None while undecided."""
 
 
 def new_draft(text: str, **fields: Any) -> Draft:
@@ -91,7 +86,7 @@ def drafts_from_text(text: str) -> tuple[Draft, ...]:
 
 
 def read_drafts(root: Path, notice: Notice = ignore) -> tuple[Draft, ...]:
-    """Return the stored drafts in order, the first of each id, skipping unreadable lines."""
+    """Return the stored drafts in order, the first of each id."""
     return tuple(dict.fromkeys(draft for _, draft in _read(root, notice)[1] if draft))
 
 
@@ -111,7 +106,7 @@ def drop_drafts(root: Path, ids: Iterable[str]) -> None:
 def merge_drafts(
     ours: Sequence[Draft], ancestor: Mapping[str, Draft], theirs: Sequence[Draft]
 ) -> list[Draft]:
-    """Return a three-way merge of our drafts with those another process stored.
+    """Return a three-way merge.
 
     `ancestor` holds by id the versions that both sides began with. A draft that they removed stays
     removed unless we changed it, one that only they changed takes their version, and those that
@@ -174,9 +169,8 @@ def _from_json(line: str, number: int) -> Draft:
 def complete_file(text: str, root: Path, limit: int = 20) -> tuple[str, ...]:
     """Return at most `limit` completions of `text`: folders with a final slash, then files.
 
-    As in `kb.drafts.in_file`, paths are relative to the current folder, then to `root`, and
-    `~` is expanded. Every completion begins with `text`. Hidden names are completed only after a
-    dot; unreadable folders have no completions.
+    Paths are relative to the current folder, then to `root`, as in `kb.drafts.in_file`. Hidden
+    names are completed only after a dot; unreadable folders have no completions.
     """
     prefix, slash, name = text.rpartition("/")
     prefix += slash

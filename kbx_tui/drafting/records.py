@@ -19,8 +19,6 @@ State = Literal["new", "exact", "near", "conflict", "repeated"]
 
 @dataclass(frozen=True, slots=True)
 class EntityGuess:
-    """An entity that a draft may belong to."""
-
     id: str
     name: str
     type: str
@@ -54,11 +52,8 @@ class DraftMatch:
 
 @dataclass(frozen=True, slots=True)
 class BatchMatch:
-    """An earlier draft of the batch, of the same entity, that is similar to this one."""
-
     draft_id: str
     text: str
-    """The earlier draft as written."""
     pair: PairSimilarity
     threshold: float
     """The threshold of its type."""
@@ -66,14 +61,11 @@ class BatchMatch:
 
 @dataclass(frozen=True, slots=True)
 class DraftCheck:
-    """The result of checking one draft."""
-
     draft: Draft
     """The draft as given, with the guessed entity unless the user chose one."""
     text: str
     """The compared text: the draft without notes, markup and the name it begins with."""
     entity: EntityGuess | None
-    """The entity of the draft; None while unknown."""
     candidates: tuple[EntityGuess, ...]
     """Entities it may belong to, best first, including the chosen one."""
     matches: tuple[DraftMatch, ...]
@@ -83,7 +75,6 @@ class DraftCheck:
     model: str
     is_calibrated: bool
     notes: tuple[str, ...] = ()
-    """Messages for display: what could not be compared, or that no entity has this name."""
     written: str = ""
     """The draft as written, without the name it begins with; empty means its text."""
 
@@ -111,8 +102,6 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """One file as it is and as it would be."""
-
     path: str
     before: bytes
     after: bytes
@@ -120,28 +109,21 @@ class PlannedFile:
     """The edits themselves, so that they can be rebased if the file changes before `apply`."""
     draft_ids: tuple[str, ...] = ()
     diff: str = ""
-    """Unified diff, empty when nothing changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftProblem:
-    """Why a draft cannot be, or was not, written."""
-
     draft_id: str
     reason: str
-    """One sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What applying some drafts would write."""
-
     files: tuple[PlannedFile, ...]
     """Sorted by path."""
     actions: tuple[tuple[str, Action], ...]
     """Id and action of each draft that can be carried out, in order."""
     problems: tuple[DraftProblem, ...]
-    """Drafts that cannot be carried out; the others can."""
 
     @property
     def diff(self) -> str:
@@ -150,18 +132,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What `apply` did."""
-
     created: int
     merged: int
     superseded: int
-    """Drafts written in place of facts that are now struck out."""
     skipped: int
     failed: tuple[DraftProblem, ...]
     done: tuple[str, ...]
     """Ids of the settled drafts, skipped ones included; they can be dropped."""
     paths: tuple[str, ...]
-    """Files that were written."""
     entry: int | None
     """Journal number that `undo` takes to revert everything; None when nothing changed."""
 
@@ -182,6 +160,5 @@ class Written:
     matches: tuple[SimilarityMatch, ...] = ()
     """For an added fact: what says the same or contradicts it, best first."""
     hints: tuple[str, ...] = ()
-    """Messages for display, such as that a field already had a similar value."""
     entry: int | None = None
     """Journal number that `undo` takes to revert the write."""

@@ -30,7 +30,7 @@ def write_atomically(target: Path, data: bytes) -> None:
 
 
 def write_new(target: Path, data: bytes) -> None:
-    """Write a file that must not exist yet, in one step; its folder exists.
+    """Write a file that must not exist yet, in one step.
 
     Raises FileExistsError, which leaves that file unchanged, and OSError.
     """
@@ -69,7 +69,6 @@ def write_synced(file: Path, data: bytes, like: Path | None = None) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder's directory entries to disk, where the system supports it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -79,6 +78,5 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_fault(target: Path, error: OSError) -> WriteFault:
-    """Return the error to raise when a file could not be written."""
     reason = error.strerror or str(error)
     return WriteFault(f"{target} was not written ({reason}); it is unchanged")

@@ -39,7 +39,6 @@ class ChangeFact:
     fact: Fact
     text: str
     date: str = ""
-    """New date; empty keeps the old one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +50,6 @@ class StrikeFact:
 
 @dataclass(frozen=True, slots=True)
 class DeleteFact:
-    """A fact to delete, with the notes nested below its line."""
-
     fact: Fact
 
 
@@ -124,13 +121,11 @@ def fact_line(edit: AddFact) -> str:
 
 
 def source_note(kind: FactKind, source: str) -> str:
-    """Return the note for a source, `(source: x)`; empty for no source."""
     source = one_line(source)
     return f"({'from' if kind == 'open_item' else 'source'}: {source})" if source else ""
 
 
 def _find_fact(page: FactPage, wanted: Fact) -> tuple[Fact, ListItem]:
-    """Return a fact as the page has it now; its id may have come to mean another one."""
     path = page.document.path
     for fact, item in page.facts:
         if fact.fact_id == wanted.fact_id:
@@ -168,7 +163,6 @@ def _values_in(page: FactPage) -> Counter[_FactValues]:
 def _is_expected(
     actual: Counter[_FactValues], others: Counter[_FactValues], expected: _FactValues | None
 ) -> bool:
-    """Return whether a page holds the other facts unchanged and, besides, the expected one."""
     added = list((actual - others).elements())
     if others - actual or len(added) != (expected is not None):
         return False
@@ -203,13 +197,11 @@ class FactPage:
 
     @classmethod
     def parse(cls, path: str, data: bytes, entity_id: str) -> FactPage:
-        """Parse the page of an entity. Raises WriteFault when it cannot be decoded losslessly."""
         document = parse_document(path, data)
         return cls(decode_lossless(data), document, facts_with_items(document, entity_id))
 
     @property
     def body_start(self) -> int:
-        """0-based line of the file on which the body begins."""
         return self.document.body_line - 1
 
     def lines_of(self, item: ListItem) -> tuple[int, int]:
@@ -227,7 +219,7 @@ class FactPage:
         return self.text.line_starts[number] + offset, rest
 
     def last_filled_line(self, start: int, end: int) -> int:
-        """Return the line of the file after the last non-blank one of these body lines."""
+        """Return the line after the last non-blank one of these body lines."""
         last = self.body_start + end
         while last > self.body_start + start and not self.text.line(last - 1).strip():
             last -= 1
@@ -260,7 +252,6 @@ def additions(page: FactPage, kind: FactKind, line: str) -> Iterator[Splice]:
 
 
 def removals(page: FactPage, item: ListItem) -> Iterator[Splice]:
-    """Yield the splice that removes an item with its nested notes."""
     end = page.last_filled_line(item.line, item.end)
     yield page.text.remove_lines(page.body_start + item.line, end)
 
@@ -331,7 +322,6 @@ def _before_notes(text: str) -> str:
 
 
 def _new_section(text: LosslessText, lines: str) -> Splice:
-    """Return a splice that adds a section at the end of the file, after one blank line."""
     end = text.line_end
     is_terminated = text.line_starts[-1] == text.line_ends[-1]
     gap = "" if not text.text else end if is_terminated else end + end
@@ -342,7 +332,6 @@ def _new_section(text: LosslessText, lines: str) -> Splice:
 
 
 def _top_items(page: FactPage, section: FactSection) -> Sequence[ListItem]:
-    """Return the outermost items of a section above its first subheading."""
     headings = (heading.line for heading in outline(page.document.body).headings)
     end = next((line for line in headings if section.first <= line < section.end), section.end)
     return [item for item in section.items if item.depth == 0 and item.line < end]

@@ -21,7 +21,6 @@ class ByteChange:
 
     path: str
     start: int
-    """Byte offset."""
     removed: bytes
     inserted: bytes
     before: str
@@ -67,7 +66,6 @@ class StagedChange:
 
     @property
     def temporary(self) -> Path:
-        """Where the new content is staged."""
         return self.target.with_name(f".{self.target.name}.kbx-edit")
 
     def stage(self) -> None:
@@ -96,12 +94,10 @@ class StagedChange:
             raise write_fault(Path(self.path), error) from error
 
     def discard(self) -> None:
-        """Remove the temporary file, if any."""
         with suppress(OSError):
             remove_temporary(self.temporary)
 
     def inverse(self) -> StagedChange:
-        """Return the change that restores the file after this one was made."""
         change = self.change.inverse()
         return StagedChange(change, self.target, change.apply(self.after))
 
@@ -129,7 +125,6 @@ def is_editable(root: Path, path: str) -> bool:
 
 
 def file_changed(path: str, expected: bytes | None, actual: bytes | None) -> FileChanged:
-    """Return the error for a file that changed since it was read, with both versions."""
     event = "is gone" if actual is None else "was changed by another program"
     return FileChanged(
         f"{path} {event} since it was read; nothing was written to it, look at it and try again",
@@ -150,7 +145,6 @@ def smallest_change(path: str, before: bytes | None, after: bytes | None) -> Byt
 
 
 def file_hash(data: bytes | None) -> str:
-    """Return the hash by which a change identifies a file version; empty for no file."""
     return "" if data is None else content_hash(data)
 
 
@@ -162,7 +156,6 @@ def _located(root: Path, path: str) -> Path:
 
 
 def _writable_target(root: Path, path: str) -> Path:
-    """Return the file to replace, symbolic links resolved; it need not exist yet."""
     try:
         target = resolve_links(_located(root, path))
     except FileNotFoundError:
@@ -177,5 +170,4 @@ def _writable_target(root: Path, path: str) -> Path:
 
 
 def _common_prefix(left: bytes, right: bytes, longest: int) -> int:
-    """Return the length of the common prefix, at most `longest`."""
     return bisect_left(range(1, longest + 1), True, key=lambda end: left[:end] != right[:end])

@@ -36,8 +36,6 @@ ProgressCallback = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """The old and new content of one file."""
-
     path: str
     """Relative to the root, with `/`."""
     before: bytes | None
@@ -52,10 +50,7 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """What a write changed and what it could not."""
-
     entry: JournalEntry | None
-    """None when nothing was written."""
     failed: dict[str, WriteFault]
     """By path, why a file was not written."""
 
@@ -133,7 +128,7 @@ def _write(
     failed: dict[str, WriteFault],
     progress: ProgressCallback | None,
 ) -> JournalEntry | None:
-    """Record and make the changes; add a fault to `failed` for each one that was not made."""
+    """Make the changes; add a fault to `failed` for each one that was not made."""
     try:
         journal.begin(root, entry)
         for item in staged:
@@ -186,7 +181,6 @@ def _fail_groups(failed: dict[str, WriteFault], edits: Sequence[FileEdit | Stage
 
 
 def _roll_back(done: StagedChange) -> bool:
-    """Restore a file and return whether that succeeded."""
     restored = done.inverse()
     try:
         restored.stage()
@@ -197,7 +191,6 @@ def _roll_back(done: StagedChange) -> bool:
 
 
 MAX_QUOTED = 120
-"""Characters of a line that a refusal repeats."""
 
 
 def undo(root: Path, number: int | None = None) -> JournalEntry:
@@ -238,7 +231,6 @@ def _edited_since(entry: JournalEntry, change: ByteChange, current: bytes | None
 
 
 def _quoted(text: str) -> str:
-    """Return the first line of a text in quotes, and how many follow."""
     first, *others = text.strip("\n").split("\n")
     if len(first) > MAX_QUOTED:
         first = f"{first[:MAX_QUOTED].rstrip()} …"
@@ -260,7 +252,6 @@ def _damaged(
 
 
 SECONDS = 30
-"""Timeout of each git command."""
 
 
 def commit_files(

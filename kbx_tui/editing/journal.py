@@ -40,7 +40,6 @@ from kbx_tui.state_file import (
 from kbx_tui.user_files import logger
 
 FOLDER = Path(STATE_FOLDER, "journal")
-"""Relative to the root."""
 PENDING = FOLDER / "begun.json"
 SIZE_LIMIT = 1024 * 1024 * 1024
 """Largest record in bytes: a write that needs a larger one is refused."""
@@ -55,10 +54,8 @@ class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     written_at: str = msgspec.field(name="at")
     """Local time, `2026-03-17 09:41:05`."""
     description: str = msgspec.field(name="told")
-    """What was done, for display."""
     changes: tuple[ByteChange, ...]
     undoes: int | None = None
-    """The entry this one reverted."""
     digest: str = ""
     """Hash of all fields above; empty in a record of an older version."""
     undone: bool = False
@@ -69,7 +66,7 @@ class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_damaged(self) -> bool:
-        """Whether the record changed since it was written. Older records cannot show that."""
+        """Whether the record changed since it was written, as far as its digest can show."""
         return self.digest not in ("", self.computed_digest())
 
 
@@ -123,7 +120,6 @@ def finish(root: Path, entry: JournalEntry, made: Sequence[ByteChange]) -> Journ
 
 
 def discard_pending(root: Path) -> None:
-    """Delete the record of a write that changed nothing."""
     with suppress(OSError):
         remove_state_file(root / PENDING)
 
@@ -175,8 +171,8 @@ def finish_pending(root: Path, notice: Notice = ignore) -> tuple[str, ...]:
 def _stage_pending(root: Path, entry: JournalEntry) -> tuple[list[StagedChange], list[ByteChange]]:
     """Return the changes still to be made, and all that are or will have been made.
 
-    Temporary files of the interrupted process are removed. Raises WriteFault, and ValueError when
-    a change does not fit the file it was recorded for; nothing is written in either case.
+    Removes temporary files of the interrupted process. Raises WriteFault, and ValueError when a
+    change does not fit its file; nothing is written in either case.
     """
     staged, made = [], []
     for change in entry.changes:
@@ -196,7 +192,6 @@ def _stage_pending(root: Path, entry: JournalEntry) -> tuple[list[StagedChange],
 
 
 def _set_pending_aside(root: Path, reason: Exception, notice: Notice) -> None:
-    """Rename the record of a pending write that cannot be finished. Raises WriteFault."""
     cause = reason.strerror if isinstance(reason, OSError) else reason
     kept = set_aside(root / PENDING)
     message = (
@@ -239,7 +234,6 @@ def _numbered_files(root: Path) -> dict[int, Path]:
 
 
 def _fields(entry: JournalEntry) -> dict[str, Any]:
-    """Return what the digest covers."""
     stored: dict[str, Any] = msgspec.to_builtins(entry)
     del stored["undone"], stored["digest"]
     return stored
@@ -253,15 +247,11 @@ def _encode(entry: JournalEntry) -> bytes:
 
 
 def _read(file: Path) -> JournalEntry:
-    """Return a record. Raises FileNotFoundError, OSError, and ValueError for an invalid one."""
     return decode_json(read_regular_file(file, limit=SIZE_LIMIT), JournalEntry)
 
 
 def _read_damaged(file: Path, number: int) -> JournalEntry:
-    """Return a damaged record, if it can still be decoded and is of this write.
-
-    Raises WriteFault.
-    """
+    """Return a damaged record, if it can still be decoded and is of this write. Raises WriteFault."""
     try:
         entry = _read(file)
         if entry.number != number or not (entry.is_damaged and entry.changes):

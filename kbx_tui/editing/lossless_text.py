@@ -19,8 +19,6 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """A replacement of a range of characters. Offsets are into `LosslessText.text`."""
-
     start: int
     end: int
     inserted: str
@@ -38,7 +36,7 @@ class LosslessText:
     line_starts: tuple[int, ...]
     """Offset of each line, 0-based; a text that ends with a line end has an empty last line."""
     line_ends: tuple[int, ...]
-    """Offset of the end of each line, its line end excluded."""
+    """Offset of each line's end, without its line end."""
 
     @property
     def line_end(self) -> str:
@@ -67,7 +65,6 @@ class LosslessText:
         return Splice(start, stop, "")
 
     def apply(self, splice: Splice) -> bytes:
-        """Return the bytes after a splice. Raises WriteFault for a character not in the charset."""
         before = self.bom + self._encode(self.text[: splice.start])
         removed = self._encode(self.text[splice.start : splice.end])
         try:

@@ -108,17 +108,12 @@ class Log(Generic[Record]):
         *,
         brief: bool = False,
     ) -> None:
-        """`notice` receives one sentence about what cannot be read.
-
-        `brief` waits less for the lock.
-        """
         self.root, self.file, self.notice = root, root / STATE_FOLDER / name, notice
         self._kind, self._brief = kind, brief
         self._version: tuple[int, ...] | None = None
         self._lines: list[tuple[str, Record | None]] = []
 
     def version(self) -> tuple[int, ...] | None:
-        """Return what differs once the file has changed; None without a file."""
         try:
             status = os.lstat(self.file)
         except OSError:
@@ -128,9 +123,8 @@ class Log(Generic[Record]):
     def lines(self) -> Sequence[tuple[str, Record | None]]:
         """Return each non-blank line with its record, None if it is invalid.
 
-        The same sequence is returned until the file changes. There is none without a file, or if
-        it cannot be read. Bytes that are not UTF-8 are surrogates in the line, U+FFFD in the
-        record.
+        The same sequence is returned until the file changes. There is none without a file, or if it
+        cannot be read. Bytes that are not UTF-8 are surrogates in the line, U+FFFD in the record.
         """
         version = self.version()
         if version is None or version != self._version:
@@ -141,17 +135,13 @@ class Log(Generic[Record]):
         return [record for _, record in self.lines() if record is not None]
 
     def locked(self, seconds: float | None = None) -> AbstractContextManager[None]:
-        """Hold the lock, so that what is read still holds when it is written.
-
-        Raises WriteFault, or TimeoutError, as `state_lock`.
-        """
+        """Hold the lock, so that what is read still holds when it is written; raises as `state_lock`."""
         if seconds is None:
             seconds = BRIEF_LOCK_SECONDS if self._brief else LOCK_SECONDS
         busy = f"another process is writing {self.file}; nothing was changed, try again"
         return state_lock(self.root, f"{self.file.stem}.lock", seconds, busy)
 
     def append(self, lines: Sequence[bytes], *, synced: bool = True) -> int:
-        """Append lines as `append_lines`, for a caller that holds the lock. Raises WriteFault."""
         try:
             return append_lines(self.file, lines, synced=synced) if lines else 0
         except OSError as error:

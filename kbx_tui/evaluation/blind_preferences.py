@@ -33,17 +33,12 @@ DEPTH = 5
 Better = Literal["first", "second", "neither"]
 Paths = tuple[str, ...]
 Lists = tuple[Paths, Paths]
-"""The first results of a query under two settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownList:
-    """The first results under one setting, as they were shown."""
-
     paths: Paths
-    """The best first, at most `DEPTH`."""
     knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """The fields of the Tuning that ranked them; they were hidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +53,8 @@ class Preference:
     when: str = ""
     """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
     generation: int | None = None
-    """Generation of the index at that time."""
 
     def __post_init__(self) -> None:
-        """Raise ConfigError for a blank query, and for lists that are the same."""
         object.__setattr__(self, "query", query_key(self.query))
         for name in ("first", "second"):
             shown: ShownList = getattr(self, name)
@@ -73,12 +66,10 @@ class Preference:
 
     @property
     def key(self) -> tuple[str, frozenset[Paths]]:
-        """Return what it is about, whichever list was shown first."""
         return preference_key(self.query, (self.first.paths, self.second.paths))
 
     @property
     def preferred(self) -> Paths | None:
-        """The list that was preferred; None for neither."""
         if self.better == "neither":
             return None
         return self.first.paths if self.better == "first" else self.second.paths
@@ -101,12 +92,10 @@ class Votes:
 
 
 def preference_key(query: str, lists: Lists) -> tuple[str, frozenset[Paths]]:
-    """Return the query and its two lists, in no order."""
     return query_key(query), frozenset(map(stored_paths, lists))
 
 
 def stored_paths(paths: Sequence[str]) -> Paths:
-    """Return the first paths of a list as they are stored."""
     return tuple(unicodedata.normalize("NFC", replace_surrogates(path)) for path in paths[:DEPTH])
 
 
@@ -155,8 +144,6 @@ class _Line(msgspec.Struct):
 
 
 class PreferenceLog:
-    """The file of preferences of one base. For one thread."""
-
     def __init__(self, root: Path, notice: Notice) -> None:
         self._log = Log(root, "preferences.jsonl", _Line, notice)
 
@@ -170,7 +157,6 @@ class PreferenceLog:
         return tuple(standing.values())
 
     def add(self, preference: Preference) -> None:
-        """Append a preference. Raises WriteFault, changing nothing."""
         with self._log.locked():
             self._log.append([_encode(preference)])
 

@@ -22,32 +22,21 @@ Format = Literal["qrels", "quepid", "opensearch"]
 
 @dataclass(frozen=True, slots=True)
 class JudgmentConflict:
-    """A grade in a file that differs from one given here."""
-
     place: str
-    """Where in the file."""
     judgment: Judgment
-    """The judgment given here."""
     grade: int
-    """The grade in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgmentImport:
-    """What a file of judgments adds to those of a base."""
-
     added: tuple[Judgment, ...]
-    """Judgments of documents that had none."""
     conflicts: tuple[JudgmentConflict, ...]
     unchanged: int
-    """Number of grades that are the same here."""
     problems: tuple[str, ...]
     """A sentence about each part of the file that cannot be read."""
     missing: tuple[str, ...] = ()
-    """Paths in the file that name no document of the base; they are added nevertheless."""
 
     def judgments(self, *, replace: bool) -> list[Judgment]:
-        """Return what is to be appended; with `replace`, the grades in conflict as well."""
         conflicts = self.conflicts if replace else ()
         when = now()
         changed = (
@@ -85,7 +74,7 @@ def write_judgment_file(
 ) -> int:
     """Write the judgments that have a grade, and their queries to `topics`; return how many.
 
-    Raises KbxError for a file that cannot be written.
+    Raises KbxError.
     """
     grades = [
         Grade("", judgment.query, judgment.path, judgment.grade)
@@ -145,8 +134,6 @@ def _recognise(data: bytes) -> Format:
 
 
 class Grade(NamedTuple):
-    """A grade as a file has it."""
-
     place: str
     """Where in the file: `line 7`."""
     query: str
@@ -156,8 +143,6 @@ class Grade(NamedTuple):
 
 @dataclass(slots=True)
 class GradedFile:
-    """The grades of a file, in order, and a sentence about each part that cannot be read."""
-
     grades: list[Grade] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -199,7 +184,6 @@ def grade_of(rating: object, scale: float | None = None) -> int:
 
 
 def read_file(file: Path) -> bytes:
-    """Return the content of a file of the user. Raises NotFound and ConfigError."""
     try:
         return read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
     except FileNotFoundError as error:
@@ -221,7 +205,6 @@ def lines_of(data: bytes, problems: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def write_file(file: Path, text: str) -> None:
-    """Write a file that the user asked for. Raises KbxError."""
     try:
         file.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
@@ -237,15 +220,14 @@ _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*([^<]+)")
 _IDS, _TEXTS = ("id", "qid", "query_id", "_id"), ("text", "query", "title")
 
 Topics = Mapping[str, str]
-"""Text of a query by its id."""
 
 
 def escape(text: str) -> str:
-    """Return a text without blanks, from which `decode` restores it.
+    """Return a text without blanks, from which `unescape` restores it.
 
     Fields are separated by blanks in files of TREC tools, so a document or a query id has `%20` for
-    a blank and `%25` for `%`, as in a URL; all other characters, such as colons, stay. The id of a
-    query is its text, written that way, unless a file of topics gives the texts of other ids.
+    a blank and `%25` for `%`, as in a URL. The id of a query is its text, written that way, unless
+    a file of topics gives the texts of other ids.
     """
     return _BLANK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
 
@@ -309,7 +291,6 @@ def read_topics(data: bytes) -> tuple[dict[str, str], list[str]]:
 
 
 def write_topics(queries: Iterable[str]) -> str:
-    """Return queries as JSON lines of topics, with the ids that qrels and runs have."""
     lines = ({"id": escape(query), "text": query} for query in queries)
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
@@ -372,16 +353,14 @@ def _topic(query_id: str, text: str) -> tuple[str, str] | None:
 COLUMNS = ("query", "docid", "rating")
 _OTHER_NAMES = {"query text": "query", "doc id": "docid", "document id": "docid"}
 MAX_LINES = 20
-"""Lines that one record may have; a quotation mark that is not closed after them is a mistake."""
 
 
 def is_quepid(first_line: str) -> bool:
-    """Return whether a first line names the three columns, among others."""
     return set(COLUMNS) <= set(_names(next(csv.reader([first_line]), [])))
 
 
 def read_quepid(data: bytes, scale: float | None = None) -> GradedFile:
-    """Return the grades of a file; rows with an empty rating are not judged and left out.
+    """Rows with an empty rating are not judged and left out.
 
     Raises ConfigError without the three columns.
     """
@@ -439,7 +418,7 @@ def _records(lines: list[tuple[int, str]], problems: list[str]) -> Iterator[tupl
 
 
 def read_opensearch(data: bytes, scale: float | None = None) -> GradedFile:
-    """Return the grades of a file; a part of it that cannot be read is named by its place.
+    """A part of the file that cannot be read is named by its place.
 
     Raises ConfigError for what is not JSON, or has no `judgmentRatings`.
     """
@@ -463,7 +442,6 @@ def read_opensearch(data: bytes, scale: float | None = None) -> GradedFile:
 
 
 def write_opensearch(grades: Iterable[Grade]) -> str:
-    """Return grades as the body of a request that imports them."""
     by_query: dict[str, list[dict[str, str]]] = {}
     for grade in grades:
         rating = {"docId": grade.path, "rating": f"{grade.grade:.3f}"}

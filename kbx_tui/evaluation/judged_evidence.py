@@ -27,7 +27,6 @@ from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import Preset, Tuning
 
 POOL_LIMIT = 64 * 1024 * 1024
-"""Bytes of score lines from which they are computed again."""
 
 Progress = Callable[[int, int], bool | None]
 """Called with the number of queries done and the total; True stops."""
@@ -44,16 +43,12 @@ class Measured:
 
 
 class JudgedEvidence:
-    """Judged queries with their Evidence, compact. Not thread-safe."""
-
     def __init__(self, generation: int) -> None:
         self.generation = generation
-        """Generation of the index that was read."""
         self.queries: list[JudgedQuery] = []
         self.evidence: list[Evidence] = []
         """Parallel to `queries`; to rank, not to explain (`compact`)."""
         self.left_out = 0
-        """Number of judged queries for which there was no room, or that were not reached."""
         self._compactor = EvidenceCompactor()
         self._ideal: list[float] = []
         self._clear()
@@ -88,7 +83,6 @@ class JudgedEvidence:
 
     @property
     def bytes(self) -> int:
-        """Bytes of memory that Evidence and lines take, about."""
         return self._compactor.bytes + self._pool.bytes
 
     def add(self, query: JudgedQuery, evidence: Evidence, tuning: Tuning) -> None:
@@ -100,10 +94,7 @@ class JudgedEvidence:
         self._prepare(len(self) - 1, tuning)
 
     def regrade(self, queries: Sequence[JudgedQuery], tuning: Tuning) -> list[JudgedQuery]:
-        """Take over the grades of these queries and drop all others; return those to add.
-
-        `tuning` as in `add`.
-        """
+        """Take over the grades of these queries and drop all others; return those to add."""
         newest = {query.text: query for query in queries}
         stays = [query.text in newest for query in self.queries]
         if not all(stays):
@@ -144,7 +135,6 @@ class JudgedEvidence:
         return self._slots[key]
 
     def _slot(self, number: int, tuning: Tuning) -> int:
-        """Return the number in the pool of the lines of one query, which are added if needed."""
         evidence = self.evidence[number]
         ranking = Ranking(evidence, tuning, *choose_entities(evidence, tuning))
         key = number, lines_key(ranking)
@@ -165,7 +155,6 @@ class JudgedEvidence:
 
 
 def _thresholds(evidence: Evidence) -> set[float]:
-    """Return a threshold for every choice of entities by their score."""
     return {1.0, *(min(entity.score, 1.0) for entity in evidence.entities)}
 
 
@@ -177,24 +166,20 @@ ANSWERED, PARENT, OPENED, KNOWN_ITEM, ALWAYS, GAIN, JUDGED = range(FIELDS)
 DISCOUNTS = np.log2(np.arange(2, CUTOFF + 2))
 
 Slots = NDArray[np.int64]
-"""Numbers of lines in the pool."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopTen:
-    """What the first 10 results of some rankings are worth; arrays have shape (m,)."""
+    """Of the first 10 results of some rankings; arrays have shape (m,)."""
 
     gain: Scores
     """Discounted cumulative gain, gain `2^grade - 1`."""
     judged: Scores
     """How many of the first 10 are judged."""
     found: Scores
-    """How many results there are, up to 10."""
 
 
 class LinePool:
-    """Score lines by number, in order of addition."""
-
     def __init__(self) -> None:
         self._width: list[int] = []
         self._position: list[int] = []
@@ -208,7 +193,6 @@ class LinePool:
 
     @property
     def bytes(self) -> int:
-        """Bytes that the lines take, as pieces and stacked."""
         return sum(2 * 8 * FIELDS * width for width in self._width)
 
     def add(self, lines: ScoreLines, paths: Sequence[str], grades: Grades) -> int:
@@ -235,7 +219,6 @@ class LinePool:
         return len(self._width) - 1
 
     def top_ten(self, slots: Slots, alphas: Scores) -> TopTen:
-        """Return the worth of the first 10 results of lines under alphas; both of shape (m,)."""
         gain, judged, found = (np.zeros(len(slots)) for _ in range(3))
         widths = np.array(self._width)[slots]
         positions, factors = np.array(self._position)[slots], np.array(self._factors)[slots]
@@ -285,7 +268,6 @@ def _first_ten(final: Scores, tables: Scores) -> tuple[Scores, Scores, Scores]:
 
 
 LIMIT = 256 * 1024 * 1024
-"""Bytes of memory for the Evidence of one preset, unless a caller says otherwise."""
 
 
 class KeptEvidence:
@@ -294,7 +276,6 @@ class KeptEvidence:
     def __init__(self, retrieve: Callable[[str, Preset], Evidence]) -> None:
         self._retrieve = retrieve
         self._kept: dict[Preset, tuple[int, dict[str, Evidence]]] = {}
-        """By preset, the generation of the index with the Evidence by query."""
 
     def read(
         self,
@@ -305,10 +286,6 @@ class KeptEvidence:
         limit: int = LIMIT,
         progress: Progress | None = None,
     ) -> dict[str, Evidence]:
-        """Return the Evidence of each query, in their order, and forget that of all others.
-
-        `generation` is that of the index. Stops at `limit` bytes, or where `progress` returns True.
-        """
         before, known = self._kept.get(preset, (generation, {}))
         if before != generation:
             known = {}
@@ -325,7 +302,6 @@ class KeptEvidence:
 
 
 OBJECT_BYTES = 2_000
-"""About what the objects of one Evidence take besides its arrays."""
 
 
 class EvidenceCompactor:
@@ -339,7 +315,6 @@ class EvidenceCompactor:
 
     def __init__(self) -> None:
         self.bytes = 0
-        """Bytes of all Evidence compacted so far."""
         self._links: dict[Hashable, LinkedDocuments] = {}
         self._arrays: dict[Hashable, NDArray[Any]] = {}
 

@@ -36,7 +36,6 @@ from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice, decode_json, read_regular_file
 
 SIZE_LIMIT = 1024 * 1024 * 1024
-"""Largest file of judgments or queries, in bytes."""
 
 Grades = Mapping[str, int]
 """Grade by path: 0 is not relevant, 1 relevant, higher is more relevant."""
@@ -46,13 +45,10 @@ HOW_TO_JUDGE = (
     "search in the app (`kbx`) and grade results with 0 to 3, or run "
     "`kbx judgments add QUERY PATH GRADE`"
 )
-"""What someone without judgments can do."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:
-    """A query with its relevance judgments."""
-
     id: str
     text: str
     group: str
@@ -61,7 +57,6 @@ class JudgedQuery:
     entities: frozenset[str]
     """Pages of the entities it names; empty when not labelled."""
     unsure: frozenset[str] = frozenset()
-    """Paths judged "not sure", which count as not judged."""
 
     @property
     def is_measurable(self) -> bool:
@@ -110,7 +105,6 @@ def _table(file: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _read(file: Path) -> Iterator[tuple[str, str]]:
-    """Yield place and text of each non-blank line."""
     try:
         data = read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
         lines = data.decode("utf-8-sig").splitlines()
@@ -144,16 +138,12 @@ GROUP = "own"
 MAX_GRADE = 3
 """The highest grade that the app gives, "just what was wanted"."""
 UNSURE: Literal["unsure"] = "unsure"
-"""The grade "not sure" in the file."""
 
 Pair = tuple[str, str]
-"""Query and path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A grade that the user gave a document for a query."""
-
     query: str
     path: str
     grade: int | None
@@ -163,7 +153,6 @@ class Judgment:
     knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """The fields of the Tuning that ranked the document when it was judged."""
     generation: int | None = None
-    """Generation of the index at that time."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a blank query or path, OutOfRange for an unknown grade."""
@@ -182,8 +171,6 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class UndoneJudgment:
-    """A judgment that was undone, and the one that counts again, if any."""
-
     undone: Judgment
     restored: Judgment | None
 
@@ -211,29 +198,24 @@ class _Line(msgspec.Struct):
 
 
 class StandingJudgments:
-    """The judgments that count, with those they replaced, so that they can be undone."""
-
     def __init__(self, lines: Iterable[_Line] = ()) -> None:
         self._standing: dict[int, Judgment] = {}
-        """Judgments that were not undone by number of their line, older ones of a pair included."""
+        """By number of their line, without those undone; older ones of a pair included."""
         self._numbers: dict[Pair, list[int]] = {}
         for number, line in enumerate(lines):
             self._add(number, line)
 
     def __iter__(self) -> Iterator[Judgment]:
-        """Yield the judgment that counts of each pair, in the order they were first judged."""
         return (self._standing[numbers[-1]] for numbers in self._numbers.values())
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def get(self, pair: Pair) -> Judgment | None:
-        """Return the judgment of a query and path that counts, if any."""
         numbers = self._numbers.get(pair)
         return self._standing[numbers[-1]] if numbers else None
 
     def last(self) -> Judgment | None:
-        """Return the last judgment that was not undone, if any."""
         return self._standing[next(reversed(self._standing))] if self._standing else None
 
     def before(self, judgment: Judgment) -> Judgment | None:
@@ -255,7 +237,7 @@ class StandingJudgments:
 
 
 class JudgmentLog:
-    """The file of judgments of one base; rereads it when it has changed. For one thread."""
+    """The file of judgments of one base. For one thread."""
 
     def __init__(self, root: Path, notice: Notice) -> None:
         self._log = Log(root, "judgments.jsonl", _Line, notice)
@@ -263,7 +245,6 @@ class JudgmentLog:
         self._standing = StandingJudgments()
 
     def read(self) -> StandingJudgments:
-        """Return the judgments that count; none if there is no file, or it cannot be read."""
         if (lines := self._log.lines()) is not self._lines:
             self._lines, self._standing = lines, StandingJudgments(self._log.records())
         return self._standing
@@ -274,7 +255,6 @@ class JudgmentLog:
             self.append(judgments)
 
     def append(self, judgments: Sequence[Judgment]) -> None:
-        """Append judgments as `add` does, for a caller that holds the lock."""
         self._log.append([_encode(judgment) for judgment in judgments])
 
     def undo(self, judgment: Judgment | None = None) -> UndoneJudgment:
@@ -302,7 +282,6 @@ class JudgmentLog:
         return UndoneJudgment(judgment, restored)
 
     def locked(self) -> AbstractContextManager[None]:
-        """Hold the lock of the file, so that what is read still holds when it is written."""
         return self._log.locked()
 
 
@@ -312,7 +291,6 @@ def query_key(query: str) -> str:
 
 
 def judged_queries(judgments: Iterable[Judgment]) -> tuple[JudgedQuery, ...]:
-    """Return the queries with their grades, in the order they were first judged."""
     grades: dict[str, dict[str, int]] = {}
     unsure: dict[str, set[str]] = {}
     for judgment in judgments:
@@ -328,7 +306,6 @@ def judged_queries(judgments: Iterable[Judgment]) -> tuple[JudgedQuery, ...]:
 
 
 def knobs_of(tuning: Tuning) -> dict[str, Any]:
-    """Return the fields of a tuning as JSON can hold them."""
     return {
         name: sorted(value) if isinstance(value, frozenset) else value
         for name, value in asdict(tuning).items()
@@ -336,12 +313,10 @@ def knobs_of(tuning: Tuning) -> dict[str, Any]:
 
 
 def now() -> str:
-    """Return the current time as `Judgment.when` has it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def _encode(judgment: Judgment, *, undo: bool = False) -> bytes:
-    """Return the line of a judgment, without its line break."""
     fields: dict[str, Any] = {
         "query": judgment.query,
         "path": judgment.path,

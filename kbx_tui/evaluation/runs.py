@@ -40,7 +40,6 @@ from kbx_tui.state_file import Notice, decode_json, ignore, read_regular_file
 ALL = "all"
 TREC_SUFFIX = ".run"
 DEPTH = 100
-"""Ranks of a result list that are measured and saved; those below add next to nothing."""
 
 
 class Measures(msgspec.Struct, frozen=True):
@@ -67,8 +66,6 @@ class Measures(msgspec.Struct, frozen=True):
 
 
 class QueryResult(Measures, frozen=True):
-    """The result of one query."""
-
     id: str
     text: str
     group: str
@@ -78,28 +75,22 @@ class QueryResult(Measures, frozen=True):
     """Whether the entity pass ranked a labelled entity first; None without labelled entities."""
     milliseconds: float
     top: tuple[str, ...]
-    """Paths of the first `DEPTH` results."""
 
 
 class Run(msgspec.Struct, frozen=True):
-    """The results of all judged queries of a base under one search setting."""
-
     base: str
-    """Folder name of the base."""
     mode: str
     preset: str
     doc_types: tuple[str, ...]
     results: tuple[QueryResult, ...]
     skipped: int
-    """Number of queries left out because no document is judged relevant."""
+    """Queries left out because no document is judged relevant."""
     vector_share: float
-    """Share of the texts that have a vector."""
     by_candidates: int = 0
-    """Number of queries of which only candidates were scored: the scope is too wide for all."""
+    """Queries of which only candidates were scored: the scope is too wide for all."""
 
     @property
     def groups(self) -> dict[str, list[QueryResult]]:
-        """The results by group; with several groups, all results together last."""
         groups: dict[str, list[QueryResult]] = {}
         for result in self.results:
             groups.setdefault(result.group, []).append(result)
@@ -108,8 +99,6 @@ class Run(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class GroupMetrics:
-    """The mean metrics of one group."""
-
     group: str
     queries: int
     judged: float
@@ -128,30 +117,24 @@ class GroupMetrics:
     two_pass: float
     """Share of the queries searched in two passes."""
     entity_first: float | None
-    """Share of the queries with labelled entities for which one of them ranked first."""
     milliseconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class GroupDifference:
-    """The difference between two runs in one group."""
-
     group: str
     against: str
-    """The name of the earlier run."""
     ndcg: PairedDifference
     ndcg_p_holm: float
     """The p-value of nDCG adjusted for the number of runs compared with."""
     recall: PairedDifference
     judged: float
-    """Share of the first 10 results with a grade, in the later run."""
     judged_before: float
     votes: Votes
     """Preferences between the first results of the two runs: A is the earlier, B the later."""
 
 
 def group_metrics(run: Run) -> tuple[GroupMetrics, ...]:
-    """Return the mean metrics of each group; all queries together come last."""
     return tuple(_means(group, results) for group, results in run.groups.items())
 
 
@@ -205,8 +188,8 @@ def highest_grade(queries: Iterable[JudgedQuery]) -> int:
 def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
     """Return a run with the measures that its results have with these judgments.
 
-    So a saved run can be compared after more documents were judged. Queries that are not among
-    `queries`, or for which no document is relevant, are left out.
+    So a saved run can be compared after more documents were judged. Queries without a relevant
+    document there are left out.
     """
     judged = {query.id: query for query in queries if query.is_measurable}
     highest = highest_grade(queries)
@@ -222,10 +205,7 @@ def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
 
 
 def save_run(run: Run, file: Path) -> None:
-    """Write a run as JSON, or as a TREC run if the name ends in `.run`.
-
-    Raises KbxError when the file cannot be written.
-    """
+    """Write a run as JSON, or as a TREC run if the name ends in `.run`. Raises KbxError."""
     if file.suffix == TREC_SUFFIX:
         text = write_run({result.id: result.top for result in run.results}, f"kbx-{run.mode}")
         write_file(file, text)
@@ -320,7 +300,6 @@ SWEEP_VALUES = tuple(step / 20 for step in range(21))
 
 Retrieve = Callable[[str], Evidence]
 ProgressCallback = Callable[[int, int], None]
-"""Called with the number of queries done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +309,6 @@ class Sweep:
     knob: Knob
     values: tuple[float, ...]
     ndcg: Mapping[str, tuple[float, ...]]
-    """By group, one mean per value."""
     judged: tuple[float, ...]
     """Mean judged@10 of all queries, one per value. The lower it is, the worse the value looks."""
 
@@ -382,10 +360,7 @@ def sweep(
     values: Sequence[float] = SWEEP_VALUES,
     progress: ProgressCallback | None = None,
 ) -> Sweep:
-    """Return nDCG and judged@10 by value of one knob.
-
-    Raises NotFound if no query has a relevant document.
-    """
+    """Return nDCG and judged@10 by value of one knob. Raises as `measure`."""
     tunings = [
         replace(tuning, alpha=value) if knob == "alpha" else replace(tuning, entity_threshold=value)
         for value in values
@@ -411,7 +386,6 @@ def _column_means(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
 def _judged_queries(
     queries: Sequence[JudgedQuery], progress: ProgressCallback | None
 ) -> Iterator[JudgedQuery]:
-    """Yield the queries that have a relevant document. Raises NotFound if none has."""
     judged = [query for query in queries if query.is_measurable]
     if not judged:
         raise NotFound(

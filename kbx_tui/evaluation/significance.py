@@ -25,27 +25,21 @@ CONFIDENCE = 0.95
 SIGNIFICANCE, POWER = 0.05, 0.8
 """Error rates for which `queries_needed` plans: the usual ones."""
 NOTICEABLE = 0.02
-"""The difference that `queries_needed` plans for."""
 EQUAL = 1e-12
 """Largest difference of two values of a measure that is a rounding error."""
 
 Interval = tuple[float, float]
-"""Lower and upper end."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """The values of one measure under two settings, by query, compared."""
-
     queries: int
     mean: float
-    """Mean difference: the second setting minus the first."""
     interval: Interval | None
     """95 % interval of the mean; None for fewer than two queries."""
     p: float
     """Two-sided, of the paired randomisation test."""
     wins: int
-    """Queries for which the second setting is better."""
     ties: int
     losses: int
     more_queries: int | None
@@ -110,7 +104,6 @@ def bootstrap_band(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=4)
 def _resample_weights(size: int) -> NDArray[np.float64]:
-    """Return how much each of `size` queries counts in each resample; shape (size, resamples)."""
     drawn = np.random.default_rng(SEED).integers(size, size=(BAND_RESAMPLES, size))
     drawn += np.arange(BAND_RESAMPLES)[:, None] * size
     counts = np.bincount(drawn.ravel(), minlength=BAND_RESAMPLES * size)

@@ -21,7 +21,6 @@ from kbx_tui.knowledge.markdown import Heading, headings, line_offsets, read_as_
 from kbx_tui.knowledge.records import Chunk, Document
 
 SECTION_LEVEL = 3
-"""Headings down to this level open a section."""
 
 LARGE = 2_000_000
 """Characters from which short segments of a body are joined: each takes some 200 bytes."""
@@ -52,7 +51,6 @@ class Segment:
     follows_space: bool = True
     """False if no white space precedes it: token counts may not add up with the one before."""
     tokens: int = -1
-    """Number of tokens, -1 until counted."""
 
 
 def split_segments(body: str, shortest: int = 0) -> list[Segment]:
@@ -110,11 +108,7 @@ def split_segment(
 def _ranges_between(
     body: str, bounds: Iterable[int], start: int, end: int, joined_from: int, shortest: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges between the ascending ``bounds``.
-
-    A blank range is joined to the one before it, and from offset ``joined_from`` on one with less
-    than ``shortest`` characters to the next.
-    """
+    """A blank range joins the one before it, and from ``joined_from`` on a short one the next."""
     pending = None
     for bound in chain(bounds, (end,)):
         if bound <= start or bound > end:
@@ -156,10 +150,8 @@ def _under_headings(
 
 
 CountTokens = Callable[[Sequence[str]], list[int]]
-"""Returns the number of tokens of each text, without special tokens."""
 
 Segmented = tuple[str, list[Segment]]
-"""A body and its segments, which are replaced in place by shorter ones."""
 
 MAX_TOKENS = 254
 """Tokens per chunk by default: the 256 of the bundled model less two special ones."""
@@ -235,7 +227,6 @@ def _split_long(
 
 
 def _chunks_needed(body: str, segments: Sequence[Segment], index: int, limits: Limits) -> int:
-    """Return the number of chunks a segment needs with its headings, at least 1."""
     segment = segments[index]
     size = segment.end - segment.start
     under_heading = index > 0 and segments[index - 1].is_heading and not segment.is_heading
@@ -287,8 +278,6 @@ _SHORTEST_SHARE = 4
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one chunk may hold."""
-
     tokens: int
     characters: int
     """Needed as a vocabulary may read any long word, such as base64, as one unknown token."""
@@ -312,12 +301,9 @@ class Limits:
 
 @dataclass(slots=True)
 class Group:
-    """Consecutive segments that share a chunk."""
-
     segments: list[Segment]
     tokens: int
     section: int
-    """Section of its last segment."""
 
     @property
     def start(self) -> int:
@@ -341,7 +327,6 @@ class Group:
         self.section = other.section
 
     def split_at_joins(self) -> list[Group]:
-        """Split the group wherever two segments meet without white space."""
         parts: list[Group] = []
         for segment in self.segments:
             single = Group([segment], segment.tokens, segment.section)
@@ -353,7 +338,6 @@ class Group:
 
 
 def pack(segments: Sequence[Segment], limits: Limits) -> list[Group]:
-    """Join consecutive segments into groups, greedily, within the limits and sections."""
     section_tokens = Counter[int]()
     for segment in segments:
         section_tokens[segment.section] += segment.tokens
@@ -381,7 +365,6 @@ def heading_tokens(segments: Sequence[Segment], index: int, limits: Limits) -> i
 
 
 def _units(segments: Iterable[Segment], limits: Limits) -> Iterator[Group]:
-    """Yield each segment that is not a heading, with the headings directly above it."""
     pending: Group | None = None
     for segment in segments:
         unit = Group([segment], segment.tokens, segment.section)

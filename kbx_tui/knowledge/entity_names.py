@@ -18,13 +18,11 @@ _HANDLE = re.compile(r"(?<!\S)@([\w.-]+)|\(@?([^()]+)\)")
 
 
 KeyKind = Literal["name", "alias", "stem", "path", "email"]
-"""What of an entity a key is."""
 FindByKey = Callable[[KeyKind, str], Sequence[int]]
 _NAMED_BY: tuple[KeyKind, ...] = ("name", "alias", "stem")
 
 
 def keys_of(entity: Entity) -> Iterator[tuple[KeyKind, str]]:
-    """Yield the keys by which an entity is resolved, some of them empty."""
     yield "name", name_key(entity.name)
     for alias in entity.aliases:
         yield "alias", name_key(alias)
@@ -38,8 +36,6 @@ def keys_of(entity: Entity) -> Iterator[tuple[KeyKind, str]]:
 
 
 class EntityResolver:
-    """Resolves names, aliases, page paths and mail addresses to indices of entities."""
-
     def __init__(self, entities: Iterable[Entity]) -> None:
         found: dict[tuple[KeyKind, str], list[int]] = {}
         for index, entity in enumerate(entities):
@@ -51,7 +47,6 @@ class EntityResolver:
 
     @classmethod
     def looking_up(cls, find: FindByKey) -> Self:
-        """Return one of entities that `find` looks up by a key, in order."""
         resolver = cls(())
         resolver._find = find
         return resolver
@@ -79,7 +74,6 @@ class EntityResolver:
         return () if is_ambiguous(key) else self._by_name_or_alias(key)
 
     def by_attendee(self, attendee: Attendee) -> Sequence[int]:
-        """Return the entities that an attendee is: by mail address, name, alias or handle."""
         if attendee.email and (indices := self._find("email", attendee.email.lower())):
             return indices
         for key in _attendee_keys(attendee.name):
@@ -113,10 +107,7 @@ def other_spellings(name: str) -> list[str]:
     """Return other ways to write a name: in the singular or plural, with `and` for `&`.
 
     Only the last word changes, and a word joined to it by `and` or `&`. A name of a single word has
-    no singular: Windows is not a window.
-
-    "Observables" may mean the project Observable, and "Records and Tuples" Record & Tuple. Names of
-    people have no such spellings.
+    no singular: Windows is not a window. Names of people have no such spellings.
     """
     spellings: list[str] = []
     for written in (name, name.replace(" & ", " and "), name.replace(" and ", " & ")):
@@ -132,7 +123,6 @@ def other_spellings(name: str) -> list[str]:
 
 
 def title_keys(title: str) -> tuple[str, ...]:
-    """Return the keys of a title that names are searched in: without `&`, and with it as `and`."""
     key, with_and = name_key(title), name_key(title.replace("&", " and "))
     return (key,) if with_and == key else (key, with_and)
 
@@ -182,10 +172,9 @@ MIN_WORDS_LEFT = 2
 def strip_subject(text: str, entity: Entity | None) -> str:
     """Return a text without the entity's name at its beginning, else unchanged.
 
-    For a person, the first name is enough. A possessive (`Alice's team`) is another subject.
-
-    Both sides of a comparison are stripped, the stored fact of its own entity's name: a name on one
-    side hides a duplicate, on both sides it makes any two facts of a person look alike.
+    For a person, the first name is enough. A possessive (`Alice's team`) is another subject. Both
+    sides of a comparison are stripped, the stored fact of its own entity's name: a name on one side
+    hides a duplicate, on both sides it makes any two facts of a person look alike.
     """
     if entity is None:
         return text

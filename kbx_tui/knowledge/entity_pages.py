@@ -48,7 +48,6 @@ def build_entities(
 
 
 def page_entity(page: Document, entity_id: str) -> Entity:
-    """Return the entity that a page is about, without members."""
     legacy = {**inline_fields(page.body), **legacy_fields(page.body)}
     fields = {key.casefold(): value for key, value in page.frontmatter.items()}
     team = fields.get("team") or fields.get("teams") or legacy.get("team")
@@ -65,7 +64,6 @@ def page_entity(page: Document, entity_id: str) -> Entity:
 
 
 def _aliases(page: Document, fields: Iterable[tuple[str, object]]) -> tuple[str, ...]:
-    """Return the distinct other names as written, longest first as it is the most specific."""
     aliases: dict[str, str] = {}
     for alias in _other_names(page, fields):
         key = name_key(alias)
@@ -87,7 +85,6 @@ def _other_names(page: Document, fields: Iterable[tuple[str, object]]) -> Iterat
 
 
 def _role(page: Document, fields: Mapping[str, object]) -> str:
-    """Return the role; the ``title:`` of a person is one, unless it is the title of the page."""
     for key in _ROLE_KEYS:
         if role := text_of(fields.get(key)):
             return role
@@ -114,7 +111,6 @@ class Teams:
                 ids.setdefault(name_key(name), entity.id)
 
     def read(self, document: Document, *, person_id: str = "") -> None:
-        """Collect the teams and members in a document; ``person_id`` if it is a person's page."""
         for name, code in listed_teams(document):
             self._find_or_add(name, code)
         fields = {key.casefold(): value for key, value in document.frontmatter.items()}
@@ -142,10 +138,7 @@ class Teams:
             yield replace(entity, members=tuple(sorted(members))) if members else entity
 
     def _names(self, value: object) -> Sequence[str]:
-        """Return the team names in a frontmatter value.
-
-        A text with commas is several teams, unless it is or looks like the name of a single one.
-        """
+        """A text with commas is several teams, unless it is or looks like the name of a single one."""
         if not isinstance(value, str):
             return tuple(map(link_target, texts_of(value)))
         whole, parts = (
@@ -188,7 +181,6 @@ _TEAMS_HEADING = "teams (from linear)"
 
 
 def legacy_fields(body: str) -> dict[str, str]:
-    """Return the ``**Key:** value`` lines above the first ``##``, with keys in lower case."""
     if "**" not in body:
         return {}
     top = body[: match.start()] if (match := re.search(r"^##", body, re.MULTILINE)) else body
@@ -196,7 +188,6 @@ def legacy_fields(body: str) -> dict[str, str]:
 
 
 def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield the name and code of each team listed in company.md; the code may be empty."""
     if document.kind != "context" or stem_of(document.path).casefold() != "company":
         return
     blocks = outline(document.body)

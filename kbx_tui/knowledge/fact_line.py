@@ -12,7 +12,6 @@ from kbx_tui.knowledge.inline import strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import FactStatus
 
 Status = FactStatus | Literal[""]
-"""Empty if not given."""
 
 _MAX_PARSED = 10_000
 """Characters of a line that are parsed; the rest is kept as text."""
@@ -64,8 +63,6 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FactLine:
-    """The parts of one list item."""
-
     text: str
     """Without check box, date, notes and markup; empty if no letter or digit is left."""
     date: str = ""
@@ -73,9 +70,7 @@ class FactLine:
     done: bool = False
     sources: tuple[str, ...] = ()
     confidence: float | None = None
-    """Within 0..1, None if not given."""
     is_note: bool = False
-    """True if it only gives sources, status or confidence of the item around it."""
 
     def with_note(self, note: FactLine) -> FactLine:
         """Return this line with the status, sources and confidence of a nested note added."""
@@ -88,7 +83,6 @@ class FactLine:
 
 
 def read_fact_line(text: str) -> FactLine:
-    """Parse the text of a list item without its bullet."""
     box = _CHECKBOX.match(text)
     line = text[box.end() :] if box else text
     notes = _Notes()
@@ -110,10 +104,7 @@ def read_fact_line(text: str) -> FactLine:
 
 
 def split_head(text: str) -> tuple[str, str, str]:
-    """Split a list item into check box, date and rest.
-
-    The three, concatenated, are ``text`` without blanks at its end.
-    """
+    """The three, concatenated, are ``text`` without blanks at its end."""
     match = _CHECKBOX.match(text)
     box = match[0] if match else ""
     text = text[len(box) :]
@@ -133,7 +124,6 @@ def notes_in(text: str) -> tuple[str, ...]:
 
 
 def read_status(text: str) -> Status:
-    """Return the status that a word names, empty if it names none."""
     word = text.strip().strip(".").casefold()
     return cast(FactStatus, word) if word in get_args(FactStatus) else ""
 
@@ -152,8 +142,6 @@ def read_confidence(text: str) -> float | None:
 
 
 class _Notes:
-    """Sources, status and confidence collected from a line."""
-
     def __init__(self) -> None:
         self.sources: list[str] = []
         self.status: Status = ""
@@ -161,7 +149,6 @@ class _Notes:
         self.has_any = False
 
     def extract_from(self, line: str) -> str:
-        """Collect the notes of a line and return the line without them."""
         for pattern in _NOTES:
             line = pattern.sub(self._extract_note, line)
         return _STATUS_MARK.sub(self._extract_mark, line.strip())

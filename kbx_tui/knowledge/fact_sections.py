@@ -30,7 +30,6 @@ _SECTIONS: dict[str, FactKind] = {
 _MAY_HOLD_FACTS = re.compile(r"facts|open items", re.IGNORECASE)
 DEFAULT_CONFIDENCE = 0.7
 ID_LIMIT = 2**53
-"""Ids of facts are below this: a JSON number represents 53 bits exactly."""
 
 
 def fact_id(entity_id: str, text: str, *discriminators: str) -> int:
@@ -53,7 +52,6 @@ def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
 
 
 def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, ListItem], ...]:
-    """Return the facts as `read_facts` does, each with its list item."""
     entries = _entries(document)
     facts = []
     for entry, discriminators in zip(entries, _discriminators(entries), strict=True):
@@ -120,20 +118,14 @@ def _normalized(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FactSection:
-    """A section with facts or open items. Lines are 0-based lines of the body."""
-
     kind: FactKind
     title: str
     first: int
-    """First line after the heading."""
     end: int
-    """First line after the section."""
     items: tuple[ListItem, ...]
-    """All list items in it, including nested ones."""
 
 
 def fact_sections(body: str) -> Iterator[FactSection]:
-    """Yield the sections of facts and open items in file order."""
     if not _MAY_HOLD_FACTS.search(body):
         return
     blocks = outline(body)
@@ -153,8 +145,6 @@ def fact_sections(body: str) -> Iterator[FactSection]:
 
 @dataclass(slots=True)
 class _Entry:
-    """A fact on a page; nested notes are added to its line."""
-
     kind: FactKind
     item: ListItem
     line: FactLine

@@ -40,13 +40,10 @@ _NAME_SUFFIX = re.compile(
     r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
 )
 _MAX_NAME = 200
-"""Characters of the longest name; longer texts are not names."""
 _MAX_LIST = 10_000
-"""Characters of a text that are split into names."""
 
 
 def text_of(value: object) -> str:
-    """Return a scalar as text with normalized white space, empty for anything else."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
@@ -86,10 +83,6 @@ def names_of(value: object) -> tuple[str, ...]:
 
 
 def split_names(text: str) -> list[str]:
-    """Split a text at commas, semicolons and line ends, and remove bullets.
-
-    A suffix stays with its name: ``Acme, Inc.``
-    """
     names: list[str] = []
     for line in text[:_MAX_LIST].split("\n"):
         for part in _SEPARATOR.split(text_of(line).lstrip("-*• ")):
@@ -106,7 +99,7 @@ def may_be_one_name(parts: Sequence[str]) -> bool:
 
 
 def link_target(text: str) -> str:
-    """Return the target if the text is a single wikilink, else the text without outer blanks."""
+    """Return the target if the text is a single wikilink, else the text."""
     text = text.strip()
     if text.startswith("[[") and text.endswith("]]"):
         return next(wikilink_targets(text), "")
@@ -114,16 +107,11 @@ def link_target(text: str) -> str:
 
 
 def aliases_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the distinct other names in ``ALIAS_KEYS``, of any length, as written."""
     values = (value for key, value in frontmatter.items() if key.casefold() in ALIAS_KEYS)
     return tuple(dict.fromkeys(name for value in values for name in names_of(value)))
 
 
 def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the distinct tags without ``#``.
-
-    A single text is split at commas, semicolons and line ends, else at spaces.
-    """
     value = frontmatter.get("tags", frontmatter.get("tag"))
     if isinstance(value, str):
         entries = re.split(r"[,;\n]" if re.search(r"[,;\n]", value) else r"\s+", value)
@@ -135,11 +123,6 @@ def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
-    """Return the distinct attendees and authors in file order.
-
-    Accepts mappings with name and email, names, ``Name <email>``, lists of these, and a text with
-    commas. Entries without a letter are ignored.
-    """
     by_name: dict[str, Attendee] = {}
     for key, value in frontmatter.items():
         if key.casefold() in ATTENDEE_KEYS:
@@ -218,20 +201,14 @@ def _references(values: Mapping[str, Any]) -> Iterator[str]:
 CORE_ENTITY_TYPES = frozenset({"person", "project", "team"})
 DEFAULT_ENTITY_TYPES = CORE_ENTITY_TYPES | {"lab", "company"}
 TAG = "tag"
-"""Type of tags that are entities. They are linked by tags alone, never by words of a text."""
 
 _ENTITY_FOLDERS = {"people": "person", "projects": "project", "teams": "team"}
 _PLAIN_FOLDERS = {"notes": "note", "context": "context", "glossary": "glossary"}
 
 DOCUMENT_KINDS = CORE_ENTITY_TYPES | {"meeting", *_PLAIN_FOLDERS.values()}
-"""Kinds that a document can have without a `type:`."""
 
 
 def is_entity_kind(kind: str, entity_types: frozenset[str] | None = None) -> bool:
-    """Return whether a kind is an entity type: person, project, team or a configured type.
-
-    ``entity_types`` None means ``DEFAULT_ENTITY_TYPES``.
-    """
     return kind in CORE_ENTITY_TYPES or kind in (
         DEFAULT_ENTITY_TYPES if entity_types is None else entity_types
     )
@@ -259,7 +236,6 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def stem_of(path: str) -> str:
-    """Return the file name in ``path`` without its suffix."""
     return path.rpartition("/")[2].rpartition(".")[0]
 
 
@@ -273,7 +249,6 @@ def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool)
 
 
 def short_path(path: str) -> str:
-    """Return ``path`` without a leading ``memory/`` and without its suffix."""
     return path.removeprefix("memory/").rpartition(".")[0]
 
 

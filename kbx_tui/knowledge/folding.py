@@ -39,14 +39,12 @@ def strip_accents(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return ``text`` without accents and letter case. Idempotent."""
     if text.isascii():
         return text.lower()
     return strip_accents(text).casefold()
 
 
 def folded_words(text: str) -> tuple[str, ...]:
-    """Return the folded words of ``text``; in scripts without spaces, whole runs are one."""
     return tuple(map(fold, WORD.findall(text)))
 
 
@@ -57,12 +55,10 @@ def tokens(text: str) -> list[str]:
 
 @cache
 def _token_pattern() -> re.Pattern[str]:
-    """Compiled when first used: its ranges take milliseconds, for which the app's start waits."""
     return re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+")
 
 
 def name_key(name: str) -> str:
-    """Return the lookup key of a name: its tokens joined by spaces, without punctuation."""
     return " ".join(tokens(name))
 
 

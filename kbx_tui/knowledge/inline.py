@@ -13,7 +13,6 @@ from urllib.parse import unquote
 CODE_SPAN = (
     r"(?<!`)(?P<ticks>`{1,16})(?!`)(?:[^`\n]|\n(?!\n)|(?!(?P=ticks)(?!`))`){1,2000}?(?P=ticks)(?!`)"
 )
-"""A pattern of code within a line or paragraph."""
 
 _CODE_SPAN_OR_WIKILINK = re.compile(
     CODE_SPAN + r"|\[\[(?P<target>[^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?"
@@ -40,11 +39,9 @@ _INLINE_MARKUP = (  # replaced by the group
 )
 
 LINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]|!?\[[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\)")
-"""A whole wikilink or markdown link."""
 
 
 def wikilink_targets(text: str) -> Iterator[str]:
-    """Yield the wikilink targets of a text without code blocks, skipping code spans."""
     for match in _CODE_SPAN_OR_WIKILINK.finditer(text):
         target = (match["target"] or "").strip().rstrip("\\").strip()
         if target:
@@ -52,7 +49,6 @@ def wikilink_targets(text: str) -> Iterator[str]:
 
 
 def strip_markup(text: str) -> str:
-    """Return a line without inline markup: link texts for links, no emphasis or escapes."""
     if not any(mark in text for mark in "[*_`\\"):
         return text
     for pattern in _INLINE_MARKUP:
@@ -61,7 +57,6 @@ def strip_markup(text: str) -> str:
 
 
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript|obsidian):", re.I)
-"""How an address begins that leads out of the base."""
 
 _LINK = re.compile(
     CODE_SPAN + r"|(?<!\\)!?\[(?:"
@@ -71,24 +66,18 @@ _LINK = re.compile(
     r"(?:[ \t]+\"[^\"\n]{0,200}\")?\))"
 )
 _IN_DELIMITER_ROW = frozenset("|-: \t>")
-"""Characters of the line below the head of a table, also of one in a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenLink:
-    """A link to a file of the base."""
-
     page: str
     """The file as written: a name or a path; empty for the note itself. Of a markdown link it
     begins with `./`, `../` or `/`, as it is relative to the note."""
     part: str
-    """The heading, or `^` and the id of a block; may be empty."""
     label: str
-    """What is shown instead of the link."""
     is_wikilink: bool
     start: int
     end: int
-    """Half-open range of characters."""
 
     @property
     def target(self) -> str:
@@ -98,10 +87,7 @@ class WrittenLink:
 
 
 def find_written_links(text: str) -> Iterator[WrittenLink]:
-    """Yield the links of a text without code blocks, in order; skips code spans.
-
-    `markdown.links_of` finds those of a whole body.
-    """
+    """Yield the links of a text without code blocks, in order; skips code spans."""
     for match in _LINK.finditer(text):
         if match["target"] is not None:
             page, part = split_target(match["target"])
@@ -122,7 +108,6 @@ def wikilink(page: str, label: str, *, in_table: bool = False) -> str:
 
 
 def is_in_table(lines: Sequence[str], number: int) -> bool:
-    """Return whether the line with this 0-based number is in a table."""
     rows = [*takewhile(_has_bar, lines[number:])]  # from here on
     if rows:
         rows += takewhile(_has_bar, reversed(lines[:number]))
@@ -130,7 +115,6 @@ def is_in_table(lines: Sequence[str], number: int) -> bool:
 
 
 def property_link_targets(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the targets of the wikilinks in the values of frontmatter, at any depth."""
     return tuple(_in_value(frontmatter))
 
 
@@ -148,12 +132,10 @@ def split_target(target: str) -> tuple[str, str]:
 
 
 def shown_target(page: str, part: str) -> str:
-    """Return what is shown of a wikilink without a label: `Plan > Costs`."""
     return " > ".join(piece for piece in (page, *part.split("#")) if piece)
 
 
 def local_address(address: str) -> tuple[str, str]:
-    """Return page and part of the address of a markdown link; both empty if it leads elsewhere."""
     address = address.removeprefix("<").removesuffix(">")
     if EXTERNAL.match(address) or address.startswith("//"):
         return "", ""

@@ -18,7 +18,6 @@ from kbx_tui.knowledge.folding import fold
 ENGLISH = "english"
 
 WORDS_READ = 400
-"""Words at the start of a text by which its language is recognised."""
 
 ENGLISH_SHARE = 0.25
 """Share of English function words from which a text is English without a further look: prose has 30
@@ -56,7 +55,6 @@ def _function_words() -> dict[str, frozenset[str]]:
 
 
 FUNCTION_WORDS = _function_words()
-"""Folded function words of each language but English."""
 
 
 def _languages_by_word() -> dict[str, list[str]]:
@@ -68,7 +66,6 @@ def _languages_by_word() -> dict[str, list[str]]:
 
 
 _LANGUAGES_OF = _languages_by_word()
-"""Languages of each function word, without English."""
 
 LANGUAGES = (ENGLISH, *FUNCTION_WORDS)
 """All languages that are recognised. A stored index refers to them by number: append only."""
@@ -114,7 +111,6 @@ def language_of_query(words: Sequence[str], english_words: frozenset[str]) -> st
 
 
 def _by_script(words: Sequence[str]) -> str:
-    """Return the language that most words are written in the letters of, else English."""
     if all(map(str.isascii, words)):
         return ENGLISH
     for language, letter in _SCRIPTS.items():
@@ -125,7 +121,6 @@ def _by_script(words: Sequence[str]) -> str:
 
 @lru_cache(maxsize=65536)
 def stem(word: str, language: str = ENGLISH) -> str:
-    """Return the Snowball stem of a folded word of one of `languages.LANGUAGES`."""
     return str(_stemmer(language).stem_word(word))
 
 

@@ -34,19 +34,12 @@ from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
 from kbx_tui.knowledge.topics import tag_and_above
 
 _STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
-"""Links of a member that also link the document to the team."""
 
 Counts = Counter[tuple[int, LinkKind]]
-"""Number of occurrences by index of the entity and kind of link."""
 
 
 class Linker:
-    """Links documents to the entities of a knowledge base.
-
-    Explicit names (attendees, frontmatter, wikilinks, tags) are resolved; titles and bodies are
-    searched for mentions. Ambiguous names and first names are resolved by the other entities in the
-    document, see `Disambiguator`.
-    """
+    """Links documents to the entities of a knowledge base."""
 
     def __init__(
         self,
@@ -55,10 +48,6 @@ class Linker:
         suppressions: Mapping[str, Collection[str]] | None = None,
         files: FileLookup | None = None,
     ) -> None:
-        """Prepare the search; ``suppressions`` are as returned by `load_suppressions`.
-
-        ``files`` are those of an Obsidian vault, where a link means a file before it means a name.
-        """
         self._entities = tuple(entities)
         self._resolver = EntityResolver(self._entities)
         self._files = files
@@ -120,17 +109,13 @@ class Linker:
             _count(counts, self._linked_to(page, document.path), "wikilink")
 
     def _tagged(self, tag: str, document: Document) -> Iterable[int]:
-        """Return the entities that a tag in frontmatter means.
-
-        In a meeting it may be a first name: kbx writes those of the attendees there.
-        """
+        """In a meeting a tag may be a first name: kbx writes those of the attendees there."""
         meant = self._resolver.by_tag(tag)
         if meant or document.kind != "meeting":
             return meant
         return self._disambiguator.with_first_name(tag)
 
     def _linked_to(self, page: str, source: str) -> Sequence[int]:
-        """Return the entities that a link to `page` in the document `source` means."""
         if self._files is not None:
             if path := self._files.find(page, source):
                 return [self._pages[path]] if path in self._pages else ()
@@ -188,7 +173,7 @@ class Linker:
 
 
 def _count(counts: Counts, indices: Iterable[int], kind: LinkKind) -> None:
-    """Count one occurrence; a title counts at most once, as it is short."""
+    """A title counts at most once, as it is short."""
     for index in indices:
         counts[index, kind] = 1 if kind == "title" else counts[index, kind] + 1
 
@@ -204,31 +189,22 @@ def _teams_by_member(entities: Sequence[Entity]) -> dict[int, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class NameVariant:
-    """One way to write the name of an entity."""
-
     entity: int
-    """Index of the entity."""
     spelling: str
-    """Without accents, white space normalized."""
     case_sensitive: bool
     is_name: bool
-    """True for a form of its name, False for a form of an alias."""
     is_weak: bool = False
     """True for a short or common word as the name of a person: counts only with other evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A range of a text that names one or more entities."""
-
     start: int
     end: int
     variants: tuple[NameVariant, ...]
 
 
 class NormalizedText:
-    """A text prepared for search: no accents, white space normalized."""
-
     __slots__ = ("folded", "plain")
 
     def __init__(self, text: str) -> None:
@@ -238,8 +214,6 @@ class NormalizedText:
 
 
 class MentionFinder:
-    """Finds name variants in texts."""
-
     def __init__(self, variants: Iterable[NameVariant]) -> None:
         by_spelling: dict[str, dict[NameVariant, None]] = {}
         for variant in variants:
@@ -250,7 +224,6 @@ class MentionFinder:
         self._automaton.make_automaton()
 
     def find(self, text: NormalizedText) -> list[Mention]:
-        """Return the mentions in order; of those that overlap, the first and longest."""
         if not len(self._automaton):
             return []
         folded = text.folded
@@ -277,7 +250,6 @@ def _without_overlap(mentions: list[Mention]) -> Iterator[Mention]:
 
 
 def text_variants(entities: Sequence[Entity]) -> list[NameVariant]:
-    """Return the name variants to look for in running text."""
     variants = [
         variant for index, entity in enumerate(entities) for variant in _variants(index, entity)
     ]
@@ -344,10 +316,7 @@ _SHORTEST_FIRST_NAME = 2
 
 
 class Disambiguator:
-    """Resolves ambiguous mentions by the other entities present in the document.
-
-    Entities are identified by their index.
-    """
+    """Resolves ambiguous mentions by the other entities present, given as indices."""
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         self._first_names: dict[int, str] = {}
@@ -387,13 +356,11 @@ class Disambiguator:
                 yield index, first
 
     def with_first_name(self, name: str) -> Collection[int]:
-        """Return the only person with this first name, in this letter case; none if several."""
         people = self._by_first_name.get(fold(name), set())
         spelled = {self._first_names[index] for index in people}
         return people if len(people) == 1 and spelled == {strip_accents(name)} else ()
 
     def _namesakes(self, mention: Mention) -> set[int]:
-        """Return the people whose first name the mention is."""
         spelling = mention.variants[0].spelling
         return self._by_first_name.get(fold(spelling), set()) if " " not in spelling else set()
 

@@ -27,7 +27,6 @@ MAX_LINES = 100_000
 """Lines of a body that are read as markdown; those after them are text without structure."""
 
 _LARGE = 1_000_000
-"""Characters from which a body and its outline take much memory."""
 
 
 _LINE_END = re.compile("\n")
@@ -35,25 +34,17 @@ _LINE_END = re.compile("\n")
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A list item outside block quotes."""
-
     line: int
     text_end: int
-    """First line after the item's own text; nested items begin there or later."""
     end: int
-    """First line after the item and its nested items."""
     depth: int
-    """Number of items around it, 0 for a top-level item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The blocks of a body, as they follow each other."""
-
     headings: tuple[Heading, ...]
     items: tuple[ListItem, ...]
     code: tuple[tuple[int, int], ...]
-    """Half-open line ranges of code blocks and raw HTML."""
     section_ends: tuple[int, ...] = field(init=False)
     """First line after the section of each heading; ``sys.maxsize`` for those that end the body."""
 
@@ -66,7 +57,6 @@ class Outline:
         object.__setattr__(self, "section_ends", tuple(ends))
 
     def section_end(self, index: int) -> int:
-        """Return the first line after the section of ``headings[index]``."""
         return self.section_ends[index]
 
 
@@ -101,12 +91,10 @@ _outline_of_large = lru_cache(maxsize=2)(_read_outline)
 
 
 def has_unread_lines(body: str) -> bool:
-    """Return whether ``body`` has more than ``MAX_LINES`` lines."""
     return body.count("\n") >= MAX_LINES
 
 
 def read_as_markdown(body: str) -> str:
-    """Return the first ``MAX_LINES`` lines of ``body``, all of it if it has no more."""
     if not has_unread_lines(body):
         return body
     line_ends = (match.start() for match in _LINE_END.finditer(body))
@@ -114,19 +102,16 @@ def read_as_markdown(body: str) -> str:
 
 
 def headings(body: str) -> tuple[Heading, ...]:
-    """Return ``outline(body).headings``, without a full parse if `scan_headings` is certain."""
     scanned = scan_headings(read_as_markdown(body))
     return outline(body).headings if scanned is None else scanned
 
 
 def states_title(body: str, title: str) -> bool:
-    """Return whether a heading of ``body`` has the words of ``title``."""
     key = name_key(title)
     return any(name_key(heading.text) == key for heading in headings(body))
 
 
 def line_offsets(text: str) -> list[int]:
-    """Return the offset of each line of ``text``, then the length of ``text`` plus 1."""
     return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
 
 
@@ -147,8 +132,6 @@ def blank_code(body: str) -> str:
 
 
 class _BlockParser(MarkdownIt):
-    """A CommonMark parser that leaves the addresses of link definitions alone."""
-
     def normalizeLink(self, url: str) -> str:  # noqa: N802  # markdown-it's name
         return url  # percent-encoding an embedded picture (data URL) is slow
 
@@ -192,16 +175,10 @@ def _items(parsed: Sequence[Token]) -> Iterator[ListItem]:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading outside lists and quotes."""
-
     level: int
-    """1 to 6."""
     text: str
-    """Without markup."""
     line: int
-    """0-based line of the body."""
     end: int
-    """First line after the heading."""
 
 
 _EVENT = re.compile(
@@ -223,13 +200,11 @@ _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 
 
 def atx_text(line: str) -> str:
-    """Return the text of a heading line with ``#`` marks, without markup."""
     match = _ATX.match(line)
     return strip_markup(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
 
 
 def scan_headings(body: str) -> tuple[Heading, ...] | None:
-    """Return the headings of ``body``, or None if finding them takes a full parse."""
     headings: list[Heading] = []
     fence = ""
     in_list_fence = False

@@ -29,7 +29,6 @@ from kbx_tui.knowledge.folding import fold, strip_accents
 from kbx_tui.knowledge.records import Document, Entity, NameUse
 
 SHORTEST = 2
-"""Shorter words are initials."""
 READ_AT_MOST = 50_000
 """Characters read of one document, which has one vote per word however long it is."""
 CASED_SAMPLE = 10_000
@@ -56,20 +55,15 @@ _WORD = re.compile(r"([^\W_]+)")
 _BEGINNING = re.compile(r"[.!?][ \n]+([^\W\d_])")
 _CODE = re.compile(r"(?:[A-Z]{1,2}-?)?\d")
 _BREAKS = frozenset('.!?:;\n|>#*_[]()"“”•–—-')
-"""Characters after which a capital tells nothing."""
 _SENTENCE_END = re.compile(r"[.!?:](?:\s|$)|\n[ \t]*[\n>#|*+-]|\|")
-"""Marks between two sentences, items or cells."""
 _JOINED_BEFORE = re.compile(r"(?:^[-_./]|[@#/]|\[\[)$")
 _JOINED_AFTER = re.compile(r"[-_./@]$")
 
 
 @dataclass(slots=True)
 class _NamePart:
-    """What is known of a word that may name an entity."""
-
     of_person: bool = False
     others: set[str] = field(default_factory=set)
-    """Folded words of the full names of people with it."""
 
 
 def _name_parts(entities: Iterable[Entity]) -> dict[str, _NamePart]:
@@ -93,13 +87,10 @@ def _name_parts(entities: Iterable[Entity]) -> dict[str, _NamePart]:
 
 
 class NameUseCounter:
-    """Counts the uses of the names of some entities in documents."""
-
     def __init__(self, entities: Sequence[Entity]) -> None:
         self._parts = _name_parts(entities)
 
     def uses(self, document: Document) -> tuple[NameUse, ...]:
-        """Return how often a document uses each word as a name and as a word, sorted by word."""
         names: Counter[str] = Counter()
         words: Counter[str] = Counter()
         for word, use in self._find(document.body[:READ_AT_MOST]):
@@ -132,7 +123,6 @@ def is_cased(text: str) -> bool:
 
 
 def _use(pieces: Sequence[str], index: int, part: _NamePart, *, cased: bool) -> Use | None:
-    """Return how word `index` of the pieces is used, None where nothing shows it."""
     written, gap, gap_after = pieces[index], pieces[index - 1], pieces[index + 1]
     previous = pieces[index - 2] if index > 1 else ""
     following = pieces[index + 2] if index + 2 < len(pieces) else ""

@@ -28,15 +28,11 @@ DAILY_NOTES = "daily-notes.json"
 APP = "app.json"
 
 _LIMIT = 1 << 20
-"""Bytes; Templater keeps whole scripts in its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class VaultSettings:
-    """What the settings of a vault say; paths are relative to the root of the base."""
-
     folder: str
-    """The folder of the vault: empty for the root, or `memory`."""
     template_folders: tuple[str, ...] = ()
     template_notes: tuple[str, ...] = ()
     attachment_folder: str = ""
@@ -54,10 +50,6 @@ def obsidian_address(root: Path, path: str) -> str:
 
 
 def read_vault_settings(root: Path) -> VaultSettings | None:
-    """Return the settings of the vault that a base is; None for one that is not a vault.
-
-    Cheap enough for every document read: files that did not change are not read again.
-    """
     for folder in ("", MEMORY):
         settings = root / folder / FOLDER
         if settings.is_dir():
@@ -68,7 +60,6 @@ def read_vault_settings(root: Path) -> VaultSettings | None:
 
 @lru_cache(maxsize=4)
 def _read(settings: Path, folder: str, versions: tuple[object, ...]) -> VaultSettings:
-    """Return the settings in a folder; read again for other `versions` of its files."""
     template_folders = [
         path
         for name in TEMPLATES
@@ -93,7 +84,6 @@ def _read(settings: Path, folder: str, versions: tuple[object, ...]) -> VaultSet
 
 
 def _version(file: Path) -> tuple[int, ...]:
-    """Return what differs between two versions of a file; empty if it cannot be read."""
     try:
         status = file.stat()
     except (OSError, ValueError):
@@ -109,7 +99,6 @@ def _load(file: Path) -> Mapping[str, Any]:
 
 
 def _path(folder: str, value: object) -> str:
-    """Return a path in the settings relative to the root; empty for none, or the vault itself."""
     if not isinstance(value, str):
         return ""
     parts = list(_parts(unicodedata.normalize("NFC", value)))
@@ -133,7 +122,6 @@ class FileLookup:
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """`paths` are relative to the root, with `/`, NFC."""
         self._by_name: dict[str, list[str]] = {}
         for path in paths:
             self._by_name.setdefault(path.rpartition("/")[2].lower(), []).append(path)
@@ -147,7 +135,6 @@ class FileLookup:
         return found[0] if found else None
 
     def candidates(self, page: str, source: str) -> list[str]:
-        """Return all files that `page` may mean, the one it means first."""
         if not page:
             return [source]
         wanted = page.lower()
@@ -184,7 +171,6 @@ class FileLookup:
 
 
 def file_name_of(page: str) -> str:
-    """Return the lower-case file name of the note that a link to `page` may mean."""
     name = page.lower().rpartition("/")[2]
     return name if name.endswith(".md") else f"{name}.md"
 
@@ -194,7 +180,6 @@ def _at(paths: Iterable[str], wanted: str) -> list[str]:
 
 
 MOST = 200_000
-"""Files after which listing ends."""
 
 
 def list_attachments(root: Path) -> list[str]:

@@ -41,7 +41,6 @@ from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.safe_text import replace_surrogates
 
 MAX_PARSED = 25_000_000
-"""Characters of a file that are read; more than any page that people write."""
 
 _NO_TEXT = ("#", "<", "!", "[!", "---", "***", "___")
 """How lines begin that may precede the heading that is the title: logos, badges, rules."""
@@ -106,10 +105,6 @@ def parse_document(
 
 
 def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool) -> str:
-    """Return the title: an entity prefers its top heading, a document its frontmatter.
-
-    A heading of a lower level is one only if no text precedes it; otherwise it names a part.
-    """
     if entity:
         return (
             next((heading.text for heading in headings(body) if heading.level == 1), "").strip()
@@ -126,7 +121,6 @@ def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool
 
 
 def _has_text(body: str, lines: int) -> bool:
-    """Return whether any of the first lines of a body is text: no heading, picture or HTML."""
     above = body.split("\n", lines)[:lines]
     return any(line.strip() and not line.lstrip().startswith(_NO_TEXT) for line in above)
 
@@ -154,16 +148,11 @@ _PLAIN_VALUE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """The values between the two ``---`` lines, and the text after them."""
-
     values: dict[str, Any]
     body: str
     body_line: int
-    """1-based line of the file where the body starts."""
     fault: str = ""
-    """Why the values are incomplete, empty if they are complete."""
     fault_line: int = 0
-    """1-based line of the file, 0 without a fault."""
 
 
 def read_frontmatter(text: str) -> Frontmatter:
@@ -202,10 +191,7 @@ def read_frontmatter(text: str) -> Frontmatter:
 
 
 def _load(source: str) -> LoadedYaml:
-    """Return the values of a source, with the placeholders of a template as text.
-
-    Raises UnreadableYaml.
-    """
+    """Return the values of a source, with the placeholders of a template as text."""
     try:
         return load_yaml(source)
     except UnreadableYaml:
@@ -254,7 +240,6 @@ class _JsonCopier:
     def __init__(self) -> None:
         self.remaining = MAX_VALUES
         self.cut = False
-        """True once values had to be left out."""
 
     def mapping(self, values: dict[Any, Any], depth: int) -> dict[str, Any]:
         copied = {}
@@ -301,7 +286,6 @@ def _encodable(text: str) -> str:
 
 MAX_DEPTH = 50
 MAX_VALUES = 50_000
-"""Keys, values and lists that are read."""
 _MAX_SIZE = 1 << 20  # characters
 _KEPT = 2
 """Sources whose values are kept: a file and its public text are read several times in turn."""
@@ -315,16 +299,12 @@ _BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class LoadedYaml:
-    """The value of a source, not to be changed."""
-
     value: Any
     is_cut: bool = False
     """Whether the source has more than `MAX_VALUES`, of which the first are read."""
 
 
 class UnreadableYaml(Exception):
-    """Why a source has no values; `line` is 0-based, -1 if unknown."""
-
     def __init__(self, reason: str, line: int = -1, *, salvageable: bool = True) -> None:
         super().__init__(reason)
         self.line = line

@@ -33,7 +33,6 @@ def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
 
 
 def suppression_problems(root: Path) -> list[Problem]:
-    """Return a problem for each file of suppressions that cannot be read."""
     return [
         Problem(name, f"cannot be read: {loaded}", skipped=True)
         for name, loaded in _read_files(root)
@@ -42,7 +41,6 @@ def suppression_problems(root: Path) -> list[Problem]:
 
 
 def _read_files(root: Path) -> Iterator[tuple[str, dict[str, Any] | ValueError]]:
-    """Yield the name of each file that exists, and its content or why it is invalid."""
     for name in SUPPRESSION_FILES:
         try:
             data = read_regular_file(root / name, follow_links=True)

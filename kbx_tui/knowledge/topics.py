@@ -25,29 +25,22 @@ PROPOSED_TAG, PROPOSED_HUB = 3, 5
 PEOPLE_PROPERTIES = frozenset(
     ["author", "authors", "attendees", "attendee", "participants", "people", "person", "with"]
 )
-"""Properties whose links are people."""
 
 TOPIC_FOLDERS = {
     "contacts": "person", "persons": "person", "books": "book", "clients": "client",
     "companies": "company", "customers": "customer", "places": "place", "topics": "topic",
 }  # fmt: skip
-"""Folders whose notes are proposed as entities, and their type."""
 
 _SHOWN = {"person": "people", "map": "maps of content"}
-"""How types are called in a proposal, if not by their plural."""
 _ORDER = ("person", TAG, "hub", "map")
-"""The types that a proposal counts first."""
 
 EXAMPLES_KEPT = 12
-"""Names of each type in a proposal, the most frequent ones."""
 
 _MAPS = frozenset({"moc", "map of content", "maps of content"})
 
 
 @dataclass(frozen=True, slots=True)
 class TopicRules:
-    """What is an entity besides the pages of entity types."""
-
     tags: int = 0
     """Notes with a tag from which the tag is one; 0 for none."""
     hubs: int = 0
@@ -63,34 +56,26 @@ class TopicRules:
 
 @dataclass(frozen=True, slots=True)
 class NoteOutline:
-    """What is known of a note without reading its text."""
-
     path: str
     title: str
     kind: str
     aliases: Sequence[str]
     tags: Sequence[str]
     links: Sequence[str]
-    """Targets of links in its text."""
     frontmatter: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class EntityProposal:
-    """What could be entities in a base without any, and the settings that make it so."""
-
     notes: int
     counts: Mapping[str, int]
-    """Number of proposed entities by what they are, such as `tags`; none is 0."""
     settings: Mapping[str, Any]
-    """Values for `[entities]`."""
     examples: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
     """The names of the most frequent ones by what they are, and how many notes have or link to
     each; 0 where that is not counted."""
 
     @property
     def sentence(self) -> str:
-        """The counts in words: `41 notes, 4 people, 12 tags`."""
         one = {plural: kind for kind, plural in _SHOWN.items()} | {
             "maps of content": "map of content"
         }
@@ -101,10 +86,7 @@ class EntityProposal:
         return ", ".join([format_count(self.notes, "note"), *found])
 
     def lines(self, shown: int) -> list[str]:
-        """Return a line for each type with its names: `tags: #recipes 12, #garden 9, and 3 more`.
-
-        At most `shown` names in a line.
-        """
+        """At most `shown` names in a line: `tags: #recipes 12, #garden 9, and 3 more`."""
         return [
             f"{what}: {_listed(names[:shown], self.counts[what])}"
             for what, names in self.examples.items()
@@ -112,8 +94,6 @@ class EntityProposal:
 
 
 class Topics:
-    """The notes of a base, and the entities that rules make of them."""
-
     def __init__(self, notes: Sequence[NoteOutline]) -> None:
         self._notes = notes
         self._files = FileLookup(note.path for note in notes)
@@ -139,7 +119,6 @@ class Topics:
         return sorted(new.values(), key=lambda entity: entity.id)
 
     def proposal(self) -> EntityProposal | None:
-        """Return what could be entities here, None if nothing could."""
         properties = [name for name in sorted(PEOPLE_PROPERTIES) if self._linked_by(name)]
         in_folders = {note.path.rpartition("/")[0] for note in self._notes}
         folders = sorted(
@@ -167,7 +146,6 @@ class Topics:
         )
 
     def _most_frequent(self, entities: Sequence[Entity], kind: str) -> list[tuple[str, int]]:
-        """Return names of a type with the number of notes that have or link to each."""
         counted = [
             (f"#{entity.name}", self._tagged[entity.name])
             if kind == TAG
@@ -178,7 +156,6 @@ class Topics:
         return sorted(counted, key=lambda each: (-each[1], each[0]))[:EXAMPLES_KEPT]
 
     def _named_topics(self, rules: TopicRules) -> Iterator[tuple[str, str, str, Sequence[str]]]:
-        """Yield name, type, path and aliases of each topic; notes once, by the first rule."""
         kinds: dict[str, str] = {}
         for name in rules.properties:
             kind = "person" if fold(name) in PEOPLE_PROPERTIES else singular(fold(name))
@@ -207,7 +184,6 @@ class Topics:
 
     @cached_property
     def _backlinks(self) -> Counter[str]:
-        """The number of notes that link to each note."""
         counts: Counter[str] = Counter()
         for note in self._notes:
             targets = {self._find(split_target(link)[0], note.path) for link in note.links}
@@ -216,7 +192,6 @@ class Topics:
 
     @cached_property
     def _tagged(self) -> Counter[str]:
-        """The number of notes with each tag or one below it, as first written."""
         written: dict[str, str] = {}
         counts: Counter[str] = Counter()
         for note in self._notes:
@@ -246,20 +221,17 @@ class Topics:
 
 
 def _listed(names: Sequence[tuple[str, int]], total: int) -> str:
-    """Return `#recipes 12, #garden 9, and 3 more` for names of which there are `total`."""
     shown = [f"{name} {count}" if count else name for name, count in names]
     more = total - len(shown)
     return ", ".join([*shown, f"and {more:,} more"] if more > 0 else shown)
 
 
 def tag_and_above(tag: str) -> list[str]:
-    """Return a nested tag and those above it: `a/b/c`, `a/b`, `a`."""
     parts = tag.strip("/").split("/")
     return ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
 
 
 def _is_map(note: NoteOutline) -> bool:
-    """Return whether a note says that it is a map of content, by a tag, its type or its title."""
     names: Collection[str] = {name_key(name) for name in (*note.tags, note.kind)}
     title = name_key(note.title)
     return not _MAPS.isdisjoint(names) or any(

@@ -26,28 +26,19 @@ CONFIG_NAME = "kbx.toml"
 MEMORY = "memory"
 
 MAX_BYTES = 256 * 1024 * 1024
-"""Size above which a file is not read at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class VaultFile:
-    """A markdown file of the knowledge base."""
-
     path: str
-    """Relative to the root, with `/`, NFC: the key of its document."""
     absolute: Path
-    """Absolute path as the file system spells it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The outcome of one walk through a knowledge base."""
-
     files: tuple[VaultFile, ...]
-    """Sorted by path."""
     problems: tuple[Problem, ...]
     gitignores: tuple[VaultFile, ...] = ()
-    """The ``.gitignore`` files whose rules applied, sorted by path."""
 
 
 def find_root(start: Path | None = None, *, explicit: Path | None = None) -> Path:
@@ -71,7 +62,6 @@ def find_root(start: Path | None = None, *, explicit: Path | None = None) -> Pat
 
 
 def walked_folder(root: Path) -> Path:
-    """Return the folder to walk: ``memory/`` below ``root`` if it exists, else ``root``."""
     return root / MEMORY if (root / MEMORY).is_dir() else root
 
 
@@ -107,7 +97,6 @@ class _Walker:
         self._inside = {root.resolve(), (root / self._prefix).resolve()}
         self._rules = IgnoreRules(exclude)
         self.files: dict[str, str] = {}
-        """Absolute path as the file system spells it, by path relative to the root."""
         self._gitignores: list[VaultFile] = []
         self._problems: list[Problem] = []
         self._linked: deque[tuple[str, str]] = deque()
@@ -287,7 +276,6 @@ class IgnoreRules:
         return True
 
     def ignores_file(self, path: str) -> bool:
-        """Return whether the rules leave out the file at ``path``, relative to the root."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
         for prefix, spec in reversed(self._specs):
@@ -298,12 +286,10 @@ class IgnoreRules:
         return False
 
     def ignores_folder(self, path: str) -> bool:
-        """Return whether the rules leave out everything below the folder at ``path``."""
         return self.ignores_file(path + "/")
 
 
 def _compile_valid(lines: Sequence[str]) -> GitIgnoreSpec:
-    """Compile the valid patterns only, as git does; pathspec would raise."""
     valid = []
     for line in lines:
         try:
@@ -327,14 +313,12 @@ SYSTEM_TREES = (
     *("/System", "/Library", "/Applications", "/private/etc", "/opt/homebrew"),
     *("C:/Windows", "C:/Program Files", "C:/Program Files (x86)", "C:/ProgramData"),
 )
-"""Folders of a system, with everything below them."""
 SHARED_FOLDERS = (
     *("/dev", "/home", "/media", "/mnt", "/opt", "/run", "/srv", "/usr", "/usr/local"),
     *("/usr/src", "/var", "/var/lib", "/root", "/Users", "/Volumes", "/private", "/private/var"),
     "C:/Users",
 )
-"""Folders that hold those of many users or programs: one of these may be a base, not all of them.
-"""
+"""One of these may be a base, not all of them."""
 TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm")
 PACKAGE_FOLDERS = frozenset(
     {

@@ -26,7 +26,6 @@ from kbx_tui.similarity.pair_score import Calibration, PairSimilarity, similarit
 
 BLOCK = 2048
 STRETCH = 64
-"""Columns per stretch, of which only the maximum is compared first."""
 NEIGHBOURS = 8
 """Nearest facts each fact is compared with; clusters may be larger, since members chain."""
 LEAST_COSINE = 0.55
@@ -35,8 +34,6 @@ LEAST_COSINE = 0.55
 
 @dataclass(frozen=True, slots=True)
 class DuplicateCluster:
-    """Facts that say the same."""
-
     score: float
     """Lowest score of the pairs that link its members."""
     relation: str
@@ -47,8 +44,6 @@ class DuplicateCluster:
 
 @dataclass(frozen=True, slots=True)
 class ConflictingFacts:
-    """Two similar facts that contradict each other."""
-
     score: float
     facts: tuple[DuplicateFact, DuplicateFact]
     """Newest first, undated ones last."""
@@ -58,12 +53,9 @@ class ConflictingFacts:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateScan:
-    """The outcome of a scan: clusters, conflicting pairs and notes."""
-
     clusters: tuple[DuplicateCluster, ...]
     """Best score first."""
     facts: int
-    """Number of facts and open items scanned."""
     conflicting: tuple[ConflictingFacts, ...]
     """Pairs as similar as duplicates that contradict each other, best score first."""
     model: str
@@ -75,10 +67,7 @@ class DuplicateScan:
 
 @dataclass(frozen=True, slots=True)
 class KeptPairs:
-    """The pairs of facts that the user decided to keep."""
-
     pairs: frozenset[frozenset[int]] = frozenset()
-    """The ids of two facts."""
     wanted: bool = False
     """Whether a scan finds only these; otherwise it leaves them out."""
 
@@ -179,8 +168,6 @@ def highest_columns(values: NDArray[np.float32], wanted: int) -> NDArray[np.int6
 
 
 class _DisjointSets:
-    """Union-find over rows."""
-
     def __init__(self, size: int) -> None:
         self._parent = list(range(size))
 

@@ -11,12 +11,9 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.name_lookup import EntityNames
 
 MAX_CANDIDATES_LISTED = 6
-"""Maximum number of candidates listed in an error message."""
 
 
 class EntityFinder:
-    """Finds entities by id, name, alias, e-mail address or the beginning of a name."""
-
     def __init__(self, entities: Iterable[Entity]) -> None:
         self._by_id: dict[str, Entity] = {}
         self._by_name: dict[str, list[Entity]] = {}
@@ -72,12 +69,9 @@ def _listed(entities: Sequence[Entity]) -> str:
 
 
 LONGEST_NAME = 8
-"""Maximum number of words in a name that a text may begin with."""
 
 
 class SubjectIndex:
-    """Entities by the names that a text may begin with."""
-
     def __init__(self, entities: Sequence[Entity]) -> None:
         self._by_name: defaultdict[str, dict[str, Entity]] = defaultdict(dict)
         for entity in entities:

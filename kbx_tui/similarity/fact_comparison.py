@@ -20,13 +20,11 @@ MIN_COMPARED = 48
 little compared with the cosine, so a match beyond these would have many better ones before it."""
 
 NEAREST_REPORTED = 5
-"""Nearest texts reported when nothing matches; redaction may hide some of them."""
+"""Redaction may hide some of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The outcome of comparing one text with many."""
-
     matches: list[SimilarityMatch]
     """Best first. If anything compared is similar, one of them is."""
     nearest: tuple[SimilarityMatch, ...]
@@ -35,7 +33,6 @@ class Comparison:
     """All texts similar enough to be listed, in `matches` or not."""
 
     def joined_with(self, other: Comparison) -> Comparison:
-        """Return the outcome of comparing with what both compared."""
         return Comparison(
             best_first([*self.matches, *other.matches]),
             top_nearest((*self.nearest, *other.nearest)),
@@ -45,7 +42,6 @@ class Comparison:
 def find_identical_facts(
     text: str, facts: FactVectors, within: Flags | None = None
 ) -> Iterator[int]:
-    """Yield the row of each identical text, ignoring case, accents and spacing."""
     for row in facts.rows_by_text.get(normal_form(text), ()):
         if within is None or within[row]:
             yield row
@@ -159,7 +155,6 @@ def score_facts(
 
 
 def top_nearest(texts: Iterable[SimilarityMatch]) -> tuple[SimilarityMatch, ...]:
-    """Return the texts with the best scores, best first."""
     return tuple(nlargest(NEAREST_REPORTED, texts, key=lambda text: text.score))
 
 

@@ -42,20 +42,15 @@ class FactVectors:
     quantized: QuantizedVectors
     """The same vectors as int8 codes, which are scanned first."""
     missing: int
-    """Number of facts without a vector."""
     rows_by_text: dict[str, list[int]]
     """Normal form of a compared text -> its rows."""
     rows_by_entity: dict[str, list[int]]
-    """Entity id -> the rows of its facts."""
     entities: Mapping[str, Entity]
-    """Entities by id."""
 
     def entity_name(self, fact: Fact) -> str:
-        """Return the name of the entity that a fact belongs to, empty if it is not known."""
         return self.entities[fact.entity_id].name if fact.entity_id in self.entities else ""
 
     def owned_by(self, entity_id: str) -> Flags:
-        """Return a mask of the facts that belong to an entity, shape (n,)."""
         owned = np.zeros(len(self.facts), np.bool_)
         owned[self.rows_by_entity.get(entity_id, [])] = True
         return owned
@@ -68,7 +63,6 @@ class FactVectors:
         return nearest(self.vectors, self.quantized, vector, count, within)
 
     def cosines(self, vector: Vector, rows: Rows) -> NDArray[np.float32]:
-        """Return the cosine of each of `rows` with a unit vector, shape (rows,)."""
         cosines: NDArray[np.float32] = self.vectors[rows] @ vector
         return cosines
 
@@ -80,7 +74,6 @@ def build_fact_vectors(
     *,
     entities: Mapping[str, Entity],
 ) -> FactVectors:
-    """Index facts and the vectors of their compared texts, `missing` of which are zeros."""
     texts = compared_texts(facts, entities)
     rows_by_text: dict[str, list[int]] = {}
     rows_by_entity: dict[str, list[int]] = {}
@@ -100,7 +93,6 @@ def build_fact_vectors(
 
 
 def compared_texts(facts: Sequence[Fact], entities: Mapping[str, Entity]) -> tuple[str, ...]:
-    """Return each fact's text without the name of its entity at the beginning."""
     return tuple(strip_subject(fact.text, entities.get(fact.entity_id)) for fact in facts)
 
 
@@ -115,7 +107,6 @@ class FactVectorCache:
         self._cached: dict[str, FactVectors] = {}
 
     def of(self, entity_id: str) -> FactVectors:
-        """Return the facts of one entity, those of all for an empty id."""
         generation = self._index.generation().number
         if generation != self._generation:
             self._cached, self._generation = {}, generation
@@ -179,14 +170,12 @@ class CandidateText:
     text: str
     vector: Vector
     owner: str = ""
-    """Id of the entity it is about; empty when that is not known."""
+    """Empty when that is not known."""
     own_text: str = ""
     """The text without the entity's name at its beginning; empty when it does not begin with it."""
     own_vector: Vector | None = None
-    """The unit vector of `own_text`."""
 
     def compared_with(self, entity_id: str) -> tuple[str, Vector]:
-        """Return text and vector as compared with what is known about an entity."""
         if self.own_vector is not None and entity_id == self.owner:
             return self.own_text, self.own_vector
         return self.text, self.vector
@@ -211,7 +200,6 @@ class CandidateText:
 def candidate_texts(
     texts: Sequence[str], subjects: Sequence[Entity | None], vectors: TextVectors
 ) -> Iterator[CandidateText]:
-    """Yield each text, with and without the name of the entity it is about."""
     stripped = [strip_subject(text, subject) for text, subject in zip(texts, subjects, strict=True)]
     rows = vectors.of([*texts, *stripped])
     for row, (text, own, subject) in enumerate(zip(texts, stripped, subjects, strict=True)):

@@ -36,10 +36,8 @@ from kbx_tui.similarity.pair_score import (
 )
 
 MAX_COMPARED = 64
-"""Values compared with one text: those with the most words in common."""
 
 MAX_LISTED = 500
-"""Pages up to which their paths are listed in a where clause; more are read with all others."""
 
 NOT_COMPARED = frozenset(
     {"id", "type", "kind", "name", "title", "aliases", "tags", "date", "created", "updated"}
@@ -50,30 +48,24 @@ NOT_COMPARED = frozenset(
 _LISTS: Mapping[str, FactKind] = {
     "facts": "fact", "fact": "fact", "open_items": "open_item", "open_item": "open_item",
 }  # fmt: skip
-"""Fields that are lists under a heading -> the kind of their items."""
 
 _LINK = re.compile(r"\[\[([^\]|]+\|)?([^\]]+)\]\]")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldValue:
-    """One text that a field of an entity holds."""
-
     entity: Entity
     field: str
     text: str
 
 
 class FieldValues:
-    """The field values of one index generation."""
-
     def __init__(self, index: OpenIndex, entities: Sequence[Entity]) -> None:
         self._index, self._pages = index, {entity.path: entity for entity in entities}
         self._all: tuple[FieldValue, ...] | None = None
         self._rows_of_word: dict[str, list[int]] = {}
 
     def of(self, entity: Entity) -> list[FieldValue]:
-        """Return what the fields of one entity hold, at most `MAX_COMPARED` values."""
         return self._read([entity.path])[:MAX_COMPARED] if entity.path else []
 
     def near(self, text: str) -> list[FieldValue]:
@@ -141,7 +133,6 @@ def score_fields(
 
 
 def value_texts(value: Any) -> list[str]:
-    """Return what a value of the frontmatter says, as plain texts."""
     if value is None or value == "":
         return []
     if isinstance(value, list):
@@ -247,7 +238,6 @@ def _nearest_line(
 def _best(
     pairs: Sequence[PairSimilarity], texts: Sequence[str]
 ) -> tuple[PairSimilarity | None, str]:
-    """Return the best pair, preferring one without a conflict on a tie, and its text."""
     best = max(
         range(len(pairs)), key=lambda i: (pairs[i].score, not pairs[i].conflicts), default=None
     )

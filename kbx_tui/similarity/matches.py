@@ -21,8 +21,6 @@ MatchType = Literal["fact", "open_item", "chunk", "field"]
 
 @dataclass(frozen=True, slots=True)
 class DuplicateFact:
-    """A fact or open item that others duplicate or contradict."""
-
     text: str
     fact_id: int
     source_path: str
@@ -34,8 +32,6 @@ class DuplicateFact:
 
 @dataclass(frozen=True, slots=True)
 class SimilarityMatch:
-    """A stored text compared with the one checked."""
-
     text: str
     pair: PairSimilarity
     """The text checked on the left, the stored one on the right."""
@@ -44,43 +40,32 @@ class SimilarityMatch:
     match_type: MatchType
     source_path: str
     line: int
-    """Line in the file, 1-based; 1 for a field, which stands in the frontmatter."""
     entity_id: str = ""
-    """The entity the fact or field belongs to; empty for a passage."""
+    """The entity of a fact or field; empty for a passage."""
     entity_name: str = ""
-    """Name of that entity, or of the one whose page a passage is on; or empty."""
     fact_id: int | None = None
-    """Id of the fact or open item; None for a passage or a field."""
     date: str = ""
-    """ISO date, or empty."""
     done: bool = False
-    """Whether an open item is ticked off."""
     field: str = ""
-    """Name of the field; empty for anything else."""
 
     @property
     def score(self) -> float:
-        """Calibrated, 0..1; exactly 1 for identical text."""
         return self.pair.score
 
     @property
     def cosine(self) -> float:
-        """Raw cosine of the two vectors, -1..1."""
         return self.pair.cosine
 
     @property
     def signals(self) -> Signals:
-        """What the two texts have in common."""
         return self.pair.signals
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """What the two texts contradict each other on."""
         return self.pair.conflicts
 
     @property
     def relation(self) -> Relation:
-        """What score and conflicts make of the two texts."""
         return self.pair.relation
 
     @property
@@ -91,8 +76,6 @@ class SimilarityMatch:
 
 @dataclass(frozen=True, slots=True)
 class SimilarityCheck:
-    """The result of checking one text."""
-
     query: str
     scope: Mapping[str, str]
     """`entity` (full name) and `path`, where given."""
@@ -102,19 +85,15 @@ class SimilarityCheck:
     matches: tuple[SimilarityMatch, ...]
     """Best first, at most the limit; conflicts and what is somewhat similar included."""
     has_similar: bool
-    """Whether any of `matches` is similar."""
     best_score: float
-    """The best score of all texts compared, even below the threshold; 0 when there were none."""
+    """Of all texts compared, even below the threshold; 0 when there were none."""
     nearest: tuple[SimilarityMatch, ...]
-    """The texts with the best scores, best first, at most five."""
+    """At most five, best first."""
     model: str
-    """Embedding model."""
     is_calibrated: bool
     """False when the model has no calibration, so that scores are raw cosines."""
     notes: tuple[str, ...]
-    """Sentences for the user about what could not be compared."""
     in_scope: int = 0
-    """Number of facts and documents that were compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,22 +107,16 @@ class FieldSimilarity:
     proposed_value: str
     similarity: float
     is_similar: bool
-    """Whether the similarity reaches the threshold without a conflict."""
     threshold: float
     match_type: MatchType
     """`field`, or `fact` or `open_item` for a field that lists those."""
     pair: PairSimilarity | None
-    """Cosine, signals and conflicts; None when the field is absent."""
+    """None when the field is absent."""
     model: str
     notes: tuple[str, ...] = ()
-    """Sentences for the user about what could not be compared."""
 
 
 WITHOUT_COMMON_WORD = 0.6
-"""Cosine that texts without a common word need, unless a threshold below `FLOOR` is given.
-
-Labelled sets hold few unrelated pairs; a knowledge base holds little else. Chosen by the experiment
-"cosine of unrelated pairs" in docs/quality.md."""
 
 FLOOR = 0.5
 """Score below which nothing is called similar: only a threshold below it lists such texts."""
@@ -153,11 +126,9 @@ LISTED = 0.8
 similar: a caller decides between writing and merging with what is somewhat similar in view."""
 
 LONG_FACT = 20
-"""Number of words from which a fact counts as long."""
 
 
 def require_threshold(threshold: float) -> None:
-    """Raise OutOfRange for a threshold that is not within 0..1."""
     if not 0.0 <= threshold <= 1.0:
         raise OutOfRange(f"the threshold must be within 0..1, got {threshold}")
 
@@ -179,7 +150,6 @@ class Thresholds:
 
     @property
     def default(self) -> float:
-        """The threshold of a check that compared nothing."""
         return self.settings.default_threshold if self.given is None else self.given
 
     def of(self, match_type: MatchType, text: str) -> float:
@@ -200,11 +170,9 @@ class Thresholds:
         return pair.score >= threshold and (is_near(pair) or threshold < FLOOR)
 
     def listed(self, pair: PairSimilarity, threshold: float) -> bool:
-        """Return whether a pair is shown: what is similar, and what is somewhat similar."""
         return self.reached(pair, threshold if self.given is not None else min(threshold, LISTED))
 
     def is_misleading(self, pair: PairSimilarity, threshold: float) -> bool:
-        """Return whether a score suggests a match that is none: it means nothing here."""
         return pair.score >= threshold and not self.reached(pair, threshold)
 
 

@@ -42,13 +42,9 @@ RELATED = 0.6
 
 @dataclass(frozen=True)
 class PairSimilarity:
-    """How similar two texts are, and why.
-
-    Conflicts are looked for when they are asked for: that takes most of the time.
-    """
+    """Conflicts are looked for when they are asked for: that takes most of the time."""
 
     left: str
-    """Stripped of surrounding white space, as is `right`."""
     right: str
     is_same: bool
     """Whether the texts are identical, ignoring case, accents and spacing."""
@@ -57,21 +53,17 @@ class PairSimilarity:
     signals: Signals
     form: Form
     is_calibrated: bool
-    """False for an embedder without a calibration, whose score is the raw cosine."""
 
     @property
     def cosine(self) -> float:
-        """Raw cosine of the two vectors, -1..1."""
         return self.signals.cosine
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """What the two texts contradict each other on."""
         return () if self.is_same else find_conflicts(self.left, self.right)
 
     @property
     def relation(self) -> Relation:
-        """What the score and the conflicts make of the two texts."""
         if self.is_same:
             return "exact"
         if self.score < RELATED:
@@ -112,21 +104,18 @@ def similarity(left: str, right: str, cosine: float, calibration: Calibration) -
 
 
 def require_text(text: str) -> str:
-    """Return the text. Raises ConfigError for a blank one."""
     if not text.strip():
         raise ConfigError("the text is empty; give a text to compare")
     return text
 
 
 def cut_notes(text: str) -> tuple[str, ...]:
-    """Return a note if only a part of the text is compared."""
     if len(text) <= MAX_TEXT:
         return ()
     return (f"the text has {len(text):,} characters; only the first {MAX_TEXT:,} are compared",)
 
 
 def too_long_for_a_fact(text: str) -> str:
-    """Return why a text cannot be written as a fact, empty if it is short enough."""
     if len(text) <= MAX_TEXT:
         return ""
     return (
@@ -168,7 +157,6 @@ class Curve:
         )
 
     def score(self, signals: Signals) -> float:
-        """Return the score, 0..1."""
         total = self.sum(signals)
         position = bisect_right(self.knots, (total, float("inf")))
         if position == 0:
@@ -213,7 +201,7 @@ class Calibration:
 
 
 def calibration_of(model: str) -> Calibration:
-    """Return the calibration of a model by name; without curves when there is none."""
+    """Return the calibration of a model; without curves when there is none."""
     return Calibration(model, _tables().get(model, {}))
 
 

@@ -21,7 +21,6 @@ from kbx_tui.similarity.matches import SimilarityMatch, Thresholds
 from kbx_tui.similarity.pair_score import calibration_of, similarity
 
 NEAREST_CHUNKS = 8
-"""Nearest chunks split per text."""
 FEWEST_WORDS = 2
 """Minimum number of words in a passage: a single word is a heading or a label."""
 

@@ -48,8 +48,6 @@ from kbx_tui.similarity.passages import find_passages
 
 
 class SimilarityEngine:
-    """Compares texts with what an index holds. Not thread-safe."""
-
     def __init__(self, index: OpenIndex, embedder: Embedder, settings: DedupSettings) -> None:
         self._index, self._embedder, self._settings = index, embedder, settings
         self._fact_vectors, self._vectors = FactVectorCache(index, embedder), TextVectors(embedder)
@@ -59,13 +57,11 @@ class SimilarityEngine:
     def scope(
         self, entity: str | None, path: PathFilter, *, chunks: bool = False
     ) -> ComparisonScope:
-        """Return the facts and passages to compare with. Raises NotFound and Ambiguous (entity)."""
         owner = None if entity is None else self.entity(entity)
         documents = find_scope(self._index.generation().snapshot, path)[0]
         return ComparisonScope(owner, path, documents, chunks or bool(path.text))
 
     def entity(self, name: str) -> Entity:
-        """Return the entity with a name, alias or id. Raises NotFound and Ambiguous."""
         return self._known().finder.find(name)
 
     def check(
@@ -115,7 +111,6 @@ class SimilarityEngine:
         return checks
 
     def count_compared(self, scope: ComparisonScope) -> int:
-        """Return how many facts and documents a check in this scope compares."""
         documents = int(scope.documents.sum()) if scope.with_passages else 0
         return _count(*self._compared(scope)) + documents
 
@@ -164,13 +159,12 @@ class SimilarityEngine:
         ]
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the vector of each text, shape (texts, dimension). Recent ones are cached."""
         return self._vectors.of(texts)
 
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
     ) -> FieldSimilarity:
-        """Compare a proposed value with a field. Raises as `check` and `scope` do."""
+        """Raises as `check` and `scope` do."""
         return check_field(
             self.entity(entity),
             field,
@@ -184,7 +178,6 @@ class SimilarityEngine:
     def scan(
         self, scope: ComparisonScope, threshold: float | None, kept: KeptPairs = NOTHING_KEPT
     ) -> DuplicateScan:
-        """Return clusters of facts that say the same. Raises as `check` does."""
         thresholds = Thresholds(self._settings, threshold)
         facts, within = self._compared(scope)
         clusters, conflicting, kept_pairs = find_clusters(
@@ -255,7 +248,6 @@ class SimilarityEngine:
     def _fields_in(
         self, candidate: CandidateText, scope: ComparisonScope, thresholds: Thresholds
     ) -> list[SimilarityMatch]:
-        """Return the fields in scope that a text is compared with, with their scores."""
         fields, rows = self._known().fields, self._index.generation().snapshot.row_of
         values = fields.of(scope.entity) if scope.entity else fields.near(candidate.text)
         return [
@@ -297,8 +289,6 @@ def _decisive(
 
 @dataclass(frozen=True, slots=True)
 class _Entities:
-    """The entities of one index generation, and what their fields hold."""
-
     snapshot: Snapshot
     finder: EntityFinder
     subjects: SubjectIndex
@@ -307,21 +297,16 @@ class _Entities:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonScope:
-    """The facts and passages a text is compared with."""
-
     entity: Entity | None
     path: PathFilter
     documents: Flags
-    """Documents in scope, shape (documents,)."""
     with_passages: bool
 
     def as_dict(self) -> dict[str, str]:
-        """Return the `scope` of an answer: entity name and path, where given."""
         named = {"entity": self.entity.name} if self.entity else {}
         return named | ({"path": self.path.text} if self.path.text else {})
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note if no document is under the path."""
         if self.documents.any() or not self.path.text:
             return ()
         return (f"no document matches the path {self.path.text}",)

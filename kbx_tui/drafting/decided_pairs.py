@@ -42,8 +42,6 @@ class LabelledScore:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdMetrics:
-    """Conflicts count as different."""
-
     labels: int
     precision: float
     """Share of the pairs above the threshold that are the same, 0..1; 0 if none is above."""

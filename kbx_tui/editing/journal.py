@@ -251,7 +251,7 @@ def _read(file: Path) -> JournalEntry:
 
 
 def _read_damaged(file: Path, number: int) -> JournalEntry:
-    """Return a damaged record, if it can still be decoded and is of this write. Raises WriteFault."""
+    """Return a damaged record, if it can be decoded and is of this write. Raises WriteFault."""
     try:
         entry = _read(file)
         if entry.number != number or not (entry.is_damaged and entry.changes):

@@ -135,7 +135,7 @@ class Log(Generic[Record]):
         return [record for _, record in self.lines() if record is not None]
 
     def locked(self, seconds: float | None = None) -> AbstractContextManager[None]:
-        """Hold the lock, so that what is read still holds when it is written; raises as `state_lock`."""
+        """Hold the lock, so that what is read still holds when it is written. Raises WriteFault."""
         if seconds is None:
             seconds = BRIEF_LOCK_SECONDS if self._brief else LOCK_SECONDS
         busy = f"another process is writing {self.file}; nothing was changed, try again"

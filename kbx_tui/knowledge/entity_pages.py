@@ -138,7 +138,7 @@ class Teams:
             yield replace(entity, members=tuple(sorted(members))) if members else entity
 
     def _names(self, value: object) -> Sequence[str]:
-        """A text with commas is several teams, unless it is or looks like the name of a single one."""
+        """A text with commas is several teams, unless it is or looks like a single name."""
         if not isinstance(value, str):
             return tuple(map(link_target, texts_of(value)))
         whole, parts = (

@@ -28,11 +28,10 @@ from kbx_tui.drafting.decided_pairs import (
     with_choice_to_keep,
     write_kept,
 )
-from kbx_tui.drafting.drafts import Draft
+from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftMatch, Plan
 from kbx_tui.drafting.planning import apply_plan, make_plan
-from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan
-from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import ProgressCallback
+from kbx_tui.editing.journal import read_file
 from kbx_tui.editing.state_files import edit_lock
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
@@ -41,7 +40,7 @@ from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browse import facts_by_id
 from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
-from kbx_tui.similarity.matches import Thresholds
+from kbx_tui.similarity.pair_score import Thresholds
 
 
 class Drafts:

@@ -17,7 +17,7 @@ from kbx_tui.search.results.answer import cut_query_notes
 from kbx_tui.similarity.entity_finder import EntityFinder
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.knowledge.topics import EntityProposal
 
 

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.similarity import Similarity
     from kbx_tui.api.tuner import Tuner
     from kbx_tui.bulk.ray_workers import RayEngine
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.experts.expert_ranking import ExpertRanking
     from kbx_tui.index.index_status import IndexOverview, IndexQuestion
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.request import Tuning
     from kbx_tui.search.results.response import SearchResponse, Snippet
     from kbx_tui.search.why_not import WhyNot
-    from kbx_tui.similarity.matches import FieldSimilarity, SimilarityMatch
+    from kbx_tui.similarity.pair_score import FieldSimilarity, SimilarityMatch
 
 
 _SEARCH_OPTIONS = [field.name for field in fields(SearchRequest) if field.name != "query"]

@@ -8,11 +8,11 @@ from kbx_tui.api.documents import Documents
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
-from kbx_tui.drafting.records import Written
+from kbx_tui.drafting.drafts import Written
 from kbx_tui.editing.page_edits import LinkName
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.inline import is_in_table
+from kbx_tui.knowledge.markdown import is_in_table
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse

@@ -8,13 +8,12 @@ from dataclasses import replace
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
-from kbx_tui.drafting.records import Written
+from kbx_tui.drafting.drafts import Written
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence, KeptEvidence, Progress
-from kbx_tui.evaluation.judgments import JudgedQuery, knobs_of, now
+from kbx_tui.evaluation.judgments import JudgedQuery, TuningSnapshot, TuningSnapshots, knobs_of, now
 from kbx_tui.evaluation.optimise import SETTING_OF, Advice, advise
 from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresholds
 from kbx_tui.evaluation.runs import ProgressCallback
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot, TuningSnapshots
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import SearchRequest, Tuning

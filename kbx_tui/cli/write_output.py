@@ -19,7 +19,7 @@ from kbx_tui.tools.json_output import written_json
 
 if TYPE_CHECKING:
     from kbx_tui.cli.text_output import IsRedacted
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.knowledge.topics import EntityProposal
 
 

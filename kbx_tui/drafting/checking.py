@@ -12,8 +12,7 @@ from heapq import nlargest
 from operator import itemgetter
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.drafting.drafts import Draft
-from kbx_tui.drafting.records import BatchMatch, DraftCheck, DraftMatch, EntityGuess
+from kbx_tui.drafting.drafts import BatchMatch, Draft, DraftCheck, DraftMatch, EntityGuess
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
 from kbx_tui.embedding.embedder import Vectors
 from kbx_tui.errors import NotFound, WriteFault
@@ -27,12 +26,16 @@ from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.conflict_guard import find_conflicts
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
 from kbx_tui.similarity.entity_finder import SubjectIndex
-from kbx_tui.similarity.matches import FLOOR, DuplicateFact, SimilarityMatch, Thresholds, is_near
 from kbx_tui.similarity.pair_score import (
+    FLOOR,
     MAX_TEXT,
     Calibration,
+    DuplicateFact,
     PairSimilarity,
+    SimilarityMatch,
+    Thresholds,
     cut_notes,
+    is_near,
     similarity,
 )
 from kbx_tui.similarity.similarity_engine import SimilarityEngine

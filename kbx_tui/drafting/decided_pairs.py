@@ -13,12 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kbx_tui.drafting.drafts import Choice
-from kbx_tui.drafting.records import DraftCheck
+from kbx_tui.drafting.drafts import Choice, DraftCheck
 from kbx_tui.editing.state_files import Log
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.similarity.matches import precision_recall_f1, require_threshold
-from kbx_tui.similarity.pair_score import PairSimilarity
+from kbx_tui.similarity.pair_score import PairSimilarity, precision_recall_f1, require_threshold
 from kbx_tui.state_file import Notice, ignore
 
 _LABELS, _KEPT_PAIRS = "labels.jsonl", "kept-pairs.jsonl"

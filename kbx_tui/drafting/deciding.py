@@ -17,13 +17,12 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from kbx_tui.drafting.drafts import Choice
-from kbx_tui.drafting.records import DraftCheck, DraftMatch, State, Verdict
+from kbx_tui.drafting.drafts import Choice, DraftCheck, DraftMatch, State, Verdict
 from kbx_tui.knowledge.fact_line import notes_in, read_fact_line
-from kbx_tui.knowledge.inline import EMPHASIS, LINK, strip_markup
+from kbx_tui.knowledge.markdown import EMPHASIS, LINK, strip_markup
 from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
 from kbx_tui.similarity.conflict_guard import Conflict
-from kbx_tui.similarity.matches import require_threshold
+from kbx_tui.similarity.pair_score import require_threshold
 
 
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:

@@ -11,8 +11,7 @@ from difflib import unified_diff
 from functools import partial
 from pathlib import Path
 
-from kbx_tui.drafting.drafts import Action, Draft
-from kbx_tui.drafting.records import Applied, DraftProblem, Plan, PlannedFile
+from kbx_tui.drafting.drafts import Action, Applied, Draft, DraftProblem, Plan, PlannedFile
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, StrikeFact, source_note
 from kbx_tui.editing.file_edits import FileEdit, ProgressCallback, write_files
 from kbx_tui.editing.page_edits import PageEdit, apply_edits

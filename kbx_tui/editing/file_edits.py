@@ -14,17 +14,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kbx_tui.editing import journal
-from kbx_tui.editing.atomic_write import write_fault
-from kbx_tui.editing.file_change import (
+from kbx_tui.editing.journal import (
+    FOLDER,
     ByteChange,
+    JournalEntry,
     StagedChange,
+    entry_to_undo,
     file_changed,
     file_hash,
+    finish_pending,
     read_file,
     smallest_change,
 )
-from kbx_tui.editing.journal import FOLDER, JournalEntry, entry_to_undo, finish_pending
-from kbx_tui.editing.state_files import edit_lock
+from kbx_tui.editing.state_files import edit_lock, write_fault
 from kbx_tui.errors import FileChanged, RecordDamaged, WriteFault
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.decoding import decode

@@ -1,4 +1,4 @@
-"""The folder `.kbx` of a base: its locks, its logs of records, and their check.
+"""Writes of our own files in one step, and the folder `.kbx` of a base: its locks and logs.
 
 It holds the index and the user's drafts, journal, judgments and labels.
 """
@@ -14,10 +14,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from kbx_tui.editing.atomic_write import sync_folder, write_atomically, write_fault
 from kbx_tui.ending import unfinished_write
 from kbx_tui.errors import WriteFault
-from kbx_tui.removal import STATE_FOLDER
+from kbx_tui.removal import STATE_FOLDER, remove_temporary
 from kbx_tui.state_file import (
     Notice,
     UnusableFile,
@@ -30,6 +29,78 @@ from kbx_tui.state_file import (
     set_aside,
     unreadable,
 )
+
+
+def write_atomically(target: Path, data: bytes) -> None:
+    """Replace one of our own files in one step, creating its folder if needed.
+
+    Not safe for concurrent writers. Raises WriteFault, which leaves the file unchanged.
+    """
+    require_writable(target)
+    temporary = target.with_name(f".{target.name}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_synced(temporary, data)
+        temporary.replace(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        with suppress(OSError):
+            remove_temporary(temporary)
+        raise write_fault(target, error) from error
+
+
+def write_new(target: Path, data: bytes) -> None:
+    """Write a file that must not exist yet, in one step.
+
+    Raises FileExistsError, which leaves that file unchanged, and OSError.
+    """
+    require_writable(target)
+    temporary = target.with_name(f".{target.name}.tmp")
+    try:
+        write_synced(temporary, data)
+        try:
+            os.link(temporary, target)  # unlike a rename, it replaces nothing
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            with target.open("xb") as stream:
+                stream.write(data)
+        sync_folder(target.parent)
+    finally:
+        with suppress(OSError):
+            remove_temporary(temporary)
+
+
+def write_synced(file: Path, data: bytes, like: Path | None = None) -> None:
+    """Write a temporary file, flush it to disk, copy mode and owner from `like` where permitted.
+
+    Whatever is at its path is removed first: writing through a link would change another file.
+    """
+    remove_temporary(file)
+    with file.open("xb") as stream:
+        if like is not None:
+            status = like.stat()
+            with suppress(OSError, AttributeError):  # Windows has no chown
+                os.chown(file, status.st_uid, status.st_gid)
+            file.chmod(status.st_mode & 0o7777)
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def write_fault(target: Path, error: OSError) -> WriteFault:
+    reason = error.strerror or str(error)
+    return WriteFault(f"{target} was not written ({reason}); it is unchanged")
+
 
 EDIT_LOCK_SECONDS = 60.0
 """Longest wait for another process that writes files of the base."""

@@ -23,7 +23,7 @@ import msgspec
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, WriteFault
 from kbx_tui.evaluation.judgments import query_key
-from kbx_tui.evaluation.significance import sign_test_p
+from kbx_tui.evaluation.metrics import sign_test_p
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import Notice
 

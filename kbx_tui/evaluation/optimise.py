@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-from kbx_tui.evaluation.runs import ProgressCallback
-from kbx_tui.evaluation.significance import (
+from kbx_tui.evaluation.metrics import (
     EQUAL,
     NOTICEABLE,
     SIGNIFICANCE,
     queries_needed,
     randomisation_p,
 )
+from kbx_tui.evaluation.runs import ProgressCallback
 from kbx_tui.formatting import format_change, format_p
 from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.search.request import Tuning

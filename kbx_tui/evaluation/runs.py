@@ -23,12 +23,14 @@ from kbx_tui.evaluation.judgments import (
     Grades,
     JudgedQuery,
 )
-from kbx_tui.evaluation.metrics import CUTOFF, judged_share, ndcg
-from kbx_tui.evaluation.significance import (
+from kbx_tui.evaluation.metrics import (
+    CUTOFF,
     Interval,
     PairedDifference,
     bootstrap_interval,
     holm,
+    judged_share,
+    ndcg,
     paired_difference,
 )
 from kbx_tui.search.evidence.evidence import Evidence

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kbx_tui.knowledge.dates import iso_date
-from kbx_tui.knowledge.inline import strip_markup, wikilink_targets
+from kbx_tui.knowledge.markdown import strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import FactStatus
 
 Status = FactStatus | Literal[""]

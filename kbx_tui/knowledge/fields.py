@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.inline import strip_markup, wikilink_targets
+from kbx_tui.knowledge.markdown import strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import Attendee, Document
 
 ALIAS_KEYS = frozenset(

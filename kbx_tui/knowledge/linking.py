@@ -28,7 +28,7 @@ from kbx_tui.knowledge.entity_names import (
 )
 from kbx_tui.knowledge.fields import TAG, stem_of, tags_of
 from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, strip_accents
-from kbx_tui.knowledge.inline import split_target
+from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
 from kbx_tui.knowledge.topics import tag_and_above

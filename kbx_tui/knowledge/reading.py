@@ -28,7 +28,6 @@ from kbx_tui.knowledge.fields import (
     tags_of,
     text_of,
 )
-from kbx_tui.knowledge.inline import property_link_targets
 from kbx_tui.knowledge.markdown import (
     MAX_LINES,
     has_unread_lines,
@@ -36,6 +35,7 @@ from kbx_tui.knowledge.markdown import (
     inline_fields,
     inline_tags,
     links_of,
+    property_link_targets,
 )
 from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.safe_text import replace_surrogates

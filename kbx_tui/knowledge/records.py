@@ -120,7 +120,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class NameUse:
-    """How often a document uses a word that is also a name (`entities/name_uses`)."""
+    """How often a document uses a word that is also a name."""
 
     path: str
     word: str

@@ -13,8 +13,8 @@ from typing import Any
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.fields import TAG, stem_of
 from kbx_tui.knowledge.folding import fold, name_key, slug
-from kbx_tui.knowledge.inline import property_link_targets, split_target
 from kbx_tui.knowledge.languages import plural, singular
+from kbx_tui.knowledge.markdown import property_link_targets, split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import REDACTED, Entity
 from kbx_tui.knowledge.vault import MEMORY

@@ -1,4 +1,4 @@
-"""Discovery of the root of a knowledge base and of its markdown files; what is left out."""
+"""Discovery of the root of a base and of its markdown files; what is left out, links included."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import sys
 import tempfile
 import unicodedata
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.fields import texts_of
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.state_file import read_regular_file
+from kbx_tui.state_file import decode_json, read_regular_file
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -348,3 +350,41 @@ def describe_system_folder(folder: Path) -> str:
     if any(folder.is_relative_to(tree) for tree in SYSTEM_TREES):
         return "a folder of the system"
     return ""
+
+
+SUPPRESSION_FILES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppressions.json")
+
+
+def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
+    """Return names or ids of entities, by the path of the document not to link to them.
+
+    A missing or invalid file is left out; `suppression_problems` names it.
+    """
+    suppressed: dict[str, tuple[str, ...]] = {}
+    for _, loaded in _read_files(root):
+        if not isinstance(loaded, ValueError):
+            for path, names in loaded.items():
+                key = unicodedata.normalize("NFC", path)
+                suppressed[key] = (*suppressed.get(key, ()), *texts_of(names))
+    return suppressed
+
+
+def suppression_problems(root: Path) -> list[Problem]:
+    return [
+        Problem(name, f"cannot be read: {loaded}", skipped=True)
+        for name, loaded in _read_files(root)
+        if isinstance(loaded, ValueError)
+    ]
+
+
+def _read_files(root: Path) -> Iterator[tuple[str, dict[str, Any] | ValueError]]:
+    for name in SUPPRESSION_FILES:
+        try:
+            data = read_regular_file(root / name, follow_links=True)
+            yield name, decode_json(decode(data)[0], dict[str, Any])
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            yield name, ValueError(error.strerror or error)
+        except ValueError as error:
+            yield name, error

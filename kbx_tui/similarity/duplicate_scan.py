@@ -21,8 +21,13 @@ from kbx_tui.knowledge.records import Fact
 from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors
-from kbx_tui.similarity.matches import DuplicateFact, Thresholds
-from kbx_tui.similarity.pair_score import Calibration, PairSimilarity, similarity
+from kbx_tui.similarity.pair_score import (
+    Calibration,
+    DuplicateFact,
+    PairSimilarity,
+    Thresholds,
+    similarity,
+)
 
 BLOCK = 2048
 STRETCH = 64

@@ -20,15 +20,20 @@ from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.results.answer import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
 from kbx_tui.similarity.compared_words import normal_form
-from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters
-from kbx_tui.similarity.entity_finder import EntityFinder, SubjectIndex
-from kbx_tui.similarity.fact_comparison import (
+from kbx_tui.similarity.comparisons import (
     Comparison,
+    FieldValue,
+    FieldValues,
+    check_field,
     find_identical_facts,
+    find_passages,
     find_similar_facts,
     near_facts,
+    score_fields,
     shown_matches,
 )
+from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters
+from kbx_tui.similarity.entity_finder import EntityFinder, SubjectIndex
 from kbx_tui.similarity.fact_vectors import (
     CandidateText,
     FactVectorCache,
@@ -36,15 +41,14 @@ from kbx_tui.similarity.fact_vectors import (
     TextVectors,
     candidate_texts,
 )
-from kbx_tui.similarity.field_values import FieldValue, FieldValues, check_field, score_fields
-from kbx_tui.similarity.matches import (
+from kbx_tui.similarity.pair_score import (
     FieldSimilarity,
     SimilarityCheck,
     SimilarityMatch,
     Thresholds,
+    calibration_of,
+    require_text,
 )
-from kbx_tui.similarity.pair_score import calibration_of, require_text
-from kbx_tui.similarity.passages import find_passages
 
 
 class SimilarityEngine:

@@ -25,7 +25,7 @@ from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.search.link_records import DocumentLinks, UnlinkedMention
 
 

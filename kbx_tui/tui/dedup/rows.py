@@ -17,11 +17,9 @@ from kbx_tui.tui.drawing.cell_text import format_place
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.differences import Difference
-    from kbx_tui.drafting.drafts import Draft
-    from kbx_tui.drafting.records import Applied, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftProblem, Plan, Verdict
     from kbx_tui.similarity.conflict_guard import Conflict
-    from kbx_tui.similarity.matches import SimilarityMatch
-    from kbx_tui.similarity.pair_score import PairSimilarity
+    from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
 
 
 CHECKING = ("·", "checking")

@@ -16,8 +16,7 @@ from kbx_tui.api.drafts import Drafts
 from kbx_tui.api.entities import Entities
 from kbx_tui.api.reranking import PendingReranking
 from kbx_tui.api.session import Notice, Session
-from kbx_tui.drafting.drafts import Draft
-from kbx_tui.drafting.records import Applied, DraftCheck, Plan
+from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, Plan
 from kbx_tui.editing.file_edits import ProgressCallback
 from kbx_tui.index.build.progress import IndexReport, Progress, ProgressListener
 from kbx_tui.search.browse import EntityCard

@@ -26,7 +26,7 @@ from kbx_tui.api.tuner import Tuner
 from kbx_tui.drafting.drafts import Choice, new_draft
 from kbx_tui.errors import NotFound, ReadOnly, RerankerError
 from kbx_tui.evaluation.blind_preferences import ShownList
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshots
+from kbx_tui.evaluation.judgments import TuningSnapshots
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.topics import EntityProposal
 from kbx_tui.search.link_records import UnlinkedMention

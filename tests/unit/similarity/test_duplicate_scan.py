@@ -10,8 +10,7 @@ from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.similarity import duplicate_scan
 from kbx_tui.similarity.duplicate_scan import KeptPairs, find_clusters
 from kbx_tui.similarity.fact_vectors import FactVectors, build_fact_vectors
-from kbx_tui.similarity.matches import Thresholds
-from kbx_tui.similarity.pair_score import calibration_of
+from kbx_tui.similarity.pair_score import Thresholds, calibration_of
 from tests.unit.similarity.building import ENTITIES, embed_facts, make_fact
 
 

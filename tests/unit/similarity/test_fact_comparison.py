@@ -8,16 +8,15 @@ import pytest
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.similarity import pair_score
-from kbx_tui.similarity.conflict_guard import Conflict, find_conflicts
-from kbx_tui.similarity.fact_comparison import (
+from kbx_tui.similarity.comparisons import (
     Comparison,
     find_similar_facts,
     score_facts,
     shown_matches,
 )
+from kbx_tui.similarity.conflict_guard import Conflict, find_conflicts
 from kbx_tui.similarity.fact_vectors import CandidateText, FactVectors
-from kbx_tui.similarity.matches import Thresholds
-from kbx_tui.similarity.pair_score import Calibration, calibration_of
+from kbx_tui.similarity.pair_score import Calibration, Thresholds, calibration_of
 from tests.unit.similarity.building import embed_facts, make_fact
 from tests.unit.similarity.letters import Letters
 

@@ -52,11 +52,11 @@ def check_drafts(
     subjects = SubjectIndex(snapshot.entities)
     full_texts = [_compared_text(draft) for draft in drafts]
     guesses = [guess_by_name(text, entity_pass, snapshot.entities, subjects) for text in full_texts]
-    chosen, notes = [], []
-    for draft, candidates in zip(drafts, guesses, strict=True):
-        guess, messages = _choose_entity(draft, candidates, entities, engine)
-        chosen.append(guess)
-        notes.append(messages)
+    choices = [
+        _choose_entity(draft, candidates, entities, engine)
+        for draft, candidates in zip(drafts, guesses, strict=True)
+    ]
+    chosen = [guess for guess, _ in choices]
     owners = [guess.id if guess else "" for guess in chosen]
     texts = [
         strip_subject(text, entities.get(owner))
@@ -87,7 +87,7 @@ def check_drafts(
             repeats=repeats[row],
             model=engine.calibration.model,
             is_calibrated=engine.calibration.is_known,
-            notes=(*notes[row], *cut_notes(draft.text)),
+            notes=(*choices[row][1], *cut_notes(draft.text)),
             written=strip_subject(draft.text, entities.get(owners[row])),
         )
         for row, draft in enumerate(drafts)
@@ -95,10 +95,9 @@ def check_drafts(
 
 
 def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) -> DraftCheck:
-    """Return the check of a draft whose entity is known, against what is known about that entity.
+    """Return the check of a draft against what is known about its entity.
 
-    Faster than `check_drafts`, and the same for `decide`, since only such matches decide. Raises
-    EmbeddingError and IndexForeign.
+    Faster than `check_drafts`, and the same for `decide`. Raises EmbeddingError and IndexForeign.
     """
     text = _compared_text(draft)
     (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True)
@@ -121,7 +120,7 @@ def with_written_texts(
 ) -> list[DraftCheck]:
     """Return the checks with `written` set for matches of their own entity, as a merge needs it.
 
-    `read` returns the content of a path. A page that is gone or unreadable leaves `written` empty.
+    A page that is gone or unreadable leaves it empty.
     """
 
     @cache
@@ -186,7 +185,8 @@ def _choose_entity(
             return entity_guess(engine.entity(draft.entity_name), "named above"), ()
         except NotFound as error:
             return None, (str(error),)
-    return confident_guess(guesses), ()
+    best = guesses[0] if guesses else None
+    return best if best and best.is_named and not best.is_ambiguous else None, ()
 
 
 def _candidates(
@@ -229,7 +229,12 @@ def guess_by_name(
             -candidate.score,
         ),
     )
-    guesses = [_guess(candidate) for candidate in candidates[:MAX_GUESSES]]
+    guesses = []
+    for candidate in candidates[:MAX_GUESSES]:
+        signal = candidate.signals[0]  # the strongest
+        reason = f"{signal.kind.replace('_', ' ')} {signal.detail!r}"
+        flags = {"is_named": candidate.named, "is_ambiguous": signal.ambiguous}
+        guesses.append(entity_guess(candidate, reason, candidate.score, **flags))
     subject = subjects.subject_of(text)
     if subject is None:
         return tuple(guesses)
@@ -245,30 +250,18 @@ def guess_by_fact(
         entity = entities.get(known.entity_id)
         if entity and known.score >= known.threshold:
             reason = f"its fact {known.text!r} is the nearest"
-            guess = replace(entity_guess(entity, reason, known.score), is_named=False)
+            guess = entity_guess(entity, reason, known.score, is_named=False)
             guesses.setdefault(entity.id, guess)
     return tuple(guesses.values())[:MAX_GUESSES]
 
 
-def entity_guess(entity: Entity | EntityCandidate, reason: str, score: float = 1.0) -> EntityGuess:
-    return EntityGuess(entity.id, entity.name, entity.type, entity.path, score, reason)
-
-
-def confident_guess(guesses: Sequence[EntityGuess]) -> EntityGuess | None:
-    """Return the best guess, None unless the text names it and nothing else has that name."""
-    best = guesses[0] if guesses else None
-    return best if best and best.is_named and not best.is_ambiguous else None
-
-
-def _guess(candidate: EntityCandidate) -> EntityGuess:
-    signal = candidate.signals[0]  # the strongest
-    reason = f"{signal.kind.replace('_', ' ')} {signal.detail!r}"
-    guess = entity_guess(candidate, reason, candidate.score)
-    return replace(guess, is_named=candidate.named, is_ambiguous=signal.ambiguous)
+def entity_guess(
+    entity: Entity | EntityCandidate, reason: str, score: float = 1.0, **flags: bool
+) -> EntityGuess:
+    return EntityGuess(entity.id, entity.name, entity.type, entity.path, score, reason, **flags)
 
 
 LEAST_WORDS = 2
-"""Content words below which a statement says too little to be the same: `retired`."""
 
 
 def said_of_another(

@@ -21,7 +21,6 @@ from kbx_tui.state_file import Notice, ignore
 
 _LABELS, _KEPT_PAIRS = "labels.jsonl", "kept-pairs.jsonl"
 MIN_LABELS = 20
-"""Minimum number of labels for meaningful metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +41,10 @@ class LabelledScore:
 class ThresholdMetrics:
     labels: int
     precision: float
-    """Share of the pairs above the threshold that are the same, 0..1; 0 if none is above."""
     recall: float
-    """Share of the pairs that are the same and above the threshold, 0..1."""
 
 
 def read_labels(root: Path, notice: Notice = ignore) -> tuple[Label, ...]:
-    """Return the newest label of each pair, in either order."""
     labels = Log(root, _LABELS, Label, notice).records()
     return tuple({frozenset((label.left, label.right)): label for label in labels}.values())
 
@@ -103,7 +99,6 @@ class KeptPair:
 
     @property
     def ids(self) -> FactPair:
-        """The facts, in either order."""
         return frozenset((self.first_id, self.second_id))
 
 
@@ -126,7 +121,6 @@ def with_choice_to_keep(check: DraftCheck) -> DraftCheck:
 
 
 def read_kept(root: Path, notice: Notice = ignore) -> frozenset[FactPair]:
-    """Return the pairs that the user keeps."""
     return frozenset(pair.ids for pair in Log(root, _KEPT_PAIRS, KeptPair, notice).records())
 
 

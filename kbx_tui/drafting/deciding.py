@@ -60,10 +60,7 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
 
 
 def known_matches(check: DraftCheck, threshold: float | None = None) -> list[DraftMatch]:
-    """Return the matches that keep a draft from being new, best first, without a conflict on ties.
-
-    They are facts, open items and fields of its entity that say the same or the contrary.
-    """
+    """Return the matches that keep a draft from being new, best first, conflicts last on ties."""
     own = [match for match in _reaching(check.matches, threshold) if match.is_own]
     return sorted(own, key=lambda match: (-match.known.score, bool(match.known.conflicts)))
 
@@ -158,7 +155,6 @@ _WORD_AND_SPACE = re.compile(r"\S+\s*")
 
 
 def merged_text(text: str, known: str) -> str:
-    """Return the text in which `m` begins: one sentence, or else both joined by a semicolon."""
     return one_sentence(text, known) or f"{_without_end(known)}; {text}"
 
 
@@ -171,7 +167,8 @@ def one_sentence(text: str, known: str) -> str:
     ours, theirs = (analyse_words(read_fact_line(side).text).content for side in (text, known))
     if ours <= theirs:
         return known
-    plain, notes = _split_notes(text)
+    start = text.find(noted[0]) if (noted := notes_in(text)) else len(text)
+    plain, notes = text[:start], text[start:]
     if theirs <= ours:
         marked = transfer_markup(plain, known)
         return "" if marked is None else marked + notes
@@ -180,7 +177,6 @@ def one_sentence(text: str, known: str) -> str:
 
 
 def _joined_ends(text: str, known: str) -> str:
-    """Return the common beginning and both ends, joined by `and`; empty if there is none."""
     start = _common_start(text, known)
     begins = known[:start]
     shared = analyse_words(begins).tokens
@@ -201,12 +197,6 @@ def _common_start(text: str, known: str) -> int:
     return length
 
 
-def _split_notes(text: str) -> tuple[str, str]:
-    notes = notes_in(text)
-    start = text.find(notes[0]) if notes else len(text)
-    return text[:start], text[start:]
-
-
 def _without_end(text: str) -> str:
     return text.rstrip(" .;")
 
@@ -214,7 +204,6 @@ def _without_end(text: str) -> str:
 _MARKED = re.compile("|".join(pattern.pattern for pattern in (LINK, *EMPHASIS)))
 _WORD = re.compile(r"\w+")
 _CONTEXT = 100
-"""Characters on each side by which places with the same words are distinguished."""
 LONGEST = 4_000
 """Combined length of both texts; the running time grows with their product."""
 
@@ -242,15 +231,14 @@ def transfer_markup(text: str, source: str) -> str | None:
         if not places and is_link:
             return None
         if places:
-            context = source[: marked.start()], source[marked.end() :]
-            start, end = max(places, key=lambda place: _shared_context(text, place, context))
+            before, after = source[: marked.start()], source[marked.end() :]
+            shared = [
+                _shared_words(text[:start], before, -1) + _shared_words(text[end:], after, 1)
+                for start, end in places
+            ]
+            start, end = places[shared.index(max(shared))]
             text = text[:start] + markup + text[end:]
     return text
-
-
-def _shared_context(text: str, place: tuple[int, int], context: tuple[str, str]) -> int:
-    (start, end), (before, after) = place, context
-    return _shared_words(text[:start], before, -1) + _shared_words(text[end:], after, 1)
 
 
 def _shared_words(left: str, right: str, step: int) -> int:

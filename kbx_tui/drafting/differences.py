@@ -19,15 +19,12 @@ Mark = Literal["same", "differs", "conflict"]
 MAX_MATCHED = 40_000
 """Pairs of words up to which runs are matched as people see them, in up to cubic time."""
 MAX_COMPARED = 5_000
-"""Words of a side that are compared; those after them are shown as different."""
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The pieces of one side join to its whole text."""
-
     text: str
     mark: Mark
     """`same`: also in the other text; `conflict`: contradicts a word of the other text."""

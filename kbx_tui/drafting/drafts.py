@@ -44,15 +44,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The file of drafts stores these fields."""
-
     id: str
-    """Unique in the base, 12 hex digits."""
     text: str
     """As it is to be written, with wikilinks and `(source: x)`, without the date."""
     kind: FactKind = "fact"
     entity_id: str = ""
-    """The entity whose page it belongs on; empty while unknown."""
     is_guessed: bool = True
     """False once the user chose the entity; checks then leave it unchanged."""
     date: str = ""
@@ -132,7 +128,6 @@ def merge_drafts(
 
 
 def _read(root: Path, notice: Notice = ignore) -> tuple[Log[Draft], list[tuple[str, Draft | None]]]:
-    """Return the log and its lines, of which a draft that is blank or repeats an id is none."""
     log, first = Log(root, "drafts.jsonl", Draft, notice), dict[str, Draft]()
 
     def is_first(draft: Draft | None) -> bool:
@@ -218,21 +213,16 @@ class EntityGuess:
     name: str
     type: str
     path: str
-    """Its page; empty when it has none yet."""
     score: float
     """0..1, from the entity pass."""
     reason: str
-    """Why, for display: `name Alice`, `its fact is the nearest`."""
     is_named: bool = True
     """False when the text only hints at it, by a role or part of one."""
     is_ambiguous: bool = False
-    """True when the same words name other entities too."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftMatch:
-    """A fact, open item or field of the base that is similar to a draft."""
-
     known: SimilarityMatch
     """Its `threshold` is that of its type; in `known.conflicts` the draft is on the left."""
     is_own: bool
@@ -240,7 +230,6 @@ class DraftMatch:
     written: str = ""
     """The text as written in its file, with markup, without notes; empty when not looked up."""
     is_redacted: bool = False
-    """Whether its page redacts it: for display to the owner only."""
     is_of_another: bool = False
     """Whether it says of another entity what the draft says of its own: a hint, without effect."""
 
@@ -251,7 +240,6 @@ class BatchMatch:
     text: str
     pair: PairSimilarity
     threshold: float
-    """The threshold of its type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,11 +276,9 @@ class Verdict:
     is_sure: bool
     """True when the proposal needs no review; unattended `apply` carries out only these."""
     reason: str
-    """One sentence without a full stop."""
     match: DraftMatch | None = None
     """The deciding match for exact, near and conflict; None when an earlier draft decided."""
     repeat: BatchMatch | None = None
-    """The earlier draft, for repeated and for a conflict within the batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +301,6 @@ class DraftProblem:
 @dataclass(frozen=True, slots=True)
 class Plan:
     files: tuple[PlannedFile, ...]
-    """Sorted by path."""
     actions: tuple[tuple[str, Action], ...]
     """Id and action of each draft that can be carried out, in order."""
     problems: tuple[DraftProblem, ...]
@@ -347,11 +332,9 @@ class Written:
     """False for a dry run, for a known fact, and when nothing would change."""
     path: str
     diff: str
-    """Unified diff of the file."""
     fact_id: int | None = None
     """Id of the fact that was added or reworded; a new text gives a new id."""
     line: int = 0
-    """1-based line of that fact; 0 when there is none."""
     matches: tuple[SimilarityMatch, ...] = ()
     """For an added fact: what says the same or contradicts it, best first."""
     hints: tuple[str, ...] = ()

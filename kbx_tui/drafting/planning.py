@@ -197,7 +197,16 @@ def apply_plan(root: Path, plan: Plan, progress: ProgressCallback | None = None)
     """
     count = sum(action != "skip" for _, action in plan.actions)
     groups = _groups(plan.files)
-    edits = [_edit(file, groups[file.path]) for file in plan.files]
+    edits = [
+        FileEdit(
+            file.path,
+            file.before,
+            file.after,
+            partial(rebase_edits, file.path, file.edits, file.before),
+            groups[file.path],
+        )
+        for file in plan.files
+    ]
     outcome = write_files(root, edits, f"dedup: {format_count(count, 'draft')}", progress=progress)
     failed = {
         draft_id: DraftProblem(draft_id, str(outcome.failed[file.path]))
@@ -234,11 +243,6 @@ def rebase_edits(
             if added and not old:
                 raise WriteFault(f"{added.text!r} is now in {path}:{added.line}")
     return apply_edits(path, current, edits)
-
-
-def _edit(file: PlannedFile, group: str) -> FileEdit:
-    rebase = partial(rebase_edits, file.path, file.edits, file.before)
-    return FileEdit(file.path, file.before, file.after, rebase, group)
 
 
 def _groups(files: Sequence[PlannedFile]) -> dict[str, str]:

@@ -34,8 +34,6 @@ class AddFact:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFact:
-    """A new text for a fact; its check box and notes stay."""
-
     fact: Fact
     text: str
     date: str = ""
@@ -57,7 +55,6 @@ FactEdit = AddFact | ChangeFact | StrikeFact | DeleteFact
 
 
 def owner_of(edit: FactEdit) -> str:
-    """Return the id of the entity on whose page a fact is edited."""
     return edit.entity_id if isinstance(edit, AddFact) else edit.fact.entity_id
 
 
@@ -68,7 +65,6 @@ class _FactValues(NamedTuple):
     text: str
     date: str
     status: FactStatus | None
-    """None accepts any status."""
     done: bool
 
     @classmethod
@@ -104,7 +100,7 @@ def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
 
 
 def fact_line(edit: AddFact) -> str:
-    """Return the line to add, bullet included. Raises WriteFault if it would read differently."""
+    """Raises WriteFault if the line would be read differently."""
     text, source = _require_text(edit.text), source_note(edit.kind, edit.source)
     date = _require_date(edit.date)
     box = "[ ] " if edit.kind == "open_item" else ""
@@ -143,7 +139,6 @@ def _find_fact(page: FactPage, wanted: Fact) -> tuple[Fact, ListItem]:
 def _change(
     page: FactPage, fact: Fact, item: ListItem, edit: ChangeFact | StrikeFact | DeleteFact
 ) -> tuple[Iterator[Splice], _FactValues | None]:
-    """Return candidate splices and the fact expected afterwards, None for a deleted one."""
     values = _FactValues.of(fact)
     if isinstance(edit, DeleteFact):
         return removals(page, item), None
@@ -189,8 +184,6 @@ HEADINGS: dict[FactKind, str] = {"fact": "Recent Facts", "open_item": "Open Item
 
 @dataclass(frozen=True, slots=True)
 class FactPage:
-    """A page, lossless and parsed, with the list item of each of its facts."""
-
     text: LosslessText
     document: Document
     facts: tuple[tuple[Fact, ListItem], ...]
@@ -205,12 +198,10 @@ class FactPage:
         return self.document.body_line - 1
 
     def lines_of(self, item: ListItem) -> tuple[int, int]:
-        """Return first and end line in the file of an item's own text."""
         first = self.body_start + item.line
         return first, self.body_start + max(item.text_end, item.line + 1)
 
     def content(self, number: int) -> tuple[int, str]:
-        """Return offset and text of a list item's line after bullet, check box and date."""
         line = self.text.line(number)
         marker = MARKERS.match(line)
         bare = line[marker.end() :] if marker else line
@@ -219,7 +210,6 @@ class FactPage:
         return self.text.line_starts[number] + offset, rest
 
     def last_filled_line(self, start: int, end: int) -> int:
-        """Return the line after the last non-blank one of these body lines."""
         last = self.body_start + end
         while last > self.body_start + start and not self.text.line(last - 1).strip():
             last -= 1
@@ -227,10 +217,9 @@ class FactPage:
 
 
 def additions(page: FactPage, kind: FactKind, line: str) -> Iterator[Splice]:
-    """Yield splices that add a line: a fact last in its section, an open item first.
+    """Yield splices that add a line, the most natural first: a fact last, an open item first.
 
-    As all functions that yield candidates, the most natural first; the caller takes the first one
-    after which the page reads as intended.
+    The caller takes the first splice after which the page reads as intended.
     """
     sections = [section for section in fact_sections(page.document.body) if section.kind == kind]
     sections.sort(key=lambda section: section.title != HEADINGS[kind].casefold())  # kbx reads it
@@ -270,7 +259,6 @@ def strikes(page: FactPage, item: ListItem) -> Iterator[Splice]:
 def rewordings(
     page: FactPage, fact: Fact, item: ListItem, text: str, date: str
 ) -> Iterator[Splice]:
-    """Yield splices that replace the text of a fact, and its date unless that is empty."""
     first, end = page.lines_of(item)
     line, (offset, rest) = page.text.line(first), page.content(first)
     line_start, text_end = page.text.line_starts[first], page.text.line_ends[end - 1]
@@ -305,7 +293,6 @@ def verbatim_fact_texts(path: str, data: bytes) -> dict[tuple[int, str], str]:
 
 
 def _without_notes(content: str, plain: str) -> str:
-    """Return the text before the notes, or all text without them if it continues after them."""
     statement = _before_notes(content)
     if read_fact_line(statement).text == plain:
         return statement
@@ -315,7 +302,6 @@ def _without_notes(content: str, plain: str) -> str:
 
 
 def _before_notes(text: str) -> str:
-    """Return a text up to its first note, or all of it when it begins with one."""
     notes = notes_in(text)
     start = text.find(notes[0]) if notes else 0
     return text[: start if start > 0 else None].rstrip()

@@ -33,7 +33,6 @@ from kbx_tui.knowledge.decoding import decode
 from kbx_tui.safe_text import safe_line
 
 ProgressCallback = Callable[[int, int], None]
-"""Called with the number of files done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,6 @@ class FileEdit:
     path: str
     """Relative to the root, with `/`."""
     before: bytes | None
-    """The content as it was read; None when there was no file."""
     after: bytes | None
     """None removes the file."""
     rebase: Callable[[bytes], bytes] | None = None
@@ -54,7 +52,6 @@ class FileEdit:
 class WriteOutcome:
     entry: JournalEntry | None
     failed: dict[str, WriteFault]
-    """By path, why a file was not written."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -94,7 +91,6 @@ def write_files(
 def _prepare(
     root: Path, edits: Sequence[FileEdit]
 ) -> tuple[list[StagedChange], dict[str, WriteFault]]:
-    """Return the edits that change their file, fitted to its current content, and the faults."""
     fitting: list[StagedChange] = []
     failed: dict[str, WriteFault] = {}
     for edit in edits:
@@ -130,7 +126,6 @@ def _write(
     failed: dict[str, WriteFault],
     progress: ProgressCallback | None,
 ) -> JournalEntry | None:
-    """Make the changes; add a fault to `failed` for each one that was not made."""
     try:
         journal.begin(root, entry)
         for item in staged:
@@ -156,7 +151,6 @@ def _replace_all(
     failed: dict[str, WriteFault],
     progress: ProgressCallback | None,
 ) -> list[StagedChange]:
-    """Replace the files and return the changes made; roll back a group that fails midway."""
     made: list[StagedChange] = []
     for count, item in enumerate(staged, 1):
         if item.path not in failed:
@@ -261,8 +255,7 @@ def commit_files(
 ) -> str:
     """Commit these files alone and return why that failed, empty on success.
 
-    `message` may contain `{operation}`, `{target}`, `{file_count}` and `{timestamp}`. What is
-    already staged stays staged.
+    `message` may contain `{operation}`, `{target}`, `{file_count}` and `{timestamp}`.
     """
     message = message.replace("{operation}", operation).replace("{target}", target)
     message = message.replace("{file_count}", str(len(paths)))

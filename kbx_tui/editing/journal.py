@@ -55,8 +55,6 @@ _NUMBERED = re.compile(r"(\d{6,})\.json")
 
 
 class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One write; if it was interrupted, it is completed when the base is next opened."""
-
     number: int
     written_at: str = msgspec.field(name="at")
     """Local time, `2026-03-17 09:41:05`."""
@@ -66,14 +64,12 @@ class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     digest: str = ""
     """Hash of all fields above; empty in a record of an older version."""
     undone: bool = False
-    """True when a later entry reverted this one; not stored."""
 
     def computed_digest(self) -> str:
         return content_hash(json.dumps(_fields(self), sort_keys=True).encode())
 
     @property
     def is_damaged(self) -> bool:
-        """Whether the record changed since it was written, as far as its digest can show."""
         return self.digest not in ("", self.computed_digest())
 
 
@@ -105,10 +101,7 @@ def begin(root: Path, entry: JournalEntry) -> None:
 
 
 def finish(root: Path, entry: JournalEntry, made: Sequence[ByteChange]) -> JournalEntry | None:
-    """Mark the pending write as complete and return its entry, None when nothing was changed.
-
-    `made` are those of its changes that were actually made. Raises WriteFault.
-    """
+    """Mark the pending write as complete; return its entry, None when `made` is empty."""
     if not made:
         discard_pending(root)
         return None
@@ -258,7 +251,6 @@ def _read(file: Path) -> JournalEntry:
 
 
 def _read_damaged(file: Path, number: int) -> JournalEntry:
-    """Return a damaged record, if it can be decoded and is of this write. Raises WriteFault."""
     try:
         entry = _read(file)
         if entry.number != number or not (entry.is_damaged and entry.changes):
@@ -282,7 +274,6 @@ class ByteChange:
     before: str
     """Hash of the whole file before; empty when it did not exist."""
     after: str
-    """Hash of the whole file after; empty when it no longer exists."""
 
     def apply(self, data: bytes | None) -> bytes | None:
         """Return the file after the change; `data` must have the hash `before`."""
@@ -305,9 +296,7 @@ class StagedChange:
     target: Path
     """The file itself, symbolic links resolved."""
     after: bytes | None
-    """New content; None removes the file."""
     group: str = ""
-    """Changes of one non-empty group succeed or fail together."""
 
     @classmethod
     def of(
@@ -371,7 +360,6 @@ def read_file(root: Path, path: str) -> bytes | None:
 
 
 def is_editable(root: Path, path: str) -> bool:
-    """Return whether a path, links resolved, is that of markdown in the base, or its kbx.toml."""
     try:
         target, folder = resolve_links(root / path), resolve_links(root)
     except OSError:
@@ -391,7 +379,6 @@ def file_changed(path: str, expected: bytes | None, actual: bytes | None) -> Fil
 
 
 def smallest_change(path: str, before: bytes | None, after: bytes | None) -> ByteChange:
-    """Return the smallest change from `before` to `after`; None means there is no file."""
     old, new = before or b"", after or b""
     longest = min(len(old), len(new))
     start = _common_prefix(old, new, longest)
@@ -405,7 +392,6 @@ def file_hash(data: bytes | None) -> str:
 
 
 def _located(root: Path, path: str) -> Path:
-    """Return a file that may be edited. Raises as `locate`."""
     if path == CONFIG_NAME and is_editable(root, path) and (root / path).exists():
         return root / path
     return locate(root, path)

@@ -32,7 +32,6 @@ class LosslessText:
     bom: bytes
     encoding: str
     text: str
-    """Without byte order mark, with the original line ends."""
     line_starts: tuple[int, ...]
     """Offset of each line, 0-based; a text that ends with a line end has an empty last line."""
     line_ends: tuple[int, ...]
@@ -40,7 +39,6 @@ class LosslessText:
 
     @property
     def line_end(self) -> str:
-        """The most frequent line end, `\\n` when there is none."""
         counts = Counter(_LINE_END.findall(self.text))
         return max(counts, key=lambda end: counts[end]) if counts else "\n"
 
@@ -48,7 +46,6 @@ class LosslessText:
         return self.text[self.line_starts[number] : self.line_ends[number]]
 
     def start_of(self, number: int) -> int:
-        """Return the offset of a line, or the length of the text for a line past the last."""
         return self.line_starts[number] if number < len(self.line_starts) else len(self.text)
 
     def insert_line(self, number: int, line: str) -> Splice:
@@ -100,7 +97,6 @@ def decode_lossless(data: bytes) -> LosslessText:
 
 
 def one_line(text: str) -> str:
-    """Return text stripped, with line breaks and control characters replaced by spaces."""
     return _CONTROL.sub(" ", text).strip()
 
 

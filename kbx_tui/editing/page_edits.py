@@ -26,10 +26,8 @@ from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document
 
 Value = str | tuple[str, ...] | None
-"""A text, a list of texts, or None to remove the field."""
 
 LINKED = frozenset({"team", "reports_to", "lead", "company"})
-"""Fields that name an entity; kbx writes them as wikilinks."""
 ORDER = (
     "id", "type", "name", "title", "aliases", "email", "role", "team", "reports_to", "company",
     "pcm_base", "pcm_phase", "status", "started", "lead", "pinned",
@@ -75,7 +73,6 @@ def apply_field_edits(path: str, data: bytes, edit: SetFields) -> bytes:
 
 
 def field_name(key: str) -> str:
-    """Raises WriteFault for an invalid name."""
     key = one_line(key)
     if not re.fullmatch(r"[\w][\w .-]*", key):
         raise WriteFault(f"{key!r} is not a valid field name: use letters, digits, - and _")
@@ -109,7 +106,6 @@ def _set_field(path: str, data: bytes, key: str, value: Value) -> bytes:
 
 
 def _splices(text: LosslessText, page: Document, key: str, value: Value) -> Iterator[Splice]:
-    """Yield candidate splices, the most natural first."""
     if page.body_line == 1:  # no frontmatter
         if value is None:
             yield _NO_CHANGE
@@ -154,7 +150,6 @@ def _fields(text: LosslessText, fence: int) -> Iterator[tuple[str, range]]:
 
 
 def _line_for(fields: list[tuple[str, range]], key: str) -> int:
-    """Return the line at which to insert a field, keeping `ORDER`."""
     earlier = ORDER[: ORDER.index(key)] if key in ORDER else None
     ends = [lines.stop for name, lines in fields if earlier is None or name.casefold() in earlier]
     return max(ends, default=1)
@@ -193,7 +188,6 @@ def _linked(key: str, value: str) -> str:
 @dataclass(frozen=True, slots=True)
 class LinkName:
     line: int
-    """1-based line of the file."""
     column: int
     name: str
     wikilink: str
@@ -246,7 +240,6 @@ PageEdit = FactEdit | SetFields | LinkName
 FOLDERS: Mapping[str, str] = {
     "person": "people", "project": "projects", "team": "teams", "company": "companies",
 }  # fmt: skip
-"""Entity type -> folder of its pages."""
 
 
 def apply_edits(path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:

@@ -74,7 +74,7 @@ def write_new(target: Path, data: bytes) -> None:
 def write_synced(file: Path, data: bytes, like: Path | None = None) -> None:
     """Write a temporary file, flush it to disk, copy mode and owner from `like` where permitted.
 
-    Whatever is at its path is removed first: writing through a link would change another file.
+    Removes first what is at its path: writing through a link would change another file.
     """
     remove_temporary(file)
     with file.open("xb") as stream:
@@ -103,9 +103,7 @@ def write_fault(target: Path, error: OSError) -> WriteFault:
 
 
 EDIT_LOCK_SECONDS = 60.0
-"""Longest wait for another process that writes files of the base."""
 LOCK_SECONDS = 10.0
-"""Longest wait for another process that writes a log, which takes milliseconds."""
 BRIEF_LOCK_SECONDS = 2.0
 """Longest wait where a log is not worth an error: what cannot be noted is lost."""
 
@@ -158,7 +156,6 @@ def state_lock(
 
 
 def edit_lock(root: Path, seconds: float = EDIT_LOCK_SECONDS) -> AbstractContextManager[None]:
-    """Hold the lock under which one process at a time writes the files of a base; reentrant."""
     busy = f"another process is writing in {root}; try again"
     return state_lock(root, "edit.lock", seconds, busy, is_reentrant=True)
 
@@ -206,7 +203,6 @@ class Log(Generic[Record]):
         return [record for _, record in self.lines() if record is not None]
 
     def locked(self, seconds: float | None = None) -> AbstractContextManager[None]:
-        """Hold the lock, so that what is read still holds when it is written. Raises WriteFault."""
         if seconds is None:
             seconds = BRIEF_LOCK_SECONDS if self._brief else LOCK_SECONDS
         busy = f"another process is writing {self.file}; nothing was changed, try again"

@@ -11,10 +11,9 @@ appends the line again with `"undo": true`. Lines that cannot be read are named 
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,13 +21,12 @@ import msgspec
 
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, WriteFault
-from kbx_tui.evaluation.judgments import query_key
+from kbx_tui.evaluation.judgments import log_line, query_key
 from kbx_tui.evaluation.metrics import sign_test_p
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import Notice
 
 DEPTH = 5
-"""Results of a list that are shown and compared: as many as one reads before deciding."""
 
 Better = Literal["first", "second", "neither"]
 Paths = tuple[str, ...]
@@ -47,7 +45,6 @@ class Preference:
 
     query: str
     first: ShownList
-    """The one shown on the left, or above; which one that was is random."""
     second: ShownList
     better: Better
     when: str = ""
@@ -87,7 +84,6 @@ class Votes:
 
     @property
     def p(self) -> float:
-        """Two-sided p-value of the sign test; queries without a winner do not count."""
         return sign_test_p(self.wins_a, self.wins_b)
 
 
@@ -158,7 +154,7 @@ class PreferenceLog:
 
     def add(self, preference: Preference) -> None:
         with self._log.locked():
-            self._log.append([_encode(preference)])
+            self._log.append([log_line(preference)])
 
     def undo(self, preference: Preference | None = None) -> Preference:
         """Take a preference back, by default the last one, and return it.
@@ -175,10 +171,5 @@ class PreferenceLog:
                 raise WriteFault(
                     f"the preference for “{preference.query}” was replaced or taken back since"
                 )
-            self._log.append([_encode(preference, undo=True)])
+            self._log.append([log_line(preference, undo=True)])
         return preference
-
-
-def _encode(preference: Preference, *, undo: bool = False) -> bytes:
-    fields = {name: value for name, value in asdict(preference).items() if value not in ("", None)}
-    return json.dumps(fields | ({"undo": True} if undo else {}), ensure_ascii=False).encode()

@@ -33,7 +33,6 @@ class JudgmentImport:
     conflicts: tuple[JudgmentConflict, ...]
     unchanged: int
     problems: tuple[str, ...]
-    """A sentence about each part of the file that cannot be read."""
     missing: tuple[str, ...] = ()
 
     def judgments(self, *, replace: bool) -> list[Judgment]:
@@ -48,7 +47,7 @@ class JudgmentImport:
 def read_judgment_file(
     file: Path, form: Format | None, topics: Path | None, scale: float | None
 ) -> GradedFile:
-    """Return the grades of a file, whose format is recognised by its content if `form` is None.
+    """Return the grades of a file, recognised by its content if `form` is None.
 
     Raises NotFound and ConfigError.
     """
@@ -72,10 +71,7 @@ def read_judgment_file(
 def write_judgment_file(
     file: Path, form: Format, judgments: Iterable[Judgment], topics: Path | None
 ) -> int:
-    """Write the judgments that have a grade, and their queries to `topics`; return how many.
-
-    Raises KbxError.
-    """
+    """Write the judgments that have a grade; return how many. Raises KbxError."""
     grades = [
         Grade("", judgment.query, judgment.path, judgment.grade)
         for judgment in judgments
@@ -135,7 +131,6 @@ def _recognise(data: bytes) -> Format:
 
 class Grade(NamedTuple):
     place: str
-    """Where in the file: `line 7`."""
     query: str
     path: str
     grade: int
@@ -213,7 +208,6 @@ def write_file(file: Path, text: str) -> None:
 
 _BLANK = re.compile(r"[\s%\x00-\x1f\x7f]")
 _FIELDS = re.compile(r"[ \t\v\f\r]+")
-"""What separates fields for tools in C; a no-break space does not."""
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL)
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)")
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*([^<]+)")
@@ -237,10 +231,7 @@ def unescape(field: str) -> str:
 
 
 def read_qrels(data: bytes, topics: Topics | None = None, scale: float | None = None) -> GradedFile:
-    """Return the grades of qrels: lines of query id, an unused field, document and grade.
-
-    Raises ConfigError without topics if all ids are numbers, instead of texts of queries.
-    """
+    """Raises ConfigError without topics if all ids are numbers, instead of texts of queries."""
     file = GradedFile()
     ids = set()
     for number, line in lines_of(data, file.problems):
@@ -298,8 +289,7 @@ def write_topics(queries: Iterable[str]) -> str:
 def read_run(data: bytes) -> tuple[dict[str, list[str]], list[str]]:
     """Return the documents of a run by query id, best first, and what cannot be read.
 
-    Lines have query id, Q0, document, rank, score and tag. As in trec_eval the score decides; equal
-    scores are ordered by rank.
+    As in trec_eval the score decides; equal scores are ordered by rank.
     """
     rows: dict[str, dict[str, tuple[float, float]]] = {}
     problems: list[str] = []
@@ -321,7 +311,6 @@ def read_run(data: bytes) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def write_run(ranked: Mapping[str, Sequence[str]], tag: str) -> str:
-    """Return a run; scores count down, so that tools that sort by score keep our order."""
     return "".join(
         f"{escape(query)} Q0 {escape(path)} {rank} {len(paths) - rank + 1} {escape(tag) or 'kbx'}\n"
         for query, paths in ranked.items()
@@ -392,10 +381,7 @@ def _names(cells: list[str]) -> list[str]:
 
 
 def _records(lines: list[tuple[int, str]], problems: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield number of the first line and cells of each record.
-
-    A quotation mark that is not closed costs its own line, not the rest of the file.
-    """
+    """A quotation mark that is not closed costs its own line, not the rest of the file."""
     at, columns = 0, 0
     while at < len(lines):
         number = lines[at][0]

@@ -52,15 +52,12 @@ class JudgedQuery:
     id: str
     text: str
     group: str
-    """Its form, else its kind; results are reported per group."""
     grades: Grades
     entities: frozenset[str]
-    """Pages of the entities it names; empty when not labelled."""
     unsure: frozenset[str] = frozenset()
 
     @property
     def is_measurable(self) -> bool:
-        """Whether a document is judged relevant, without which every measure is 0."""
         return any(grade > 0 for grade in self.grades.values())
 
 
@@ -151,11 +148,9 @@ class Judgment:
     when: str = ""
     """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
     knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """The fields of the Tuning that ranked the document when it was judged."""
     generation: int | None = None
 
     def __post_init__(self) -> None:
-        """Raise ConfigError for a blank query or path, OutOfRange for an unknown grade."""
         object.__setattr__(self, "query", query_key(self.query))
         path = unicodedata.normalize("NFC", replace_surrogates(self.path))
         object.__setattr__(self, "path", path)
@@ -200,7 +195,6 @@ class _Line(msgspec.Struct):
 class StandingJudgments:
     def __init__(self, lines: Iterable[_Line] = ()) -> None:
         self._standing: dict[int, Judgment] = {}
-        """By number of their line, without those undone; older ones of a pair included."""
         self._numbers: dict[Pair, list[int]] = {}
         for number, line in enumerate(lines):
             self._add(number, line)
@@ -219,7 +213,6 @@ class StandingJudgments:
         return self._standing[next(reversed(self._standing))] if self._standing else None
 
     def before(self, judgment: Judgment) -> Judgment | None:
-        """Return the judgment that undoing a standing one restores, if any."""
         numbers = self._numbers[judgment.pair]
         return self._standing[numbers[-2]] if len(numbers) > 1 else None
 
@@ -237,8 +230,6 @@ class StandingJudgments:
 
 
 class JudgmentLog:
-    """The file of judgments of one base. For one thread."""
-
     def __init__(self, root: Path, notice: Notice) -> None:
         self._log = Log(root, "judgments.jsonl", _Line, notice)
         self._lines: object = None
@@ -275,8 +266,8 @@ class JudgmentLog:
                 )
             restored = standing.before(judgment)
             if restored is None:
-                gone = {"query": judgment.query, "path": judgment.path, "grade": None}
-                self._log.append([_json(gone | {"undo": True})])
+                gone = {"query": judgment.query, "path": judgment.path, "grade": None, "undo": True}
+                self._log.append([json.dumps(gone, ensure_ascii=False).encode()])
             else:
                 self._log.append([_encode(restored, undo=True)])
         return UndoneJudgment(judgment, restored)
@@ -316,31 +307,21 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+def log_line(record: Any, *, undo: bool = False, **changed: object) -> bytes:
+    """Return a record as a line of a log, without its empty fields and the line break."""
+    fields = asdict(record) | changed | ({"undo": True} if undo else {})
+    filled = {name: value for name, value in fields.items() if value not in ("", {}, None)}
+    return json.dumps(filled, ensure_ascii=False).encode()
+
+
 def _encode(judgment: Judgment, *, undo: bool = False) -> bytes:
-    fields: dict[str, Any] = {
-        "query": judgment.query,
-        "path": judgment.path,
-        "grade": UNSURE if judgment.grade is None else judgment.grade,
-    }
-    if judgment.when:
-        fields["when"] = judgment.when
-    if judgment.knobs:
-        fields["knobs"] = dict(judgment.knobs)
-    if judgment.generation is not None:
-        fields["generation"] = judgment.generation
-    if undo:
-        fields["undo"] = True
-    return _json(fields)
-
-
-def _json(fields: Mapping[str, Any]) -> bytes:
-    return json.dumps(fields, ensure_ascii=False).encode()
+    grade = UNSURE if judgment.grade is None else judgment.grade
+    return log_line(judgment, undo=undo, grade=grade)
 
 
 @dataclass(frozen=True, slots=True)
 class TuningSnapshot:
     when: str
-    """UTC, `2026-03-17T09:41:05Z`."""
     knobs: Mapping[str, Any] = field(hash=False)
     generation: int | None = None
     model: str = ""

@@ -25,8 +25,7 @@ from kbx_tui.evaluation.judgments import MAX_GRADE, Grades
 CUTOFF = 10
 PRECISION_CUTOFF = 5
 PERSISTENCE = 0.8
-"""Persistence of the reader that RBP assumes: the middle of .5, .8 and .95, which its authors
-compare."""
+"""The middle of .5, .8 and .95, which the authors of RBP compare."""
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
@@ -137,7 +136,6 @@ def _dcg(gains: Iterable[float]) -> float:
 
 PERMUTATIONS = 10_000
 EXACT_UP_TO = 12
-"""Largest number of queries for which all sign assignments are tried."""
 RESAMPLES = 10_000
 BAND_RESAMPLES = 1_000
 BATCH = 500
@@ -159,7 +157,6 @@ class PairedDifference:
     interval: Interval | None
     """95 % interval of the mean; None for fewer than two queries."""
     p: float
-    """Two-sided, of the paired randomisation test."""
     wins: int
     ties: int
     losses: int
@@ -169,10 +166,7 @@ class PairedDifference:
 
 
 def paired_difference(before: Sequence[float], after: Sequence[float]) -> PairedDifference:
-    """Return how the second of two settings differs from the first, query by query.
-
-    Raises ValueError when the lengths differ or there is no query.
-    """
+    """Raises ValueError when the lengths differ or there is no query."""
     p = randomisation_p(before, after)
     changes = [new - old for old, new in zip(before, after, strict=True)]
     if not changes:

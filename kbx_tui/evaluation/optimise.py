@@ -31,7 +31,6 @@ from kbx_tui.search.request import Tuning
 
 FOLDS = 5
 FEWEST_QUERIES = 10
-"""Fewer queries choose nothing: two per fold."""
 ROUNDS = 3
 LEAST_GAIN = 0.002
 """Gain in mean nDCG@10 below which a knob stays as it is; among values that differ by less, the one
@@ -50,7 +49,6 @@ SETTING_OF: Mapping[str, str] = {
     "parent": "hierarchy_parent",
     "hotness_weight": "hotness_weight",
 }
-"""Key in `[search]` of kbx.toml by knob of `Tuning`."""
 
 Queries = NDArray[np.int64]
 
@@ -67,10 +65,9 @@ class Advice:
     left_out: int
     before: float
     after: float
-    """Mean of `best` on the queries that chose it: too good by a little."""
+    """Of `best` on the queries that chose it: too good by a little."""
     gain: float
     p: float
-    """Two-sided p-value of the paired randomisation test of this difference."""
     better: int
     worse: int
     """Number of queries with a higher and a lower nDCG@10 out of fold."""
@@ -83,7 +80,6 @@ class Advice:
 
     @property
     def changes(self) -> Mapping[str, tuple[Any, Any]]:
-        """Current and best value of each knob that differs, by key of `[search]`."""
         return {
             key: (getattr(self.current, knob), getattr(self.best, knob))
             for knob, key in SETTING_OF.items()
@@ -169,8 +165,6 @@ def _more_queries(differences: Scores) -> int:
 
 
 class _Worth:
-    """nDCG@10 of every query under each setting, measured once."""
-
     def __init__(self, kept: JudgedEvidence) -> None:
         self._kept = kept
         self._known: dict[Tuning, Scores] = {}

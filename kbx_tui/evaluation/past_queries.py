@@ -24,14 +24,12 @@ THRESHOLDS = tuple(step / 20 for step in range(21))
 BINS = 20
 
 Outcome = Literal["two_pass", "flat", "nothing"]
-"""`nothing` without any result."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuery:
     query: str
     top_score: float | None
-    """Score of the best entity that pass 1 finds; None if it finds none."""
     outcomes: tuple[Outcome, ...]
 
 
@@ -45,30 +43,22 @@ class ThresholdObservatory:
 
     def share(self, outcome: Outcome) -> tuple[float, ...]:
         size = max(len(self.queries), 1)
-        counts = [0] * len(self.thresholds)
-        for query in self.queries:
-            for place, own in enumerate(query.outcomes):
-                counts[place] += own == outcome
-        return tuple(count / size for count in counts)
+        return tuple(
+            sum(query.outcomes[place] == outcome for query in self.queries) / size
+            for place in range(len(self.thresholds))
+        )
 
     def flips(self, before: float, after: float) -> tuple[AskedQuery, ...]:
-        """Return the queries with another outcome at one threshold than at another.
-
-        Either may be any number: what holds at the nearest of `thresholds` counts.
-        """
-        one, other = (self._place(threshold) for threshold in (before, after))
+        thresholds = np.array(self.thresholds)
+        one, other = (int(np.argmin(np.abs(thresholds - each))) for each in (before, after))
         return tuple(
             query for query in self.queries if query.outcomes[one] != query.outcomes[other]
         )
-
-    def _place(self, threshold: float) -> int:
-        return int(np.argmin(np.abs(np.array(self.thresholds) - threshold)))
 
 
 def observe_thresholds(
     evidence: Sequence[Evidence], tuning: Tuning, thresholds: Sequence[float] = THRESHOLDS
 ) -> ThresholdObservatory:
-    """Return how each query would be answered at each threshold, the other knobs as in `tuning`."""
     asked = tuple(_asked(found, tuning, thresholds) for found in evidence)
     scores = [query.top_score for query in asked if query.top_score is not None]
     histogram, _ = np.histogram(scores, bins=BINS, range=(0.0, 1.0))
@@ -103,7 +93,6 @@ DEVIATIONS = 3.0
 class OverRetrieved:
     path: str
     occurrences: int
-    """Queries with it among their first results that have no word of its title."""
     queries: int
 
 

@@ -50,7 +50,6 @@ class Measures(msgspec.Struct, frozen=True):
     ndcg: float
     """nDCG@10, gain 2^grade - 1."""
     ndcg_linear: float
-    """nDCG@10, gain grade."""
     recall: float
     """Share of the relevant documents among the first 10."""
     precision: float
@@ -60,7 +59,6 @@ class Measures(msgspec.Struct, frozen=True):
     err: float
     """ERR@10."""
     rbp: float
-    """RBP with p = .8."""
     rbp_residual: float
     """By how much documents without a grade could raise RBP."""
     judged: float
@@ -86,7 +84,6 @@ class Run(msgspec.Struct, frozen=True):
     doc_types: tuple[str, ...]
     results: tuple[QueryResult, ...]
     skipped: int
-    """Queries left out because no document is judged relevant."""
     vector_share: float
     by_candidates: int = 0
     """Queries of which only candidates were scored: the scope is too wide for all."""
@@ -107,7 +104,6 @@ class GroupMetrics:
     """Share of the first 10 results that have a grade: how far the other figures can be trusted."""
     ndcg: float
     ndcg_interval: Interval | None
-    """95 %; None for a single query."""
     ndcg_linear: float
     recall: float
     precision: float
@@ -117,7 +113,6 @@ class GroupMetrics:
     rbp: float
     rbp_residual: float
     two_pass: float
-    """Share of the queries searched in two passes."""
     entity_first: float | None
     milliseconds: float
 
@@ -128,12 +123,10 @@ class GroupDifference:
     against: str
     ndcg: PairedDifference
     ndcg_p_holm: float
-    """The p-value of nDCG adjusted for the number of runs compared with."""
     recall: PairedDifference
     judged: float
     judged_before: float
     votes: Votes
-    """Preferences between the first results of the two runs: A is the earlier, B the later."""
 
 
 def group_metrics(run: Run) -> tuple[GroupMetrics, ...]:
@@ -188,10 +181,9 @@ def highest_grade(queries: Iterable[JudgedQuery]) -> int:
 
 
 def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
-    """Return a run with the measures that its results have with these judgments.
+    """Return a run with the measures of these judgments: more may have been judged since.
 
-    So a saved run can be compared after more documents were judged. Queries without a relevant
-    document there are left out.
+    Queries without a relevant document are left out.
     """
     judged = {query.id: query for query in queries if query.is_measurable}
     highest = highest_grade(queries)
@@ -216,10 +208,10 @@ def save_run(run: Run, file: Path) -> None:
 
 
 def read_saved_run(file: Path, notice: Notice = ignore) -> Run:
-    """Return a saved run, or a TREC run of any tool, whose measures are 0 before `measured_again`.
+    """Return a saved run, or a TREC run of any tool, whose measures are 0.
 
-    `notice` receives a sentence about each line of a TREC run that cannot be read. Raises NotFound
-    and ConfigError.
+    `notice` receives a sentence about each line that cannot be read. Raises NotFound and
+    ConfigError.
     """
     try:
         data = read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
@@ -312,10 +304,8 @@ class Sweep:
     values: tuple[float, ...]
     ndcg: Mapping[str, tuple[float, ...]]
     judged: tuple[float, ...]
-    """Mean judged@10 of all queries, one per value. The lower it is, the worse the value looks."""
 
     def best(self, group: str) -> float:
-        """Return the value with the highest nDCG; the middle one of several."""
         means = self.ndcg[group]
         best = [value for value, mean in zip(self.values, means, strict=True) if mean == max(means)]
         return best[len(best) // 2]

@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import chain, repeat, takewhile
+from itertools import accumulate, chain, repeat, takewhile
 
-from kbx_tui.knowledge.markdown import Heading, headings, line_offsets, read_as_markdown
+from kbx_tui.knowledge.markdown import Heading, headings, read_as_markdown
 from kbx_tui.knowledge.records import Chunk, Document
 
 SECTION_LEVEL = 3
@@ -35,10 +35,9 @@ WORD_END = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class Segment:
-    """A heading, a paragraph, a speaker turn, or a part of one of these.
+    """A range of characters: a heading, a paragraph, a speaker turn, or a part of one of these.
 
-    A range of characters. The segments of a body are contiguous; blank lines belong to the segment
-    before them, and no segment is blank.
+    The segments of a body are contiguous; blank lines belong to the segment before them.
     """
 
     start: int
@@ -46,7 +45,6 @@ class Segment:
     path: tuple[str, ...]
     """Texts of the headings above it, outermost first; a heading includes itself."""
     section: int
-    """Ordinal of its section: the text between two headings of level 1-3."""
     is_heading: bool
     follows_space: bool = True
     """False if no white space precedes it: token counts may not add up with the one before."""
@@ -56,8 +54,8 @@ class Segment:
 def split_segments(body: str, shortest: int = 0) -> list[Segment]:
     """Return the segments of ``body``, none if it is blank.
 
-    In the lines of a large body that are not read as markdown, paragraphs and turns with less than
-    ``shortest`` characters are joined to the next ones.
+    In the unread lines of a large body, those with less than ``shortest`` characters are joined to
+    the next ones.
     """
     if not body or body.isspace():
         return []
@@ -66,7 +64,7 @@ def split_segments(body: str, shortest: int = 0) -> list[Segment]:
     heading_starts: list[tuple[int, Heading]] = []
     heading_bounds = set[int]()
     if body_headings:
-        offsets = line_offsets(read)
+        offsets = list(accumulate((len(line) + 1 for line in read.split("\n")), initial=0))
         heading_starts = [(offsets[heading.line], heading) for heading in body_headings]
         heading_bounds.update(start for start, _ in heading_starts)
         heading_bounds.update(min(offsets[heading.end], len(body)) for heading in body_headings)
@@ -213,7 +211,6 @@ def _split_long_segments(
 def _split_long(
     body: str, segments: list[Segment], boundary: re.Pattern[str] | None, limits: Limits
 ) -> bool:
-    """Replace every segment that is too long by its parts; return whether any was split."""
     replaced: list[Segment] = []
     for index, segment in enumerate(segments):
         needed = _chunks_needed(body, segments, index, limits)
@@ -241,7 +238,6 @@ def _chunks_needed(body: str, segments: Sequence[Segment], index: int, limits: L
 def _split_oversized_groups(
     packed: Sequence[tuple[str, list[Group]]], count_tokens: CountTokens, limits: Limits
 ) -> None:
-    """Split the groups that have too many tokens as a whole, though not as a sum of segments."""
     uncertain = [
         (body, groups, group)
         for body, groups in packed
@@ -315,7 +311,6 @@ class Group:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The headings shared by all of its text, outermost first."""
         paths = [segment.path for segment in self.segments if not segment.is_heading]
         paths = paths or [segment.path for segment in self.segments]
         low_and_high = zip(min(paths), max(paths), strict=False)
@@ -351,10 +346,7 @@ def pack(segments: Sequence[Segment], limits: Limits) -> list[Group]:
 
 
 def heading_tokens(segments: Sequence[Segment], index: int, limits: Limits) -> int:
-    """Return the tokens of the headings directly above a segment, which go into its chunk.
-
-    Returns 0 if they fill more than half a chunk: such headings are not kept with their text.
-    """
+    """Return the tokens of the headings above a segment, 0 if they fill more than half a chunk."""
     total = 0
     while index and segments[index - 1].is_heading:
         index -= 1

@@ -49,11 +49,7 @@ class ParsedTitle:
 
 
 def parse_title(title: str) -> ParsedTitle:
-    """Return the base and part number of a title.
-
-    A title that consists of a part number alone (`Part 2`) or gives a date instead
-    (`Report (1/2026)`, `Sync (10/3)`) is its own base.
-    """
+    """A title that is only a part number or has a date (`Report (1/2026)`) is its own base."""
     rest, number, total = fold(title[:_MAX_TITLE]), 0, 0
     if not _has_hint(rest):
         return ParsedTitle(name_key(rest))
@@ -107,7 +103,6 @@ def continued_bases(titles: Iterable[str]) -> set[str]:
 
 
 def _rows_with_hint(titles: Sequence[str]) -> Sequence[int]:
-    """Most titles have none, and one text is searched faster than many."""
     text = _BETWEEN.join(titles).lower()
     if text.count(_BETWEEN) >= len(titles):
         return [row for row, title in enumerate(titles) if _has_hint(title.lower())]
@@ -137,7 +132,6 @@ def _order(member: _Member) -> tuple[str, str, int, bool, int]:
 
 
 def _pairs(members: Sequence[_Member]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of rows; no document is continued twice."""
     continued: set[int] = set()
     for index, member in enumerate(members):
         if not member.title.is_continuation:

@@ -103,7 +103,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _WORD, _NUMBER = r"[^\W\d_]++\.?+", r"\d++(?:st|nd|rd|th)?+"
-"""Possessive: a format is anyone's, and with many such tokens a search would take for ever."""
 _PATTERNS = {
     "YYYY": ("year", r"\d{4}"), "YY": ("short_year", r"\d{2}"),
     "MMMM": ("month_name", r"[^\W\d_]+"), "MMM": ("month_name", r"[^\W\d_]+"),
@@ -111,7 +110,6 @@ _PATTERNS = {
     "DD": ("day", r"\d{2}"), "Do": ("day", r"\d{1,2}"), "D": ("day", r"\d{1,2}"),
 }  # fmt: skip
 _OLDEST_SHORT_YEAR = 69
-"""Two digits from this on are years before 2000, as Moment reads them."""
 
 
 def date_in_format(name: str, moment_format: str) -> str:

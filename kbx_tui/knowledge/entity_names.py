@@ -71,7 +71,6 @@ class EntityResolver:
         return ()
 
     def by_tag(self, tag: str) -> Sequence[int]:
-        """Return the entities that a tag names; a short or common word is taken for a topic."""
         key = name_key(tag)
         return () if is_ambiguous(key) else self._by_name_or_alias(key)
 
@@ -88,7 +87,6 @@ class EntityResolver:
 
 
 def _attendee_keys(name: str) -> Iterator[str]:
-    """Yield the keys to try: as written, without asides and titles, given name first, handles."""
     yield name_key(name)
     bare = _ASIDE.sub(" ", name)
     words = name_key(bare).split()
@@ -109,7 +107,7 @@ def other_spellings(name: str) -> list[str]:
     """Return other ways to write a name: in the singular or plural, with `and` for `&`.
 
     Only the last word changes, and a word joined to it by `and` or `&`. A name of a single word has
-    no singular: Windows is not a window. Names of people have no such spellings.
+    no singular: Windows is not a window.
     """
     spellings: list[str] = []
     for written in (name, name.replace(" & ", " and "), name.replace(" and ", " & ")):
@@ -144,20 +142,17 @@ PARTICLES = frozenset(
         "le", "los", "ter", "van", "von",
     }
 )  # fmt: skip
-"""Words that begin surnames (`van Dam`) and are none alone, although pages may cut one there."""
 
 
 def is_ambiguous(key: str) -> bool:
-    """Return whether a name, given as its `name_key`, is short or also an ordinary word."""
     return len(key) <= _SHORT_NAME or is_common_word(key)
 
 
 def is_common_word(word: str) -> bool:
     """Return whether a folded word is listed in ``common_words.txt``.
 
-    These are words of at least four letters that are frequent in at least four of six collections
-    on different subjects, and words that teams are often named after. Chosen by the experiment
-    "common words" in docs/quality.md.
+    It has frequent words of several collections, and words that teams are often named after. Chosen
+    by the experiment "common words" in docs/quality.md.
     """
     return word in _common_words()
 
@@ -168,7 +163,6 @@ def _common_words() -> frozenset[str]:
 
 
 MIN_WORDS_LEFT = 2
-"""A name is stripped only if at least this many words remain."""
 
 
 def strip_subject(text: str, entity: Entity | None) -> str:
@@ -205,7 +199,6 @@ CASED_SAMPLE = 10_000
 """Characters read of one document to see whether it has capitals where they belong."""
 
 LONGEST_SENTENCE = 80
-"""Words; what has more without a full stop is speech that was written down by a machine."""
 
 DETERMINERS = frozenset(
     {
@@ -213,11 +206,10 @@ DETERMINERS = frozenset(
         "this", "those",
     }
 )  # fmt: skip
-"""Words that precede a common noun and, in English, hardly ever the name of a person. Not `that`
-and `which`: `the shoes that Nate wore`."""
+"""They hardly ever precede the name of a person. Not `that` and `which`: `the shoes that Nate
+wore`."""
 
 TITLES = HONORIFICS - {"the"}
-"""Words that are part of the name they precede."""
 
 Use = Literal["name", "word"]
 
@@ -237,11 +229,7 @@ class _NamePart:
 
 
 def _name_parts(entities: Iterable[Entity]) -> dict[str, _NamePart]:
-    """Return the words that may name an entity alone, folded.
-
-    The full names of other entities than people add nothing: `the Platform team` tells nothing of
-    `platform`.
-    """
+    """The full names of other entities than people add nothing: `the Platform team`."""
     parts: dict[str, _NamePart] = {}
     for entity in entities:
         for name in (entity.name, *entity.aliases):
@@ -302,7 +290,6 @@ class NameUseCounter:
 
 
 def is_cased(text: str) -> bool:
-    """Return whether small letters tell something: most sentences begin with a capital."""
     beginnings = _BEGINNING.findall(text)
     if beginnings:
         return 2 * sum(map(str.isupper, beginnings)) >= len(beginnings)
@@ -348,7 +335,6 @@ def _use(pieces: Sequence[str], index: int, part: _NamePart, *, cased: bool) -> 
 
 
 def _rest_beside(pieces: Sequence[str], index: int, part: _NamePart) -> list[str]:
-    """Return the words next to word `index` that are other parts of a name with it."""
     previous = pieces[index - 2] if index > 1 else ""
     following = pieces[index + 2] if index + 2 < len(pieces) else ""
     gap = pieces[index - 1]
@@ -362,7 +348,6 @@ def _rest_beside(pieces: Sequence[str], index: int, part: _NamePart) -> list[str
 
 
 def _shows_case(pieces: Sequence[str], index: int) -> bool:
-    """Return whether the sentence around word `index` has capitals where they belong."""
     first, end = index, index
     while first > 1 and not _SENTENCE_END.search(pieces[first - 1]):
         first -= 2

@@ -97,8 +97,6 @@ def _emails(values: Iterable[object]) -> tuple[str, ...]:
 
 
 class Teams:
-    """Collects the members of groups, and the teams without a page of their own."""
-
     def __init__(self, entities: Iterable[Entity]) -> None:
         self._groups: dict[str, str] = {}
         self._people: dict[str, str] = {}
@@ -127,17 +125,12 @@ class Teams:
             self._members.setdefault(group, set()).update(filter(None, people))
 
     def with_members(self, entities: Iterable[Entity]) -> Iterator[Entity]:
-        """Yield the entities with their members, then the teams without a page.
-
-        A project that is someone's team gets no members: other documents of its people do not
-        belong to it.
-        """
+        """Yield the entities with members; a project that is someone's team gets none."""
         for entity in (*entities, *self._without_page.values()):
             members = self._members.get(entity.id) if entity.type != "project" else None
             yield replace(entity, members=tuple(sorted(members))) if members else entity
 
     def _names(self, value: object) -> Sequence[str]:
-        """A text with commas is several teams, unless it is or looks like a single name."""
         if not isinstance(value, str):
             return tuple(map(link_target, texts_of(value)))
         whole, parts = (
@@ -195,7 +188,7 @@ def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
     for index, heading in enumerate(blocks.headings):
         if _TEAMS_HEADING not in heading.text.casefold():
             continue
-        end = blocks.section_end(index)
+        end = blocks.section_ends[index]
         for item in blocks.items[bisect_left(item_lines, heading.end) :]:
             if item.line >= end:
                 break

@@ -20,7 +20,6 @@ _CONFIDENCE_WORDS = {"high": 0.9, "medium": 0.7, "low": 0.4}
 _INACTIVE = "superseded|archived|redacted"
 
 MARKERS = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$))+")
-"""Bullets and numbers at the start of a list item; `- 1. x` has two."""
 _CHECKBOX = re.compile(r"^\[([ xX])\](?:\s+|$)")
 _DATE = re.compile(
     r"^(?:\[(\d{4}-\d{2}-\d{2})\]|\((\d{4}-\d{2}-\d{2})\)|(\d{4}-\d{2}-\d{2})(?=:|\s+[—–-]\s))"
@@ -64,7 +63,6 @@ _ENTRY = re.compile(
 @dataclass(frozen=True, slots=True)
 class FactLine:
     text: str
-    """Without check box, date, notes and markup; empty if no letter or digit is left."""
     date: str = ""
     status: Status = ""
     done: bool = False
@@ -73,7 +71,6 @@ class FactLine:
     is_note: bool = False
 
     def with_note(self, note: FactLine) -> FactLine:
-        """Return this line with the status, sources and confidence of a nested note added."""
         return replace(
             self,
             status=self.status or note.status,
@@ -104,7 +101,6 @@ def read_fact_line(text: str) -> FactLine:
 
 
 def split_head(text: str) -> tuple[str, str, str]:
-    """The three, concatenated, are ``text`` without blanks at its end."""
     match = _CHECKBOX.match(text)
     box = match[0] if match else ""
     text = text[len(box) :]
@@ -114,7 +110,6 @@ def split_head(text: str) -> tuple[str, str, str]:
 
 
 def notes_in(text: str) -> tuple[str, ...]:
-    """Return the notes of a line (sources, status, confidence) verbatim, in order."""
     notes: list[tuple[int, str]] = []
     for pattern in _NOTES:
         for match in pattern.finditer(text):
@@ -180,10 +175,7 @@ class _Notes:
 
 
 def _sources(value: str) -> Iterator[str]:
-    """Yield the links in a value, else its parts between semicolons, else between commas.
-
-    Only parts without spaces (paths, ids) are separated by commas, as titles may contain them.
-    """
+    """Only parts without spaces (paths, ids) are split at commas, as titles may contain them."""
     targets = tuple(_link_targets(value))
     if targets:
         yield from targets

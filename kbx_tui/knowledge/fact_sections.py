@@ -33,11 +33,7 @@ ID_LIMIT = 2**53
 
 
 def fact_id(entity_id: str, text: str, *discriminators: str) -> int:
-    """Return a hash of 53 bits, never 0, as the id of a fact.
-
-    It ignores letter case, accents and spacing of the text. ``discriminators`` distinguish facts of
-    an entity with the same text.
-    """
+    """Return a hash of 53 bits, never 0; it ignores case, accents and spacing of the text."""
     key = "\0".join((entity_id, _normalized(text), *(discriminators or ("0",))))
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) >> 11 or 1
 
@@ -76,8 +72,7 @@ def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, Li
 def first_new_fact(before: Sequence[Fact], after: Sequence[Fact]) -> Fact | None:
     """Return the first fact in ``after`` that is not in ``before``, None if there is none.
 
-    Both are the facts of one page in file order; ``after`` may have facts added anywhere. Status,
-    check box and confidence are not compared.
+    Both are in file order. Status, check box and confidence are not compared.
     """
     contents = [_content(fact) for fact in before]
     for index, fact in enumerate(after):
@@ -137,7 +132,7 @@ def fact_sections(body: str) -> Iterator[FactSection]:
         kind = _SECTIONS.get(title)
         if kind is None or heading.line < covered:
             continue
-        covered = min(blocks.section_end(index), count)
+        covered = min(blocks.section_ends[index], count)
         first, last = bisect_left(item_lines, heading.end), bisect_left(item_lines, covered)
         within = blocks.items[first:last]
         yield FactSection(kind, title, heading.end, covered, within)

@@ -70,8 +70,7 @@ def texts_of(value: object) -> Iterator[str]:
 def names_of(value: object) -> tuple[str, ...]:
     """Return the distinct names in a frontmatter value, without wikilink brackets.
 
-    A list has one name per entry; a text is split as by `split_names`. A text that may also be a
-    single name (``Trust, Safety and Policy``) comes first, in full.
+    A text that may also be a single name (``Trust, Safety and Policy``) comes first, in full.
     """
     if not isinstance(value, str):
         entries = list(texts_of(value))
@@ -94,12 +93,10 @@ def split_names(text: str) -> list[str]:
 
 
 def may_be_one_name(parts: Sequence[str]) -> bool:
-    """Return whether the parts may be one name with commas: the last one contains an "and"."""
     return len(parts) > 1 and _CONJUNCTION.search(parts[-1]) is not None
 
 
 def link_target(text: str) -> str:
-    """Return the target if the text is a single wikilink, else the text."""
     text = text.strip()
     if text.startswith("[[") and text.endswith("]]"):
         return next(wikilink_targets(text), "")
@@ -135,10 +132,7 @@ def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
 
 
 def references_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the distinct names that frontmatter refers to, excluding attendees.
-
-    These are the values of ``REFERENCE_KEYS`` at any depth and the wikilinks in all other values.
-    """
+    """Return the distinct values of ``REFERENCE_KEYS`` at any depth, and wikilinks elsewhere."""
     return tuple(
         dict.fromkeys(name for name in _references(frontmatter) if name and len(name) <= _MAX_NAME)
     )
@@ -240,7 +234,6 @@ def stem_of(path: str) -> str:
 
 
 def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool) -> str:
-    """Return ``explicit``, the id in frontmatter, if any, else ``type:slug`` or ``kind:path``."""
     if explicit:
         return explicit
     if entity and (name_slug := slug(name)):
@@ -255,8 +248,8 @@ def short_path(path: str) -> str:
 def unique_ids(documents: Sequence[Document]) -> dict[str, str]:
     """Return a unique id for every document, by path.
 
-    Documents with the same id all get the id ``kind:`` and the shortest end of their path that
-    distinguishes them, so that ids do not depend on the order of files.
+    Documents with the same id get ``kind:`` and the shortest end of their path that distinguishes
+    them, so that ids do not depend on the order of files.
     """
     by_id = defaultdict[str, list[Document]](list)
     for document in documents:

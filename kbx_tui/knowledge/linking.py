@@ -39,8 +39,6 @@ Counts = Counter[tuple[int, LinkKind]]
 
 
 class Linker:
-    """Links documents to the entities of a knowledge base."""
-
     def __init__(
         self,
         entities: Sequence[Entity],
@@ -68,10 +66,7 @@ class Linker:
         }
 
     def links(self, document: Document) -> tuple[Link, ...]:
-        """Return the links of one document, sorted by entity and kind.
-
-        The page of an entity links to that entity once, as `own_page` only.
-        """
+        """The page of an entity links to that entity once, as `own_page` only."""
         counts: Counts = Counter()
         owner = self._pages.get(document.path)
         if owner is not None:
@@ -173,7 +168,6 @@ class Linker:
 
 
 def _count(counts: Counts, indices: Iterable[int], kind: LinkKind) -> None:
-    """A title counts at most once, as it is short."""
     for index in indices:
         counts[index, kind] = 1 if kind == "title" else counts[index, kind] + 1
 
@@ -265,7 +259,6 @@ def text_variants(entities: Sequence[Entity]) -> list[NameVariant]:
 
 
 def title_variants(entities: Sequence[Entity]) -> list[NameVariant]:
-    """Return the name variants to look for in titles: keys of several words, see `title_keys`."""
     variants, others = [], []
     for index, entity in enumerate(entities):
         if entity.type == TAG:
@@ -316,8 +309,6 @@ _SHORTEST_FIRST_NAME = 2
 
 
 class Disambiguator:
-    """Resolves ambiguous mentions by the other entities present, given as indices."""
-
     def __init__(self, entities: Sequence[Entity]) -> None:
         self._first_names: dict[int, str] = {}
         self._by_first_name: dict[str, set[int]] = {}
@@ -336,8 +327,8 @@ class Disambiguator:
     def resolve_in_context(self, mention: Mention, present: Collection[int]) -> Collection[int]:
         """Return the entities meant, given those present in the document for other reasons.
 
-        This is the only candidate present; of several, the only one with that name. If none is
-        present, it is every entity with that name, unless it is also the first name of a person.
+        The only candidate present; of several, the only one with that name. If none is present,
+        every entity with that name, unless it is also the first name of a person.
         """
         namesakes = self._namesakes(mention)
         candidates = {variant.entity for variant in mention.variants} | namesakes
@@ -349,7 +340,6 @@ class Disambiguator:
         return _named(mention)
 
     def unique_first_names(self, present: Collection[int]) -> Iterator[tuple[int, str]]:
-        """Yield each person present with their first name, unless another one present shares it."""
         for index in sorted(present):
             first = self._first_names.get(index)
             if first and len(self._by_first_name[fold(first)].intersection(present)) == 1:
@@ -366,7 +356,6 @@ class Disambiguator:
 
 
 def first_name(name: str) -> str:
-    """Return the first name of a person without accents, empty for a single name."""
     words = strip_accents(name).split()
     while len(words) > 1 and fold(words[0]).rstrip(".") in HONORIFICS:
         words = words[1:]
@@ -375,7 +364,6 @@ def first_name(name: str) -> str:
 
 
 def count_word(text: NormalizedText, word: str, excluded: Sequence[Mention]) -> int:
-    """Count a word, with its letter case and at word boundaries, outside ``excluded``."""
     count = 0
     start = text.plain.find(word)
     while start >= 0:

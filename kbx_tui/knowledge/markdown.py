@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate, islice, takewhile
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -40,7 +40,6 @@ EMPHASIS = (
     re.compile(r"(?<![_\\\w])_(?=\S)([^_\n]{1,500}?)(?<=\S)_(?![_\w])"),
     re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)"),
 )
-"""Bold, italic and code markup; the group is the text inside."""
 
 _INLINE_MARKUP = (  # replaced by the group
     re.compile(r"!?\[\[([^\[\]\n|]{1,300})\]\]"),
@@ -96,17 +95,16 @@ class WrittenLink:
 
     @property
     def target(self) -> str:
-        """Page and part as they are written in a wikilink; `#` and `|` of a name are encoded."""
         page = self.page.replace("#", "%23").replace("|", "%7C")
         return f"{page}#{self.part}" if self.part else page
 
 
 def find_written_links(text: str) -> Iterator[WrittenLink]:
-    """Yield the links of a text without code blocks, in order; skips code spans."""
     for match in _LINK.finditer(text):
         if match["target"] is not None:
             page, part = split_target(match["target"])
-            label = (match["label"] or "").strip() or shown_target(page, part)
+            shown = " > ".join(piece for piece in (page, *part.split("#")) if piece)
+            label = (match["label"] or "").strip() or shown
         elif match["address"] is not None:
             page, part = local_address(match["address"])
             label = match["text"].strip() or match["address"]
@@ -123,21 +121,18 @@ def wikilink(page: str, label: str, *, in_table: bool = False) -> str:
 
 
 def is_in_table(lines: Sequence[str], number: int) -> bool:
-    rows = [*takewhile(_has_bar, lines[number:])]  # from here on
+
+    def has_bar(line: str) -> bool:
+        return "|" in line
+
+    rows = [*takewhile(has_bar, lines[number:])]  # from here on
     if rows:
-        rows += takewhile(_has_bar, reversed(lines[:number]))
+        rows += takewhile(has_bar, reversed(lines[:number]))
     return any(_IN_DELIMITER_ROW.issuperset(row) and "-" in row for row in rows)
 
 
-def property_link_targets(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(_in_value(frontmatter))
-
-
 def split_target(target: str) -> tuple[str, str]:
-    """Return the page and part of a link target; either may be empty.
-
-    Also accepts a complete wikilink, a label after `|`, and a URL in angle brackets.
-    """
+    """Return page and part; a complete wikilink, a label and angle brackets are accepted too."""
     target = unicodedata.normalize("NFC", target.strip())
     target = target.removeprefix("[[").removesuffix("]]")
     if target.startswith("<") and target.endswith(">"):
@@ -146,46 +141,34 @@ def split_target(target: str) -> tuple[str, str]:
     return page.strip().rstrip("\\").strip(), part.strip().rstrip("\\").strip()  # `\\|` in tables
 
 
-def shown_target(page: str, part: str) -> str:
-    return " > ".join(piece for piece in (page, *part.split("#")) if piece)
-
-
 def local_address(address: str) -> tuple[str, str]:
     address = address.removeprefix("<").removesuffix(">")
     if EXTERNAL.match(address) or address.startswith("//"):
         return "", ""
-    page, part = (unicodedata.normalize("NFC", unquote(piece)) for piece in _halves(address))
+    page, _, part = address.partition("#")  # before decoding: `%23` is part of a name
+    page, part = (unicodedata.normalize("NFC", unquote(piece)) for piece in (page, part))
     if page and not page.startswith(("/", "./", "../")):
         page = f"./{page}"
     return page, part.strip()
 
 
-def _has_bar(line: str) -> bool:
-    return "|" in line
-
-
-def _halves(address: str) -> tuple[str, str]:
-    page, _, part = address.partition("#")  # before decoding: `%23` is part of a name
-    return page, part
-
-
-def _in_value(value: object) -> Iterator[str]:
+def property_link_targets(value: object) -> Iterator[str]:
+    """Yield the targets of the wikilinks in a value of frontmatter, or all of it, at any depth."""
     if isinstance(value, str):
         yield from (link.target for link in find_written_links(value) if link.is_wikilink)
     elif isinstance(value, Mapping):
         for entry in value.values():
-            yield from _in_value(entry)
+            yield from property_link_targets(entry)
     elif isinstance(value, list):
         inner = value[0] if len(value) == 1 else None
         if isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str):
             yield "#".join(split_target(inner[0])).rstrip("#")  # YAML's reading of `[[Name]]`
         else:
             for entry in value:
-                yield from _in_value(entry)
+                yield from property_link_targets(entry)
 
 
 MAX_LINES = 100_000
-"""Lines of a body that are read as markdown; those after them are text without structure."""
 
 _LARGE = 1_000_000
 
@@ -217,15 +200,8 @@ class Outline:
             open_sections.append(index)
         object.__setattr__(self, "section_ends", tuple(ends))
 
-    def section_end(self, index: int) -> int:
-        return self.section_ends[index]
-
 
 def outline(body: str) -> Outline:
-    """Return the blocks in the first ``MAX_LINES`` lines of ``body``.
-
-    Cached, as several readers need them.
-    """
     body = read_as_markdown(body)
     return _outline(body) if len(body) < _LARGE else _outline_of_large(body)
 
@@ -272,18 +248,12 @@ def states_title(body: str, title: str) -> bool:
     return any(name_key(heading.text) == key for heading in headings(body))
 
 
-def line_offsets(text: str) -> list[int]:
-    return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
-
-
 def links_of(body: str) -> Iterator[WrittenLink]:
-    """Yield the links of a body outside code, in order; offsets are into ``body``."""
     if "[[" in body or "](" in body:
         yield from find_written_links(blank_code(body))
 
 
 def blank_code(body: str) -> str:
-    """Return ``body`` with code blocks and raw HTML replaced by spaces; offsets stay the same."""
     if not any(mark in body for mark in ("```", "~~~", "    ", "\t")):
         return body
     lines = body.split("\n")
@@ -421,7 +391,6 @@ def _closes_fence(body: str, event: re.Match[str], fence: str) -> bool:
 
 
 def _underlined_text(body: str, underline: int) -> str | None:
-    """Return the one-line paragraph above an underline, "" if there is none, None if unsure."""
     if underline == 0:
         return ""
     start = body.rfind("\n", 0, underline - 1) + 1
@@ -444,10 +413,10 @@ _FIELD = re.compile(
 
 
 def inline_fields(body: str) -> dict[str, Any]:
-    """Return the `key:: value` lines and `[key:: value]` of a body, keys in lower case.
+    """Return the `key:: value` lines and `[key:: value]` of a body.
 
-    A key that occurs several times has a list of its values. Keys are written as in frontmatter:
-    with `_` for blanks.
+    A key that occurs several times has a list of its values. Keys are in lower case, with `_` for
+    blanks.
     """
     if "::" not in body:
         return {}
@@ -469,15 +438,8 @@ _NO_WORD = re.compile(r"[\d/_-]*")
 
 
 def inline_tags(body: str) -> tuple[str, ...]:
-    """Return the distinct tags outside code and links, without `#`, in order.
-
-    A number is not a tag, and punctuation ends one.
-    """
-    return tuple(dict.fromkeys(_tags(body))) if _MAY_BE_TAG.search(body) else ()
-
-
-def _tags(body: str) -> Iterator[str]:
-    for match in _TAG.finditer(blank_code(body)):
-        tag = (match["tag"] or "").strip("/")
-        if tag and not _NO_WORD.fullmatch(tag):
-            yield tag
+    """Return the distinct tags outside code and links, without `#`. A number is not a tag."""
+    if not _MAY_BE_TAG.search(body):
+        return ()
+    tags = ((match["tag"] or "").strip("/") for match in _TAG.finditer(blank_code(body)))
+    return tuple(dict.fromkeys(tag for tag in tags if tag and not _NO_WORD.fullmatch(tag)))

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,7 +24,6 @@ from kbx_tui.state_file import decode_json, read_regular_file
 
 FOLDER = ".obsidian"
 TEMPLATES = ("templates.json", "plugins/templater-obsidian/data.json")
-"""Files that name the folder of templates: of Obsidian, and of the Templater plug-in."""
 DAILY_NOTES = "daily-notes.json"
 APP = "app.json"
 
@@ -40,7 +40,6 @@ class VaultSettings:
 
 
 def obsidian_address(root: Path, path: str) -> str:
-    """Return the address at which Obsidian opens the document at `path`; empty outside a vault."""
     vault = read_vault_settings(root)
     prefix = f"{vault.folder}/" if vault and vault.folder else ""
     if vault is None or not path.startswith(prefix):
@@ -101,12 +100,9 @@ def _load(file: Path) -> Mapping[str, Any]:
 def _path(folder: str, value: object) -> str:
     if not isinstance(value, str):
         return ""
-    parts = list(_parts(unicodedata.normalize("NFC", value)))
+    names = unicodedata.normalize("NFC", value).split("/")
+    parts = [name for name in names if name not in ("", ".")]
     return "/".join([folder, *parts] if folder else parts) if parts and ".." not in parts else ""
-
-
-def _parts(path: str) -> Iterator[str]:
-    return (part for part in path.split("/") if part not in ("", "."))
 
 
 _DOTS = re.compile(r"(?:\.{1,2}/)+")
@@ -127,10 +123,7 @@ class FileLookup:
             self._by_name.setdefault(path.rpartition("/")[2].lower(), []).append(path)
 
     def find(self, page: str, source: str) -> str | None:
-        """Return the file that `page` means in the document `source`, None if there is none.
-
-        `page` is the target of a link without its part, NFC; the empty one means `source`.
-        """
+        """`page` is the target of a link without its part, NFC; the empty one means `source`."""
         found = self.candidates(page, source)
         return found[0] if found else None
 
@@ -185,16 +178,11 @@ MOST = 200_000
 def list_attachments(root: Path) -> list[str]:
     """Return the paths of all files but markdown, relative to the root, NFC.
 
-    Hidden folders are left out, apart from the one in which the vault keeps attachments. Links of
-    the file system are not followed.
+    Hidden folders are left out, apart from that of attachments. Links are not followed.
     """
     vault = read_vault_settings(root)
-    found: list[str] = []
-    for path in _files(root, vault.attachment_folder if vault else ""):
-        if len(found) == MOST:
-            break
-        found.append(unicodedata.normalize("NFC", path))
-    return found
+    files = islice(_files(root, vault.attachment_folder if vault else ""), MOST)
+    return [unicodedata.normalize("NFC", path) for path in files]
 
 
 def _files(root: Path, kept: str) -> Iterator[str]:

@@ -23,15 +23,11 @@ _WORD = re.compile(r"\w+")
 
 
 class PublicPage:
-    """One version of a file, and what of it is not redacted.
-
-    Nothing is parsed before it is asked for; a page without the word needs no parsing at all.
-    """
+    """One version of a file, and what of it is not redacted; parsed only when asked for."""
 
     def __init__(
         self, path: str, data: bytes, entity_types: frozenset[str], file_hash: str = ""
     ) -> None:
-        """`file_hash` is given where `data` is made from the index and not read from the file."""
         self.path, self._types = path, entity_types
         self.content_hash = file_hash or content_hash(data)
         self._text = decode(data)[0]
@@ -83,8 +79,8 @@ class PublicPage:
     def says(self, text: str) -> bool:
         """Return whether the public text holds these words in this order.
 
-        As one run, apart from markup, or with gaps within a single line or paragraph, as in a fact
-        without its date and sources. Letter case and accents are ignored.
+        As one run, or with gaps within a line or paragraph, as in a fact without its date and
+        sources. Letter case and accents are ignored.
         """
         if self.is_hidden:
             return False

@@ -43,7 +43,6 @@ from kbx_tui.safe_text import replace_surrogates
 MAX_PARSED = 25_000_000
 
 _NO_TEXT = ("#", "<", "!", "[!", "---", "***", "___")
-"""How lines begin that may precede the heading that is the title: logos, badges, rules."""
 _LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
 
 
@@ -94,7 +93,7 @@ def parse_document(
         attendees=attendees_of(properties),
         references=references_of(properties),
         links=tuple(link.target for link in links_of(front.body)),
-        property_links=property_link_targets(front.values),
+        property_links=tuple(property_link_targets(front.values)),
         frontmatter=front.values,
         body=front.body,
         body_line=front.body_line,
@@ -191,7 +190,6 @@ def read_frontmatter(text: str) -> Frontmatter:
 
 
 def _load(source: str) -> LoadedYaml:
-    """Return the values of a source, with the placeholders of a template as text."""
     try:
         return load_yaml(source)
     except UnreadableYaml:
@@ -203,8 +201,8 @@ def _load(source: str) -> LoadedYaml:
 def _salvage(source: str) -> dict[str, Any]:
     """Return the entries of invalid YAML that can be read on their own.
 
-    kbx writes titles unquoted, so a colon in one invalidates the whole block. Together they have
-    as many values as valid YAML may: each entry could repeat itself that often.
+    kbx writes titles unquoted, so a colon in one invalidates the whole block. Together they have as
+    many values as valid YAML may.
     """
     values: dict[str, Any] = {}
     copier = _JsonCopier()
@@ -232,10 +230,7 @@ def _entries(source: str) -> Iterator[str]:
 
 
 class _JsonCopier:
-    """Copies loaded values to JSON types, up to a number of nodes and a depth.
-
-    With YAML aliases, a few lines can expand to billions of values or contain themselves.
-    """
+    """Copies loaded values to JSON types: with YAML aliases, a few lines can expand to billions."""
 
     def __init__(self) -> None:
         self.remaining = MAX_VALUES
@@ -301,7 +296,6 @@ _BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class LoadedYaml:
     value: Any
     is_cut: bool = False
-    """Whether the source has more than `MAX_VALUES`, of which the first are read."""
 
 
 class UnreadableYaml(Exception):
@@ -312,8 +306,6 @@ class UnreadableYaml(Exception):
 
 
 class _Loader(_BaseLoader):  # type: ignore[misc]  # the base is chosen at run time
-    """A loader with the scalars of YAML 1.2: ``no``, ``12:30`` and dates are text."""
-
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
 
@@ -341,10 +333,7 @@ _Loader.add_constructor(None, _construct_unknown)
 
 @lru_cache(maxsize=_KEPT)
 def load_yaml(source: str) -> LoadedYaml:
-    """Return the value of a source; raises UnreadableYaml.
-
-    Aliases are not followed to their end: the value may contain itself, and repeat one list often.
-    """
+    """Return the value of a source, which may contain itself. Raises UnreadableYaml."""
     if len(source) > _MAX_SIZE:
         raise UnreadableYaml("frontmatter is larger than 1 MiB", salvageable=False)
     try:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 REDACTED = "redacted"
-"""The status of what must not be passed on, and a part of every mark that says so."""
 
 FactStatus = Literal["active", "superseded", "archived", "redacted"]
 FactKind = Literal["fact", "open_item"]
@@ -49,7 +48,6 @@ class Document:
     tags: tuple[str, ...]
     """Tags in frontmatter, then those in the body (`#area/topic`), without `#`."""
     attendees: tuple[Attendee, ...]
-    """Attendees and authors, in file order."""
     references: tuple[str, ...]
     links: tuple[str, ...]
     """Targets of the links in the body, as `page#part`, in order, with duplicates: wikilinks,
@@ -57,9 +55,7 @@ class Document:
     property_links: tuple[str, ...]
     frontmatter: Mapping[str, Any] = field(hash=False)
     body: str
-    """Decoded text after the frontmatter, lines separated by `\\n`."""
     body_line: int
-    """1-based line of the file where `body` starts."""
     content_hash: str
     size: int
     problems: tuple[Problem, ...] = ()
@@ -67,10 +63,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A slice of a document body, embedded and found on its own.
-
-    The chunks of a document, concatenated, are its body.
-    """
+    """The chunks of a document, concatenated, are its body."""
 
     ordinal: int
     heading: str
@@ -92,7 +85,6 @@ class Entity:
     """Other names as written, most specific first; excludes the first name of a person."""
     role: str = ""
     team: str = ""
-    """Name of its team as written, without brackets."""
     members: tuple[str, ...] = ()
     """Ids of the people in a team or other group; empty for people and projects."""
     emails: tuple[str, ...] = ()
@@ -104,7 +96,6 @@ class Fact:
     """A list item under Recent Facts or Open Items on the page of an entity."""
 
     fact_id: int
-    """53-bit hash, see `fact_id`; stable across re-indexing."""
     entity_id: str
     kind: FactKind
     text: str
@@ -114,17 +105,13 @@ class Fact:
     status: FactStatus
     done: bool
     sources: tuple[str, ...]
-    """Distinct sources; its own page when the line names none."""
     confidence: float = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class NameUse:
-    """How often a document uses a word that is also a name."""
-
     path: str
     word: str
-    """Folded."""
     as_name: int
     as_word: int
 

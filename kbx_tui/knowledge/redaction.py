@@ -6,7 +6,7 @@ Marks are `#redacted`, `(redacted)`, `(status: redacted)`. Lines keep their numb
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -54,10 +54,6 @@ def is_lone_mark(text: str) -> bool:
         return False
     rest, marks = _LONE_MARK.subn("", text)
     return bool(marks) and not any(map(str.isalnum, _OTHER_TAG.sub("", rest)))
-
-
-def has_field_mark(line: str) -> bool:
-    return REDACTED in line.lower() and _FIELD_MARK.search(line) is not None
 
 
 def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
@@ -185,7 +181,7 @@ class _Blocks:
 
     def _section(self, index: int) -> Span:
         blocks = self._outline
-        return blocks.headings[index].line, min(blocks.section_end(index), len(self._lines))
+        return blocks.headings[index].line, min(blocks.section_ends[index], len(self._lines))
 
     def _text(self, start: int, end: int) -> str:
         return " ".join(line.strip() for line in self._lines[start:end])
@@ -203,11 +199,6 @@ _STATUS = re.compile(
 
 
 def marked_lines(text: str) -> frozenset[int]:
-    """Return the 0-based numbers of the redacted lines of a file, frontmatter included.
-
-    A page redacted as a whole has all of them only if that is marked in its body: see
-    `is_page_redacted`.
-    """
     if REDACTED not in text.lower():
         return frozenset()
     front = read_frontmatter(text)
@@ -218,24 +209,11 @@ def marked_lines(text: str) -> frozenset[int]:
 
 
 def public_text(text: str) -> str:
+    """Return a file with its redacted lines replaced by placeholders and blank lines."""
     marked = marked_lines(text)
-    first = read_frontmatter(text).body_line - 1 if marked else 0
-    return _blanked(text, marked, first)
-
-
-def says_redacted_at_top(text: str) -> bool:
-    """Return whether the top of a file gives the status, valid YAML or not, closed or not."""
-    if not text.startswith("---"):
-        return False
-    front = read_frontmatter(text)
-    end = front.body_line - 1
-    top = "\n".join(text.split("\n")[:end]) if end else text.partition("\n\n")[0]
-    return _STATUS.search(top) is not None
-
-
-def _blanked(text: str, marked: Collection[int], first_of_body: int) -> str:
     if not marked:
         return text
+    first_of_body = read_frontmatter(text).body_line - 1
     shown = []
     for number, line in enumerate(text.split("\n")):
         if number not in marked:
@@ -247,15 +225,23 @@ def _blanked(text: str, marked: Collection[int], first_of_body: int) -> str:
     return "\n".join(shown)
 
 
+def says_redacted_at_top(text: str) -> bool:
+    if not text.startswith("---"):
+        return False
+    front = read_frontmatter(text)
+    end = front.body_line - 1
+    top = "\n".join(text.split("\n")[:end]) if end else text.partition("\n\n")[0]
+    return _STATUS.search(top) is not None
+
+
 def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
     """Yield the marked entries of frontmatter, of which `head` has all lines, `---` included.
 
-    A mark on an item of a list is about the item, on any other line about the whole entry, and on a
-    line of its own about the entries on both sides.
+    A mark on a list item is about the item, on a line of its own about the entries on both sides.
     """
     for number in range(1, len(head) - 1):
         line = head[number]
-        if not has_field_mark(line):
+        if not _FIELD_MARK.search(line):
             continue
         item = _ITEM.match(line)
         if line.lstrip().startswith("#"):

@@ -42,9 +42,7 @@ _MAPS = frozenset({"moc", "map of content", "maps of content"})
 @dataclass(frozen=True, slots=True)
 class TopicRules:
     tags: int = 0
-    """Notes with a tag from which the tag is one; 0 for none."""
     hubs: int = 0
-    """Notes that link to a note from which it is one; 0 for none."""
     maps: bool = False
     folders: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
@@ -71,8 +69,7 @@ class EntityProposal:
     counts: Mapping[str, int]
     settings: Mapping[str, Any]
     examples: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
-    """The names of the most frequent ones by what they are, and how many notes have or link to
-    each; 0 where that is not counted."""
+    """By what they are, names of the most frequent ones and how many notes have or link to each."""
 
     @property
     def sentence(self) -> str:
@@ -86,7 +83,6 @@ class EntityProposal:
         return ", ".join([format_count(self.notes, "note"), *found])
 
     def lines(self, shown: int) -> list[str]:
-        """At most `shown` names in a line: `tags: #recipes 12, #garden 9, and 3 more`."""
         return [
             f"{what}: {_listed(names[:shown], self.counts[what])}"
             for what, names in self.examples.items()
@@ -205,7 +201,6 @@ class Topics:
         return counts
 
     def _linked_by(self, name: str) -> dict[str, str]:
-        """Return the targets of links in a property, with the note that each means or ``""``."""
         targets: dict[str, str] = {}
         for note in self._notes:
             for key, value in note.frontmatter.items():

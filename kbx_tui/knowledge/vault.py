@@ -84,8 +84,7 @@ def list_files(
 ) -> dict[str, str]:
     """Return the absolute paths of the files that `walk` finds, by the paths of documents.
 
-    Unsorted. With `limit`, ends after so many files; a few more may be returned. Raises like
-    `walk`.
+    Unsorted; at most a few more than `limit`. Raises like `walk`.
     """
     walker = _Walker(_existing_folder(root), exclude, limit)
     walker.walk_trees()
@@ -136,7 +135,7 @@ class _Walker:
                 if entry.is_symlink():
                     self._add_link(entry, path)
                 elif entry.is_dir(follow_symlinks=False):
-                    if not self._rules.ignores_folder(path):
+                    if not self._rules.ignores_file(path + "/"):
                         pending.append((entry.path, path + "/"))
                 elif _is_markdown(entry.name) and not self._rules.ignores_file(path):
                     self._add_file(entry.path, path, regular=entry.is_file(follow_symlinks=False))
@@ -170,7 +169,7 @@ class _Walker:
             return
         if not (is_folder or _is_markdown(entry.name)):
             return
-        if self._rules.ignores_folder(path) if is_folder else self._rules.ignores_file(path):
+        if self._rules.ignores_file(f"{path}/" if is_folder else path):
             return
         if not any(target.is_relative_to(folder) for folder in self._inside):
             self._skip(path, "link leads outside the knowledge base")
@@ -210,7 +209,6 @@ def _existing_folder(path: Path) -> Path:
 
 
 def resolve_links(path: Path) -> Path:
-    """Return an absolute path without symbolic links. Raises OSError for a loop of links."""
     try:
         return path.resolve()
     except RuntimeError as error:  # before Python 3.13
@@ -261,11 +259,10 @@ class IgnoreRules:
         self._specs: list[tuple[str, GitIgnoreSpec]] = []
 
     def read_folder(self, folder: Path, prefix: str, *, keep: str = "") -> bool:
-        """Add the rules in the ``.gitignore`` of a folder; return whether it has one.
+        """Add the rules in the ``.gitignore`` of a folder, and return whether it has one.
 
         ``prefix`` is its path relative to the root, ending with a slash. A file that would ignore
-        the path ``keep``, the folder of the knowledge base, is skipped: many users keep their notes
-        out of git.
+        the path ``keep`` is skipped: many users keep their notes out of git.
         """
         try:
             data = read_regular_file(folder / GITIGNORE, follow_links=True)
@@ -278,6 +275,7 @@ class IgnoreRules:
         return True
 
     def ignores_file(self, path: str) -> bool:
+        """Return whether the rules leave out a file, or what is below a folder (`path/`)."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
         for prefix, spec in reversed(self._specs):
@@ -286,9 +284,6 @@ class IgnoreRules:
                 if is_ignored is not None:
                     return is_ignored
         return False
-
-    def ignores_folder(self, path: str) -> bool:
-        return self.ignores_file(path + "/")
 
 
 def _compile_valid(lines: Sequence[str]) -> GitIgnoreSpec:
@@ -320,7 +315,6 @@ SHARED_FOLDERS = (
     *("/usr/src", "/var", "/var/lib", "/root", "/Users", "/Volumes", "/private", "/private/var"),
     "C:/Users",
 )
-"""One of these may be a base, not all of them."""
 TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm")
 PACKAGE_FOLDERS = frozenset(
     {
@@ -329,14 +323,10 @@ PACKAGE_FOLDERS = frozenset(
         *(".rbenv", ".rustup", ".venv", "Caches", "Caskroom", "Cellar"),
     }
 )
-"""Names of folders in which a package manager or a cache keeps its files."""
 
 
 def describe_system_folder(folder: Path) -> str:
-    """Return what an absolute folder is if it hardly holds notes, `your home folder`; else empty.
-
-    Only its name counts: nothing is read.
-    """
+    """Return what a folder is that hardly holds notes, `your home folder`; empty for others."""
     if folder == Path(folder.anchor):
         return "a whole disk"
     if folder == Path.home():
@@ -358,7 +348,7 @@ SUPPRESSION_FILES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppre
 def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
     """Return names or ids of entities, by the path of the document not to link to them.
 
-    A missing or invalid file is left out; `suppression_problems` names it.
+    A file that cannot be read is left out; `suppression_problems` names it.
     """
     suppressed: dict[str, tuple[str, ...]] = {}
     for _, loaded in _read_files(root):

@@ -67,12 +67,9 @@ class Comparison:
         )
 
 
-def find_identical_facts(
-    text: str, facts: FactVectors, within: Flags | None = None
-) -> Iterator[int]:
-    for row in facts.rows_by_text.get(normal_form(text), ()):
-        if within is None or within[row]:
-            yield row
+def find_identical_facts(text: str, facts: FactVectors, within: Flags | None = None) -> list[int]:
+    rows = facts.rows_by_text.get(normal_form(text), ())
+    return [row for row in rows if within is None or within[row]]
 
 
 def find_similar_facts(

@@ -28,9 +28,8 @@ class EntityFinder:
     def find(self, name: str) -> Entity:
         """Return the entity with this id, name or alias, else the only one with that name prefix.
 
-        Each word may be abbreviated to its beginning: `Alice`, `Ali Ch`. Raises Ambiguous with the
-        candidates when several match, UnknownEntity with the nearest names when none does, and
-        ConfigError for an empty name.
+        Each word may be abbreviated: `Alice`, `Ali Ch`. Raises Ambiguous with the candidates,
+        UnknownEntity with the nearest names, and ConfigError for an empty name.
         """
         if not name.strip():
             raise ConfigError("the name of the entity is empty; give a name or an id")
@@ -79,7 +78,6 @@ class SubjectIndex:
                 self._by_name[name_key(name)][entity.id] = entity
 
     def subject_of(self, text: str) -> Entity | None:
-        """Return the entity with the longest name the text begins with; None if several have it."""
         words = tokens(text)
         for count in range(min(len(words), LONGEST_NAME), 0, -1):
             if entities := self._by_name.get(" ".join(words[:count])):

@@ -25,7 +25,6 @@ from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import normal_form
 
 MAX_EMBEDDED_ON_READ = 2000
-"""Maximum number of facts to embed on the spot; more are left to `kbx index`."""
 READ_WHOLE_TABLE_FROM = 500
 """Number of vectors from which reading the whole table is faster than listing hashes."""
 
@@ -40,10 +39,8 @@ class FactVectors:
     vectors: Vectors
     """Shape (n, dimension): unit vectors of `texts`; zeros for a fact without one."""
     quantized: QuantizedVectors
-    """The same vectors as int8 codes, which are scanned first."""
     missing: int
     rows_by_text: dict[str, list[int]]
-    """Normal form of a compared text -> its rows."""
     rows_by_entity: dict[str, list[int]]
     entities: Mapping[str, Entity]
 
@@ -56,10 +53,7 @@ class FactVectors:
         return owned
 
     def nearest(self, vector: Vector, count: int, within: Flags | None = None) -> Rows:
-        """Return the `count` rows with the highest cosine to a unit vector, unordered.
-
-        `within`, shape (n,), restricts the rows.
-        """
+        """Return the `count` rows with the highest cosine to a unit vector, unordered."""
         return nearest(self.vectors, self.quantized, vector, count, within)
 
     def cosines(self, vector: Vector, rows: Rows) -> NDArray[np.float32]:
@@ -97,8 +91,6 @@ def compared_texts(facts: Sequence[Fact], entities: Mapping[str, Entity]) -> tup
 
 
 class FactVectorCache:
-    """Reads and caches fact vectors per entity, and of all entities, for one index generation."""
-
     def __init__(self, index: OpenIndex, embedder: Embedder) -> None:
         # Two BLAS threads on two busy cores are slower than one.
         threadpool_limits(limits=1, user_api="blas")
@@ -132,7 +124,6 @@ class FactVectorCache:
         return build_fact_vectors(facts, vectors, len(missing), entities=entities)
 
     def _vectors(self, hashes: Sequence[str]) -> tuple[Vectors, Flags]:
-        """Return one vector per hash, zeros where there is none, and a mask of those found."""
         vectors = np.zeros((len(hashes), self._embedder.dimension), np.float32)
         has_vector = np.zeros(len(hashes), np.bool_)
         rows_of: dict[str, list[int]] = {}
@@ -163,16 +154,14 @@ class FactVectorCache:
 class CandidateText:
     """A text with its unit vector, as given and as compared with facts of its own entity.
 
-    Those are stored without the entity's name too. Facts of others are compared with the whole
-    text: what Alice prefers says nothing about Bob.
+    Those are stored without the entity's name too. Others are compared with the whole text: what
+    Alice prefers says nothing about Bob.
     """
 
     text: str
     vector: Vector
     owner: str = ""
-    """Empty when that is not known."""
     own_text: str = ""
-    """The text without the entity's name at its beginning; empty when it does not begin with it."""
     own_vector: Vector | None = None
 
     def compared_with(self, entity_id: str) -> tuple[str, Vector]:
@@ -215,8 +204,6 @@ VECTOR_CACHE_SIZE = 1024
 
 
 class TextVectors:
-    """Embeds texts, each once while it is recent."""
-
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._vector_of: dict[str, Vector] = {}

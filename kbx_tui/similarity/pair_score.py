@@ -40,7 +40,6 @@ MAX_TEXT = 10_000
 """Characters of the longest text that is written as a fact; of a longer one these are compared."""
 
 RELATED = 0.6
-"""Lowest score of texts that are related, or that may contradict each other."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,6 @@ class PairSimilarity:
     left: str
     right: str
     is_same: bool
-    """Whether the texts are identical, ignoring case, accents and spacing."""
     score: float
     """Calibrated, 0..1; exactly 1 only for identical text."""
     signals: Signals
@@ -134,13 +132,10 @@ DISTINCT, BELOW = 0.84, 0.009
 Infrastructure` is close to `Platform`, but not a duplicate."""
 
 NEARLY_ONE = 0.999
-"""Highest score of texts that differ: 1 means identical."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Weights and knots that turn the signals of one form of text into a score."""
-
     cosine: float
     tokens: float
     shares_word: float
@@ -169,15 +164,6 @@ class Curve:
         (low, below), (high, above) = self.knots[position - 1], self.knots[position]
         return below + (above - below) * (total - low) / (high - low)
 
-    def least_cosine(self, score: float) -> float:
-        """Return a cosine below which no pair reaches `score`, whatever its other signals."""
-        position = next(i for i, knot in enumerate(self.knots) if knot[1] >= score)
-        (high, above) = self.knots[position]
-        (low, below) = self.knots[max(position - 1, 0)]
-        total = high if above == below else low + (high - low) * (score - below) / (above - below)
-        most = max(0.0, self.tokens + self.shares_word) + max(0.0, self.spelling) + self.bias
-        return (total - most) / self.cosine
-
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -191,20 +177,14 @@ class Calibration:
         return bool(self.curves)
 
     def score(self, signals: Signals, form: Form) -> float:
-        """Return the score of two texts that differ, 0..0.999."""
         curve = self.curves.get(form)
         score = curve.score(signals) if curve else signals.cosine
         if form == "label" and signals.distinct and score > DISTINCT:
             score = DISTINCT + BELOW * (score - DISTINCT) / (1.0 - DISTINCT)
         return min(max(score, 0.0), NEARLY_ONE)
 
-    def least_cosine(self, score: float) -> float:
-        """Return a cosine below which no pair reaches `score`."""
-        return min((curve.least_cosine(score) for curve in self.curves.values()), default=score)
-
 
 def calibration_of(model: str) -> Calibration:
-    """Return the calibration of a model; without curves when there is none."""
     return Calibration(model, _tables().get(model, {}))
 
 
@@ -284,15 +264,12 @@ class SimilarityCheck:
     scope: Mapping[str, str]
     """`entity` (full name) and `path`, where given."""
     threshold: float
-    """The one given, else that of the best match that is similar, else that of the best match, else
-    that of the nearest text: `best_score` reaches it unless nothing is similar or in conflict."""
     matches: tuple[SimilarityMatch, ...]
     """Best first, at most the limit; conflicts and what is somewhat similar included."""
     has_similar: bool
     best_score: float
     """Of all texts compared, even below the threshold; 0 when there were none."""
     nearest: tuple[SimilarityMatch, ...]
-    """At most five, best first."""
     model: str
     is_calibrated: bool
     """False when the model has no calibration, so that scores are raw cosines."""
@@ -302,8 +279,6 @@ class SimilarityCheck:
 
 @dataclass(frozen=True, slots=True)
 class FieldSimilarity:
-    """Whether a proposed value says what a field already holds."""
-
     entity: str
     field: str
     current_value: str | None
@@ -313,9 +288,7 @@ class FieldSimilarity:
     is_similar: bool
     threshold: float
     match_type: MatchType
-    """`field`, or `fact` or `open_item` for a field that lists those."""
     pair: PairSimilarity | None
-    """None when the field is absent."""
     model: str
     notes: tuple[str, ...] = ()
 
@@ -370,7 +343,6 @@ class Thresholds:
         return settings.long_fact_threshold if is_long else settings.fact_threshold
 
     def reached(self, pair: PairSimilarity, threshold: float) -> bool:
-        """Return whether a pair is similar, conflicts aside."""
         return pair.score >= threshold and (is_near(pair) or threshold < FLOOR)
 
     def listed(self, pair: PairSimilarity, threshold: float) -> bool:

@@ -52,6 +52,8 @@ from kbx_tui.similarity.pair_score import (
 
 
 class SimilarityEngine:
+    """Not thread-safe."""
+
     def __init__(self, index: OpenIndex, embedder: Embedder, settings: DedupSettings) -> None:
         self._index, self._embedder, self._settings = index, embedder, settings
         self._fact_vectors, self._vectors = FactVectorCache(index, embedder), TextVectors(embedder)
@@ -119,7 +121,6 @@ class SimilarityEngine:
         return _count(*self._compared(scope)) + documents
 
     def has_identical(self, text: str, scope: ComparisonScope) -> bool:
-        """Return whether the identical text is stored already; needs no model."""
         facts, within = self._compared(scope)
         if any(find_identical_facts(require_text(text), facts, within)):
             return True
@@ -168,7 +169,6 @@ class SimilarityEngine:
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
     ) -> FieldSimilarity:
-        """Raises as `check` and `scope` do."""
         return check_field(
             self.entity(entity),
             field,
@@ -213,7 +213,6 @@ class SimilarityEngine:
         return scope.entity or self._known().subjects.subject_of(text)
 
     def _compared(self, scope: ComparisonScope) -> tuple[FactVectors, Flags | None]:
-        """Return the facts to compare with, and which of them; None for all."""
         facts = self._fact_vectors.of(scope.entity.id if scope.entity else "")
         return facts, scope.facts_in(facts, self._index.generation().snapshot)
 
@@ -285,7 +284,6 @@ def _count(facts: FactVectors, within: Flags | None) -> int:
 def _decisive(
     shown: Sequence[SimilarityMatch], nearest: Sequence[SimilarityMatch], thresholds: Thresholds
 ) -> float:
-    """Return the threshold of what is shown that decides whether anything is similar."""
     similar = (match for match in shown if match.is_similar)
     deciding = next(chain(similar, shown, nearest), None)
     return thresholds.default if deciding is None else deciding.threshold
@@ -316,7 +314,6 @@ class ComparisonScope:
         return (f"no document matches the path {self.path.text}",)
 
     def facts_in(self, facts: FactVectors, snapshot: Snapshot) -> Flags | None:
-        """Return which facts belong to a document in scope, shape (facts,); None for all."""
         if self.path.is_all:
             return None
         rows = [snapshot.row_of.get(fact.path, -1) for fact in facts.facts]

@@ -134,7 +134,7 @@ class Searcher:
         """Return the request with ids in place of names of entities. Raises NotFound, Ambiguous."""
         if not (request.pinned or request.muted or request.entities):
             return request
-        from kbx_tui.similarity.entity_finder import EntityFinder
+        from kbx_tui.search.name_lookup import EntityFinder
 
         finder = EntityFinder(self._session.snapshot().entities)
         pinned, muted, entities = (

@@ -20,12 +20,12 @@ from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.evidence.evidence import EntityCandidate
+from kbx_tui.search.name_lookup import SubjectIndex
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.conflict_guard import find_conflicts
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
-from kbx_tui.similarity.entity_finder import SubjectIndex
 from kbx_tui.similarity.pair_score import (
     FLOOR,
     MAX_TEXT,

@@ -18,7 +18,7 @@ import yaml
 from kbx_tui.editing.fact_edits import FactEdit, apply_fact_edit
 from kbx_tui.editing.lossless_text import LosslessText, Splice, decode_lossless, one_line
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.entity_pages import legacy_fields
+from kbx_tui.knowledge.entities import legacy_fields
 from kbx_tui.knowledge.fields import link_target, texts_of
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.knowledge.markdown import headings, inline_fields, links_of

@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 
 from kbx_tui.knowledge.decoding import content_hash, decode
-from kbx_tui.knowledge.entity_pages import page_entity
+from kbx_tui.knowledge.entities import page_entity
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.reading import parse_document

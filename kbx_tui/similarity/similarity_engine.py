@@ -16,6 +16,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.scores import Flags
+from kbx_tui.search.name_lookup import EntityFinder, SubjectIndex
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.results.answer import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
@@ -33,7 +34,6 @@ from kbx_tui.similarity.comparisons import (
     shown_matches,
 )
 from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters
-from kbx_tui.similarity.entity_finder import EntityFinder, SubjectIndex
 from kbx_tui.similarity.fact_vectors import (
     CandidateText,
     FactVectorCache,

@@ -434,7 +434,7 @@ class ReviewModel:
 
     def merged_text(self, draft_id: str, known: KnownRow) -> str:
         """Return a first version of the text that merges a draft and a fact."""
-        from kbx_tui.drafting.deciding import merged_text
+        from kbx_tui.drafting.texts import merged_text
 
         if (check := self.store.check(draft_id)) is None:
             return ""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.drafting.deciding import LONGEST, decide, merged_text, one_sentence, transfer_markup
+from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.drafts import (
     BatchMatch,
     DraftCheck,
@@ -18,6 +18,7 @@ from kbx_tui.drafting.drafts import (
     State,
     new_draft,
 )
+from kbx_tui.drafting.texts import LONGEST, merged_text, one_sentence, transfer_markup
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
 from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.knowledge.markdown import strip_markup

@@ -1,23 +1,216 @@
-"""Topics that are entities where kbx.toml says so: tags, hubs, maps of content, notes of a folder,
-and what properties link to. Pure.
+"""Entities of a base: pages, the teams that pages and company.md name, and the topics that kbx.toml
+makes entities: tags, hubs, maps of content, notes of a folder, what properties link to.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from kbx_tui.formatting import format_count
-from kbx_tui.knowledge.fields import TAG, stem_of
+from kbx_tui.knowledge.fields import (
+    ALIAS_KEYS,
+    EMAIL,
+    TAG,
+    is_entity_kind,
+    link_target,
+    may_be_one_name,
+    names_of,
+    split_names,
+    stem_of,
+    text_of,
+    texts_of,
+    unique_ids,
+)
 from kbx_tui.knowledge.folding import fold, name_key, slug
 from kbx_tui.knowledge.languages import plural, singular
-from kbx_tui.knowledge.markdown import property_link_targets, split_target
+from kbx_tui.knowledge.markdown import (
+    inline_fields,
+    outline,
+    property_link_targets,
+    split_target,
+    strip_markup,
+)
 from kbx_tui.knowledge.obsidian_vault import FileLookup
-from kbx_tui.knowledge.records import REDACTED, Entity
+from kbx_tui.knowledge.records import REDACTED, Document, Entity
 from kbx_tui.knowledge.vault import MEMORY
+
+_ROLE_KEYS = ("role", "job_title", "position")
+_PARENTHESES = re.compile(r"\s*\([^()]*\)\s*")
+
+
+def build_entities(
+    documents: Sequence[Document], entity_types: frozenset[str] | None = None
+) -> tuple[Entity, ...]:
+    """Return the entities in the documents, sorted by id.
+
+    These are the pages of entity types, with the ids of `unique_ids`, and the teams without a page
+    that a ``team:`` value or company.md names. ``entity_types`` is as in `parse_document`.
+    """
+    documents = sorted(documents, key=lambda document: document.path)
+    ids = unique_ids(documents)
+    pages = [document for document in documents if is_entity_kind(document.kind, entity_types)]
+    entities = [page_entity(page, ids[page.path]) for page in pages]
+    teams = Teams(entities)
+    for document in documents:
+        teams.read(document, person_id=ids[document.path] if document.kind == "person" else "")
+    return tuple(sorted(teams.with_members(entities), key=lambda entity: entity.id))
+
+
+def page_entity(page: Document, entity_id: str) -> Entity:
+    legacy = {**inline_fields(page.body), **legacy_fields(page.body)}
+    fields = {key.casefold(): value for key, value in page.frontmatter.items()}
+    team = fields.get("team") or fields.get("teams") or legacy.get("team")
+    return Entity(
+        id=entity_id,
+        name=page.title,
+        type=page.kind,
+        path=page.path,
+        aliases=_aliases(page, [*fields.items(), *legacy.items()]),
+        role=_role(page, fields) or text_of(legacy.get("role")),
+        team=", ".join(map(link_target, texts_of(team))),
+        emails=_emails([fields.get("email"), fields.get("emails"), legacy.get("email")]),
+    )
+
+
+def _aliases(page: Document, fields: Iterable[tuple[str, object]]) -> tuple[str, ...]:
+    aliases: dict[str, str] = {}
+    for alias in _other_names(page, fields):
+        key = name_key(alias)
+        if key and key != name_key(page.title):
+            aliases.setdefault(key, alias)
+    return tuple(
+        sorted(aliases.values(), key=lambda alias: (-len(name_key(alias).split()), -len(alias)))
+    )
+
+
+def _other_names(page: Document, fields: Iterable[tuple[str, object]]) -> Iterator[str]:
+    for key, value in fields:
+        if key in ALIAS_KEYS:
+            yield from names_of(value)
+        elif key == "name" or (key == "title" and page.kind != "person"):
+            yield text_of(value)
+    if "(" in page.title:
+        yield _PARENTHESES.sub(" ", page.title).strip()
+
+
+def _role(page: Document, fields: Mapping[str, object]) -> str:
+    for key in _ROLE_KEYS:
+        if role := text_of(fields.get(key)):
+            return role
+    title = text_of(fields.get("title")) if page.kind == "person" else ""
+    return "" if name_key(title) == name_key(page.title) else title
+
+
+def _emails(values: Iterable[object]) -> tuple[str, ...]:
+    written = (email.strip("<> ").lower() for value in values for email in texts_of(value))
+    return tuple(dict.fromkeys(email for email in written if EMAIL.match(email)))
+
+
+class Teams:
+    def __init__(self, entities: Iterable[Entity]) -> None:
+        self._groups: dict[str, str] = {}
+        self._people: dict[str, str] = {}
+        self._without_page: dict[str, Entity] = {}
+        self._members: dict[str, set[str]] = {}
+        for entity in sorted(entities, key=lambda entity: (entity.type != "team", entity.id)):
+            ids = self._people if entity.type == "person" else self._groups
+            for name in (entity.name, *entity.aliases):
+                ids.setdefault(name_key(name), entity.id)
+
+    def read(self, document: Document, *, person_id: str = "") -> None:
+        for name, code in listed_teams(document):
+            self._find_or_add(name, code)
+        fields = {key.casefold(): value for key, value in document.frontmatter.items()}
+        teams = [fields.get("team"), fields.get("teams")]
+        if person_id:
+            teams.append(legacy_fields(document.body).get("team"))
+        for value in teams:
+            for name in self._names(value):
+                team = self._find_or_add(name)
+                if team and person_id:
+                    self._members.setdefault(team, set()).add(person_id)
+        group = self._groups.get(name_key(document.title)) if "members" in fields else None
+        if group is not None:
+            people = (self._people.get(name_key(name)) for name in names_of(fields["members"]))
+            self._members.setdefault(group, set()).update(filter(None, people))
+
+    def with_members(self, entities: Iterable[Entity]) -> Iterator[Entity]:
+        """Yield the entities with members; a project that is someone's team gets none."""
+        for entity in (*entities, *self._without_page.values()):
+            members = self._members.get(entity.id) if entity.type != "project" else None
+            yield replace(entity, members=tuple(sorted(members))) if members else entity
+
+    def _names(self, value: object) -> Sequence[str]:
+        if not isinstance(value, str):
+            return tuple(map(link_target, texts_of(value)))
+        whole, parts = (
+            link_target(value),
+            [link_target(part) for part in split_names(value)],
+        )
+        if self._find(whole):
+            return [whole]
+        is_one_name = may_be_one_name(parts) and not any(map(self._find, parts))
+        return [whole] if is_one_name else parts
+
+    def _find(self, name: str) -> str | None:
+        key = name_key(name)
+        return (
+            self._groups.get(key)
+            or self._groups.get(key.removesuffix(" team"))
+            or self._groups.get(key.removeprefix("team "))
+        )
+
+    def _find_or_add(self, name: str, code: str = "") -> str | None:
+        team_id = self._find(name)
+        if team_id is None:
+            if not slug(name):
+                return None
+            team_id = f"team:{slug(name)}"
+            self._groups[name_key(name)] = team_id
+            new_team = Entity(id=team_id, name=name, type="team", path="")
+            self._without_page.setdefault(team_id, new_team)
+        team = self._without_page.get(team_id)
+        if code and team is not None and not team.aliases:
+            self._without_page[team_id] = replace(team, aliases=(code,))
+        return team_id
+
+
+_FIELD = re.compile(r"^\*\*([^*:\n]{1,60})(?::\*\*|\*\*:)[ \t]*(\S[^\n]*)$", re.MULTILINE)
+_TEAM_LINE = re.compile(
+    r"[-*+][ \t]+\*\*([^*\n]{1,200})\*\*[ \t]*(?:\(([^()\n]{1,40})\))?[ \t]*(?:$|[—–:-])"
+)
+_TEAMS_HEADING = "teams (from linear)"
+
+
+def legacy_fields(body: str) -> dict[str, str]:
+    if "**" not in body:
+        return {}
+    top = body[: match.start()] if (match := re.search(r"^##", body, re.MULTILINE)) else body
+    return {match[1].strip().lower(): match[2].strip() for match in _FIELD.finditer(top)}
+
+
+def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
+    if document.kind != "context" or stem_of(document.path).casefold() != "company":
+        return
+    blocks = outline(document.body)
+    lines = document.body.split("\n")
+    item_lines = [item.line for item in blocks.items]
+    for index, heading in enumerate(blocks.headings):
+        if _TEAMS_HEADING not in heading.text.casefold():
+            continue
+        end = blocks.section_ends[index]
+        for item in blocks.items[bisect_left(item_lines, heading.end) :]:
+            if item.line >= end:
+                break
+            if match := _TEAM_LINE.match(lines[item.line].strip()):
+                yield strip_markup(match[1]).strip(), (match[2] or "").strip()
+
 
 PROPOSED_TAG, PROPOSED_HUB = 3, 5
 """Notes with a tag, and notes that link to one, from which these are proposed as entities."""

@@ -74,7 +74,7 @@ def check_drafts(
         for draft, guess in zip(drafts, chosen, strict=True)
     ]
     repeats = find_batch_duplicates(
-        resolved, texts, engine.vectors(texts), engine.calibration, Thresholds(settings)
+        resolved, texts, engine.vectors.of(texts), engine.calibration, Thresholds(settings)
     )
     hints = _said_of_others(resolved, texts, engine, entities, subjects)
     return [

@@ -126,7 +126,8 @@ def _recognise(data: bytes) -> Format:
     if start[:1] in (b"{", b"["):
         return "opensearch"
     first = start.partition(b"\n")[0].decode("utf-8", "replace")
-    return "quepid" if is_quepid(first) else "qrels"
+    names = _names(next(csv.reader([first]), []))
+    return "quepid" if set(COLUMNS) <= set(names) else "qrels"
 
 
 class Grade(NamedTuple):
@@ -217,17 +218,13 @@ Topics = Mapping[str, str]
 
 
 def escape(text: str) -> str:
-    """Return a text without blanks, from which `unescape` restores it.
+    """Return a text without blanks, from which `unquote` restores it.
 
     Fields are separated by blanks in files of TREC tools, so a document or a query id has `%20` for
     a blank and `%25` for `%`, as in a URL. The id of a query is its text, written that way, unless
     a file of topics gives the texts of other ids.
     """
     return _BLANK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
-
-
-def unescape(field: str) -> str:
-    return unquote(field)
 
 
 def read_qrels(data: bytes, topics: Topics | None = None, scale: float | None = None) -> GradedFile:
@@ -244,8 +241,8 @@ def read_qrels(data: bytes, topics: Topics | None = None, scale: float | None = 
         if topics is not None and query_id not in topics:
             file.problems.append(f"{place}: no topic has the id {query_id[:60]!r}")
             continue
-        query = unescape(query_id) if topics is None else topics[query_id]
-        file.add(place, query, unescape(document), rating, scale)
+        query = unquote(query_id) if topics is None else topics[query_id]
+        file.add(place, query, unquote(document), rating, scale)
     if topics is None and ids and all(map(str.isdecimal, ids)):
         raise ConfigError("the queries are only numbers there; `--topics` names a file with texts")
     return file
@@ -273,8 +270,7 @@ def read_topics(data: bytes) -> tuple[dict[str, str], list[str]]:
                 problems.append(f"a topic without number or title: {found[1].strip()[:60]!r}")
         return topics, problems
     for number, line in lines_of(data, problems):
-        topic = _json_topic(line) if line.lstrip().startswith("{") else _tab_topic(line)
-        if topic is None:
+        if (topic := _topic(line)) is None:
             problems.append(f"line {number}: not a topic with id and text: {line[:60]!r}")
         else:
             topics[topic[0]] = topic[1]
@@ -306,7 +302,7 @@ def read_run(data: bytes) -> tuple[dict[str, list[str]], list[str]]:
         if any(value != value for value in place):  # NaN has no place in an order
             problems.append(f"line {number}: rank or score is not a number")
             continue
-        rows.setdefault(unescape(query_id), {}).setdefault(unescape(document), place)
+        rows.setdefault(unquote(query_id), {}).setdefault(unquote(document), place)
     return {query: sorted(found, key=found.__getitem__) for query, found in rows.items()}, problems
 
 
@@ -318,23 +314,18 @@ def write_run(ranked: Mapping[str, Sequence[str]], tag: str) -> str:
     )
 
 
-def _json_topic(line: str) -> tuple[str, str] | None:
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(fields, dict):
-        return None
-    found = [next((fields[key] for key in keys if key in fields), None) for keys in (_IDS, _TEXTS)]
-    return _topic(*(str(value) if isinstance(value, str | int) else "" for value in found))
-
-
-def _tab_topic(line: str) -> tuple[str, str] | None:
-    query_id, _, text = line.partition("\t")
-    return _topic(query_id, text)
-
-
-def _topic(query_id: str, text: str) -> tuple[str, str] | None:
+def _topic(line: str) -> tuple[str, str] | None:
+    if line.lstrip().startswith("{"):
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        found = (
+            next((fields[key] for key in keys if key in fields), "") for keys in (_IDS, _TEXTS)
+        )
+        query_id, text = (str(value) if isinstance(value, str | int) else "" for value in found)
+    else:
+        query_id, _, text = line.partition("\t")
     query_id, text = query_id.strip(), text.strip()
     return (query_id, text) if query_id and text else None
 
@@ -342,10 +333,6 @@ def _topic(query_id: str, text: str) -> tuple[str, str] | None:
 COLUMNS = ("query", "docid", "rating")
 _OTHER_NAMES = {"query text": "query", "doc id": "docid", "document id": "docid"}
 MAX_LINES = 20
-
-
-def is_quepid(first_line: str) -> bool:
-    return set(COLUMNS) <= set(_names(next(csv.reader([first_line]), [])))
 
 
 def read_quepid(data: bytes, scale: float | None = None) -> GradedFile:

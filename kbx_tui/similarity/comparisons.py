@@ -13,6 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import nlargest
 from itertools import islice
 from typing import Any
@@ -227,30 +228,28 @@ class FieldValue:
 class FieldValues:
     def __init__(self, index: OpenIndex, entities: Sequence[Entity]) -> None:
         self._index, self._pages = index, {entity.path: entity for entity in entities}
-        self._all: tuple[FieldValue, ...] | None = None
-        self._rows_of_word: dict[str, list[int]] = {}
 
     def of(self, entity: Entity) -> list[FieldValue]:
         return self._read([entity.path])[:MAX_COMPARED] if entity.path else []
 
     def near(self, text: str) -> list[FieldValue]:
         """Return the values of all entities with the most words in common with a text."""
-        values = self._load()
+        values, rows_of_word = self._all
         shared: Counter[int] = Counter()
         for word in analyse_words(text).content:
-            shared.update(self._rows_of_word.get(word, ()))
+            shared.update(rows_of_word.get(word, ()))
         rows = sorted(shared, key=lambda row: (-shared[row], row))[:MAX_COMPARED]
         return [values[row] for row in rows]
 
-    def _load(self) -> tuple[FieldValue, ...]:
-        if self._all is None:
-            values = tuple(self._read(sorted(filter(None, self._pages))))
-            rows_of_word = defaultdict(list)
-            for row, value in enumerate(values):
-                for word in analyse_words(value.text).content:
-                    rows_of_word[word].append(row)
-            self._all, self._rows_of_word = values, dict(rows_of_word)
-        return self._all
+    @cached_property
+    def _all(self) -> tuple[list[FieldValue], Mapping[str, list[int]]]:
+        """All values, and their rows by word."""
+        values = self._read(sorted(filter(None, self._pages)))
+        rows_of_word = defaultdict(list)
+        for row, value in enumerate(values):
+            for word in analyse_words(value.text).content:
+                rows_of_word[word].append(row)
+        return values, rows_of_word
 
     def _read(self, paths: Sequence[str]) -> list[FieldValue]:
         where = is_one_of("path", paths) if len(paths) <= MAX_LISTED else "path != ''"

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.embedder import Embedder, Vectors
+from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
@@ -56,7 +56,7 @@ class SimilarityEngine:
 
     def __init__(self, index: OpenIndex, embedder: Embedder, settings: DedupSettings) -> None:
         self._index, self._embedder, self._settings = index, embedder, settings
-        self._fact_vectors, self._vectors = FactVectorCache(index, embedder), TextVectors(embedder)
+        self._fact_vectors, self.vectors = FactVectorCache(index, embedder), TextVectors(embedder)
         self.calibration = calibration_of(embedder.model)
         self._entities: _Entities | None = None
 
@@ -86,7 +86,7 @@ class SimilarityEngine:
         notes = (*self._notes(facts), *self._notes_on_scope(scope))
         checks = []
         for candidate in candidate_texts(
-            texts, [self._subject(text, scope) for text in texts], self._vectors
+            texts, [self._subject(text, scope) for text in texts], self.vectors
         ):
             comparison = find_similar_facts(
                 candidate,
@@ -159,12 +159,9 @@ class SimilarityEngine:
                 only_own=only_own,
             )
             for candidate, entity in zip(
-                candidate_texts(texts, known, self._vectors), known, strict=True
+                candidate_texts(texts, known, self.vectors), known, strict=True
             )
         ]
-
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        return self._vectors.of(texts)
 
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
@@ -262,7 +259,7 @@ class SimilarityEngine:
     def _score(
         self, candidate: CandidateText, values: Sequence[FieldValue], thresholds: Thresholds
     ) -> list[SimilarityMatch]:
-        vectors = self.vectors([value.text for value in values])
+        vectors = self.vectors.of([value.text for value in values])
         return score_fields(candidate, values, vectors, self.calibration, thresholds)
 
     def _notes(self, facts: FactVectors) -> tuple[str, ...]:

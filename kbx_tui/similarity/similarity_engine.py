@@ -122,7 +122,7 @@ class SimilarityEngine:
 
     def has_identical(self, text: str, scope: ComparisonScope) -> bool:
         facts, within = self._compared(scope)
-        if any(find_identical_facts(require_text(text), facts, within)):
+        if find_identical_facts(require_text(text), facts, within):
             return True
         owner = self._subject(text, scope)
         rows = find_identical_facts(strip_subject(text, owner), facts, within)

@@ -15,13 +15,9 @@ from itertools import islice
 from kbx_tui.knowledge.folding import fold, name_key
 
 MAX_GAP_DAYS = 100
-
 _LOOKBACK = 50
-
 _MAX_TITLE = 300
-
 _AFTER_ALL_NUMBERS = 100
-
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _HINTS = ("part", "teil", "deel", "cont", "/", " of ")
 """A title without any of these is not a continuation; a fast check that rejects most titles."""

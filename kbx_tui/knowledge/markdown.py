@@ -169,7 +169,6 @@ def property_link_targets(value: object) -> Iterator[str]:
 
 
 MAX_LINES = 100_000
-
 _LARGE = 1_000_000
 
 

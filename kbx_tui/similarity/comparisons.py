@@ -202,7 +202,6 @@ def shown_matches(matches: Sequence[SimilarityMatch], limit: int) -> tuple[Simil
 
 
 MAX_COMPARED = 64
-
 MAX_LISTED = 500
 
 NOT_COMPARED = frozenset(

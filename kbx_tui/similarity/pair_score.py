@@ -294,6 +294,8 @@ class FieldSimilarity:
 
 
 WITHOUT_COMMON_WORD = 0.6
+"""Cosine that texts without a common word need, unless a threshold below `FLOOR` is given. Chosen by
+the experiment "cosine of unrelated pairs" in docs/quality.md: a base holds mostly such pairs."""
 
 FLOOR = 0.5
 """Score below which nothing is called similar: only a threshold below it lists such texts."""

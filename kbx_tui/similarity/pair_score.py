@@ -294,7 +294,7 @@ class FieldSimilarity:
 
 
 WITHOUT_COMMON_WORD = 0.6
-"""Cosine that texts without a common word need, unless a threshold below `FLOOR` is given. Chosen by
+"""Cosine that texts without a common word need, unless a threshold below `FLOOR` is given; by
 the experiment "cosine of unrelated pairs" in docs/quality.md: a base holds mostly such pairs."""
 
 FLOOR = 0.5

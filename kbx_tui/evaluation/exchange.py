@@ -336,7 +336,7 @@ MAX_LINES = 20
 
 
 def read_quepid(data: bytes, scale: float | None = None) -> GradedFile:
-    """Rows with an empty rating are not judged and left out.
+    """Return the grades of a file; rows with an empty rating are left out.
 
     Raises ConfigError without the three columns.
     """
@@ -391,7 +391,7 @@ def _records(lines: list[tuple[int, str]], problems: list[str]) -> Iterator[tupl
 
 
 def read_opensearch(data: bytes, scale: float | None = None) -> GradedFile:
-    """A part of the file that cannot be read is named by its place.
+    """Return the grades of a file; a part that cannot be read is named by its place.
 
     Raises ConfigError for what is not JSON, or has no `judgmentRatings`.
     """

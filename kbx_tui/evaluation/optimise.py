@@ -65,7 +65,7 @@ class Advice:
     left_out: int
     before: float
     after: float
-    """Of `best` on the queries that chose it: too good by a little."""
+    """Mean of `best` on the queries that chose it: too good by a little."""
     gain: float
     p: float
     better: int
@@ -218,7 +218,7 @@ def _knobs(worth: _Worth, start: Tuning) -> Iterator[tuple[str, Sequence[Any]]]:
 
 
 def _folds(size: int) -> list[Queries]:
-    """Shuffled, so that queries written together are separated."""
+    """Return the positions by fold, shuffled: queries written together are separated."""
     order = np.random.default_rng(SEED).permutation(size)
     return [np.sort(fold) for fold in np.array_split(order, FOLDS)]
 

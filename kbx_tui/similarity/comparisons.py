@@ -49,7 +49,7 @@ MIN_COMPARED = 48
 little compared with the cosine, so a match beyond these would have many better ones before it."""
 
 NEAREST_REPORTED = 5
-"""Redaction may hide some of them."""
+"""Texts reported where nothing matches; redaction may hide some of them."""
 
 
 @dataclass(frozen=True, slots=True)

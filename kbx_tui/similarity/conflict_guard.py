@@ -29,7 +29,7 @@ COMMON_GROUND = 0.6
 """Dice coefficient, 0..1, that the remaining words must reach for names to count as exchanged."""
 
 MAX_EXCHANGED_NAMES = 2
-"""With more, the events are different."""
+"""If more names differ, the texts are about different events."""
 
 _NEGATION = re.compile(
     r"(?i)\b(?:no longer|no one|not|no(?!\.? ?\d)|never|none|nobody|nothing|nowhere|neither|nor"

@@ -171,25 +171,25 @@ def read_frontmatter(text: str) -> Frontmatter:
     body = text[closing.end() :]
     body_line = 2 + source.count("\n") + 1
     try:
-        loaded = _load(source)
+        loaded, is_cut = _load(source)
     except UnreadableYaml as error:
         salvaged = _salvage(source) if error.salvageable else {}
         return Frontmatter(salvaged, body, body_line, str(error), error.line + 2)
-    if loaded.value is None:
+    if loaded is None:
         return Frontmatter({}, body, body_line)
-    if not isinstance(loaded.value, dict):
+    if not isinstance(loaded, dict):
         return Frontmatter({}, text, 1, "frontmatter is not a mapping of keys to values", 1)
     copier = _JsonCopier()
-    values = copier.mapping(loaded.value, 0)
+    values = copier.mapping(loaded, 0)
     fault = ""
-    if loaded.is_cut:
+    if is_cut:
         fault = f"frontmatter has more than {MAX_VALUES:,} values: those after them are not read"
     elif copier.cut:
         fault = "frontmatter is nested too deep or repeats itself too often"
     return Frontmatter(values, body, body_line, fault, 1 if fault else 0)
 
 
-def _load(source: str) -> LoadedYaml:
+def _load(source: str) -> tuple[Any, bool]:
     try:
         return load_yaml(source)
     except UnreadableYaml:
@@ -208,7 +208,7 @@ def _salvage(source: str) -> dict[str, Any]:
     copier = _JsonCopier()
     for entry in _entries(source):
         try:
-            loaded = load_yaml(entry).value
+            loaded, _ = load_yaml(entry)
         except UnreadableYaml:
             plain = _PLAIN_VALUE.match(entry)
             loaded = {plain[1].strip(): plain[2].strip()} if plain else None
@@ -292,12 +292,6 @@ _CLOSING = {"[": "]", "{": "}"}
 _BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedYaml:
-    value: Any
-    is_cut: bool = False
-
-
 class UnreadableYaml(Exception):
     def __init__(self, reason: str, line: int = -1, *, salvageable: bool = True) -> None:
         super().__init__(reason)
@@ -332,15 +326,18 @@ _Loader.add_constructor(None, _construct_unknown)
 
 
 @lru_cache(maxsize=_KEPT)
-def load_yaml(source: str) -> LoadedYaml:
-    """Return the value of a source, which may contain itself. Raises UnreadableYaml."""
+def load_yaml(source: str) -> tuple[Any, bool]:
+    """Return the value of a source, not to be changed, and whether it is cut to `MAX_VALUES`.
+
+    The value may contain itself. Raises UnreadableYaml.
+    """
     if len(source) > _MAX_SIZE:
         raise UnreadableYaml("frontmatter is larger than 1 MiB", salvageable=False)
     try:
         within = source
         if len(source) > MAX_VALUES or len(_DEEP_MARKS.findall(source)) > MAX_DEPTH:
             within = cut_yaml(source, MAX_VALUES)
-        return LoadedYaml(yaml.load(within, Loader=_Loader), is_cut=within is not source)
+        return yaml.load(within, Loader=_Loader), within is not source
     except UnreadableYaml:
         raise
     except yaml.MarkedYAMLError as error:

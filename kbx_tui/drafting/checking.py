@@ -354,27 +354,13 @@ def check_groups(
     for group in duplicate_groups(scan):
         newest, *others = members = [facts[fact.fact_id] for fact in group]
         text, *texts = (strip_subject(fact.text, entities.get(fact.entity_id)) for fact in members)
-        matches = [
-            DraftMatch(
-                SimilarityMatch(
-                    text=fact.text,
-                    pair=pair,
-                    # in a chain of duplicates, a fact may score lower with the newest
-                    threshold=min(thresholds.of(fact.kind, fact.text), pair.score),
-                    match_type=fact.kind,
-                    source_path=fact.path,
-                    line=fact.line,
-                    entity_id=fact.entity_id,
-                    entity_name=duplicate.entity_name,
-                    fact_id=fact.fact_id,
-                    date=fact.date,
-                ),
-                is_own=fact.entity_id == newest.entity_id,
-            )
-            for duplicate, fact, pair in zip(
-                group[1:], others, compare([(text, other) for other in texts]), strict=True
-            )
-        ]
+        pairs = compare([(text, other) for other in texts])
+        matches = []
+        for duplicate, fact, pair in zip(group[1:], others, pairs, strict=True):
+            # in a chain of duplicates, a fact may score lower with the newest
+            threshold = min(thresholds.of(fact.kind, fact.text), pair.score)
+            known = SimilarityMatch.of_fact(fact, pair, threshold, duplicate.entity_name)
+            matches.append(DraftMatch(known, is_own=fact.entity_id == newest.entity_id))
         entity = entities.get(newest.entity_id)
         guess = entity_guess(entity, "its fact") if entity else None
         ids = ",".join(str(fact.fact_id) for fact in members)

@@ -163,20 +163,9 @@ def score_facts(
         rows = sorted(compared)
         for row, cosine in zip(rows, facts.cosines(vector, np.array(rows, np.int64)), strict=True):
             fact = facts.facts[row]
-            match = SimilarityMatch(
-                text=fact.text,
-                pair=similarity(text, facts.texts[row], float(cosine), calibration),
-                threshold=thresholds.of(fact.kind, fact.text),
-                match_type=fact.kind,
-                source_path=fact.path,
-                line=fact.line,
-                entity_id=fact.entity_id,
-                entity_name=facts.entity_name(fact),
-                fact_id=fact.fact_id,
-                date=fact.date,
-                done=fact.done,
-            )
-            scored.append(match)
+            pair = similarity(text, facts.texts[row], float(cosine), calibration)
+            threshold, name = thresholds.of(fact.kind, fact.text), facts.entity_name(fact)
+            scored.append(SimilarityMatch.of_fact(fact, pair, threshold, name, done=fact.done))
     return sorted(scored, key=lambda match: (-match.score, match.source_path, match.line))
 
 

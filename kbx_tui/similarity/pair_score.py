@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError, OutOfRange
-from kbx_tui.knowledge.records import FactKind
+from kbx_tui.knowledge.records import Fact, FactKind
 from kbx_tui.similarity.compared_words import Form, Signals, analyse_words, compare, form_of
 from kbx_tui.similarity.conflict_guard import Conflict, find_conflicts
 
@@ -231,6 +231,24 @@ class SimilarityMatch:
     date: str = ""
     done: bool = False
     field: str = ""
+
+    @classmethod
+    def of_fact(
+        cls, fact: Fact, pair: PairSimilarity, threshold: float, name: str, *, done: bool = False
+    ) -> SimilarityMatch:
+        return cls(
+            text=fact.text,
+            pair=pair,
+            threshold=threshold,
+            match_type=fact.kind,
+            source_path=fact.path,
+            line=fact.line,
+            entity_id=fact.entity_id,
+            entity_name=name,
+            fact_id=fact.fact_id,
+            date=fact.date,
+            done=done,
+        )
 
     @property
     def score(self) -> float:

@@ -40,7 +40,6 @@ from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browse import facts_by_id
 from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
-from kbx_tui.similarity.pair_score import Thresholds
 
 
 class Drafts:
@@ -91,10 +90,10 @@ class Drafts:
         checked recently are not embedded again. Raises EmbeddingError, IndexForeign and IndexFault.
         """
         session, engine = self._session, self._similarity.engine
-        checks = check_drafts(drafts, engine(), session.open_index(), session.settings.dedup)
+        checks = check_drafts(drafts, engine(), session.open_index())
         pages = [check.entity.path for check in checks if check.entity and check.entity.path]
         if self._files.index_edited(pages):
-            checks = check_drafts(drafts, engine(), session.open_index(), session.settings.dedup)
+            checks = check_drafts(drafts, engine(), session.open_index())
         checks = with_written_texts(checks, partial(read_file, session.root))
         return [
             replace(check, matches=tuple(map(self._with_redaction, check.matches)))
@@ -158,8 +157,8 @@ class Drafts:
     def _check_groups(self, scan: DuplicateScan, threshold: float | None) -> list[DraftCheck]:
         ids = [fact.fact_id for group in duplicate_groups(scan) for fact in group]
         facts = facts_by_id(self._session.open_index(), ids)
-        thresholds = Thresholds(self._session.settings.dedup, threshold)
-        return check_groups(scan, facts, self._entities(), thresholds, self._similarity.pairs)
+        scale = self._similarity.engine().scale(threshold)
+        return check_groups(scan, facts, self._entities(), scale, self._similarity.pairs)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
         """Return exactly what applying the drafts with a choice would write. Writes nothing.

@@ -11,7 +11,6 @@ from hashlib import blake2b
 from heapq import nlargest
 from operator import itemgetter
 
-from kbx_tui.config import DedupSettings
 from kbx_tui.drafting.drafts import BatchMatch, Draft, DraftCheck, DraftMatch, EntityGuess
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
 from kbx_tui.embedding.embedder import Vectors
@@ -29,14 +28,12 @@ from kbx_tui.similarity.duplicate_scan import DuplicateScan
 from kbx_tui.similarity.pair_score import (
     FLOOR,
     MAX_TEXT,
-    Calibration,
     DuplicateFact,
     PairSimilarity,
+    Scale,
     SimilarityMatch,
-    Thresholds,
     cut_notes,
     is_near,
-    similarity,
 )
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
@@ -44,7 +41,7 @@ MATCHES = 8
 
 
 def check_drafts(
-    drafts: Sequence[Draft], engine: SimilarityEngine, index: OpenIndex, settings: DedupSettings
+    drafts: Sequence[Draft], engine: SimilarityEngine, index: OpenIndex
 ) -> list[DraftCheck]:
     """Return a check per draft, in order. Raises EmbeddingError and IndexForeign."""
     snapshot, entity_pass = index.generation().snapshot, index.generation().entity_pass
@@ -73,9 +70,7 @@ def check_drafts(
         replace(draft, entity_id=guess.id if guess else "") if draft.is_guessed else draft
         for draft, guess in zip(drafts, chosen, strict=True)
     ]
-    repeats = find_batch_duplicates(
-        resolved, texts, engine.vectors.of(texts), engine.calibration, Thresholds(settings)
-    )
+    repeats = find_batch_duplicates(resolved, texts, engine.vectors.of(texts), engine.scale())
     hints = _said_of_others(resolved, texts, engine, entities, subjects)
     return [
         DraftCheck(
@@ -303,8 +298,7 @@ def find_batch_duplicates(
     drafts: Sequence[Draft],
     texts: Sequence[str],
     vectors: Vectors,
-    calibration: Calibration,
-    thresholds: Thresholds,
+    scale: Scale,
 ) -> list[tuple[BatchMatch, ...]]:
     """Return for each draft the similar earlier ones of its entity, best first.
 
@@ -327,9 +321,9 @@ def find_batch_duplicates(
         matches = []
         for cosine, earlier in sorted(nearest, key=itemgetter(1)):
             other = drafts[earlier]
-            pair = similarity(texts[later], texts[earlier], cosine, calibration)
+            pair = scale.pair(texts[later], texts[earlier], cosine)
             if pair.score >= FLOOR and is_near(pair):
-                threshold = thresholds.of(other.kind, texts[earlier])
+                threshold = scale.of(other.kind, texts[earlier])
                 matches.append(BatchMatch(other.id, other.text, pair, threshold))
         if draft.choice is None or draft.choice.action != "skip":
             rows.append(later)
@@ -347,7 +341,7 @@ def check_groups(
     scan: DuplicateScan,
     facts: Mapping[int, Fact],
     entities: Mapping[str, Entity],
-    thresholds: Thresholds,
+    scale: Scale,
     compare: Callable[[Sequence[tuple[str, str]]], Sequence[PairSimilarity]],
 ) -> list[DraftCheck]:
     checks = []
@@ -358,7 +352,7 @@ def check_groups(
         matches = []
         for duplicate, fact, pair in zip(group[1:], others, pairs, strict=True):
             # in a chain of duplicates, a fact may score lower with the newest
-            threshold = min(thresholds.of(fact.kind, fact.text), pair.score)
+            threshold = min(scale.of(fact.kind, fact.text), pair.score)
             known = SimilarityMatch.of_fact(fact, pair, threshold, duplicate.entity_name)
             matches.append(DraftMatch(known, is_own=fact.entity_id == newest.entity_id))
         entity = entities.get(newest.entity_id)

@@ -32,16 +32,13 @@ from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.fact_vectors import CandidateText, FactVectorCache, FactVectors
 from kbx_tui.similarity.pair_score import (
-    Calibration,
     FieldSimilarity,
     PairSimilarity,
+    Scale,
     SimilarityMatch,
-    Thresholds,
-    calibration_of,
     is_near,
     pair_similarity,
     require_text,
-    similarity,
 )
 
 MIN_COMPARED = 48
@@ -76,8 +73,7 @@ def find_identical_facts(text: str, facts: FactVectors, within: Flags | None = N
 def find_similar_facts(
     candidate: CandidateText,
     facts: FactVectors,
-    calibration: Calibration,
-    thresholds: Thresholds,
+    scale: Scale,
     *,
     limit: int,
     within: Flags | None = None,
@@ -88,14 +84,14 @@ def find_similar_facts(
     The best `limit`, all that tie with the last of them, and the best one without a conflict.
     `within`, shape (facts,), restricts the facts compared.
     """
-    near = score_facts(candidate, facts, calibration, thresholds, limit=limit, within=within)
+    near = score_facts(candidate, facts, scale, limit=limit, within=within)
     scored = sorted([*near, *fields], key=lambda known: -known.score)
-    listed = [known for known in scored if thresholds.listed(known.pair, known.threshold)]
+    listed = [known for known in scored if scale.listed(known.pair, known.threshold)]
     lowest = listed[limit - 1].score if len(listed) > limit else 0.0
     matches = [known for known in listed if known.score >= lowest]
     if not any(match.is_similar for match in matches):
         matches += islice((known for known in listed[len(matches) :] if known.is_similar), 1)
-    clear = [known for known in scored if not thresholds.is_misleading(known.pair, known.threshold)]
+    clear = [known for known in scored if not scale.is_misleading(known.pair, known.threshold)]
     texts = frozenset(known.text for known in listed)
     return Comparison(best_first(matches), tuple(clear[:NEAREST_REPORTED]), texts)
 
@@ -103,8 +99,7 @@ def find_similar_facts(
 def near_facts(
     candidate: CandidateText,
     facts: FactVectors,
-    calibration: Calibration,
-    thresholds: Thresholds,
+    scale: Scale,
     *,
     floor: float,
     limit: int,
@@ -124,7 +119,7 @@ def near_facts(
     own = facts.owned_by(candidate.owner)
     near: dict[tuple[str, int], SimilarityMatch] = {}
     for within in [own] if only_own else [None, own] if candidate.owner else [None]:
-        scored = score_facts(candidate, facts, calibration, thresholds, limit=limit, within=within)
+        scored = score_facts(candidate, facts, scale, limit=limit, within=within)
         above = list(filter(counts, scored))
         similar = [known for known in above if known.score >= known.threshold]
         near |= {(fact.source_path, fact.line): fact for fact in (*above[:limit], *similar[:limit])}
@@ -145,8 +140,7 @@ def near_facts(
 def score_facts(
     candidate: CandidateText,
     facts: FactVectors,
-    calibration: Calibration,
-    thresholds: Thresholds,
+    scale: Scale,
     *,
     limit: int,
     within: Flags | None,
@@ -163,8 +157,8 @@ def score_facts(
         rows = sorted(compared)
         for row, cosine in zip(rows, facts.cosines(vector, np.array(rows, np.int64)), strict=True):
             fact = facts.facts[row]
-            pair = similarity(text, facts.texts[row], float(cosine), calibration)
-            threshold, name = thresholds.of(fact.kind, fact.text), facts.entity_name(fact)
+            pair = scale.pair(text, facts.texts[row], float(cosine))
+            threshold, name = scale.of(fact.kind, fact.text), facts.entity_name(fact)
             scored.append(SimilarityMatch.of_fact(fact, pair, threshold, name, done=fact.done))
     return sorted(scored, key=lambda match: (-match.score, match.source_path, match.line))
 
@@ -262,8 +256,7 @@ def score_fields(
     candidate: CandidateText,
     values: Sequence[FieldValue],
     vectors: Vectors,
-    calibration: Calibration,
-    thresholds: Thresholds,
+    scale: Scale,
 ) -> list[SimilarityMatch]:
     """Return field values with their scores; `vectors` has the unit vector of each, in order."""
     scored = []
@@ -271,8 +264,8 @@ def score_fields(
         text, vector = candidate.compared_with(value.entity.id)
         match = SimilarityMatch(
             text=value.text,
-            pair=similarity(text, value.text, float(stored @ vector), calibration),
-            threshold=thresholds.of("field", value.text),
+            pair=scale.pair(text, value.text, float(stored @ vector)),
+            threshold=scale.of("field", value.text),
             match_type="field",
             source_path=value.entity.path,
             line=1,
@@ -311,7 +304,7 @@ def check_field(
     index: OpenIndex,
     cache: FactVectorCache,
     embedder: Embedder,
-    thresholds: Thresholds,
+    scale: Scale,
 ) -> FieldSimilarity:
     """Compare a proposed value with a field; for a list, with its most similar item.
 
@@ -321,13 +314,13 @@ def check_field(
     kind = _LISTS.get(field.strip().casefold().replace(" ", "_").replace("-", "_"))
     if kind:
         pair, stored = _nearest_line(
-            cache.of(entity.id), kind, strip_subject(value, entity), embedder
+            cache.of(entity.id), kind, strip_subject(value, entity), embedder, scale
         )
     else:
         current = _current_values(index, entity, field)
         pairs = pair_similarity([(text, value) for text in current], embedder)
         pair, stored = _best(pairs, current)
-    threshold = thresholds.of(kind or "field", stored)
+    threshold = scale.of(kind or "field", stored)
     return FieldSimilarity(
         entity=entity.name,
         field=field.strip(),
@@ -373,15 +366,14 @@ def _frontmatter(index: OpenIndex, entity: Entity, name: str) -> Any:
 
 
 def _nearest_line(
-    facts: FactVectors, kind: FactKind, value: str, embedder: Embedder
+    facts: FactVectors, kind: FactKind, value: str, embedder: Embedder, scale: Scale
 ) -> tuple[PairSimilarity | None, str]:
     of_kind = np.array([fact.kind == kind for fact in facts.facts], np.bool_)
     vector = embedder.embed([value])[0]
     rows = facts.nearest(vector, MIN_COMPARED, of_kind)
     cosines = facts.cosines(vector, rows)
-    calibration = calibration_of(embedder.model)
     pairs = [
-        similarity(facts.texts[row], value, cosine, calibration)
+        scale.pair(facts.texts[row], value, cosine)
         for row, cosine in zip(rows, cosines.tolist(), strict=True)
     ]
     return _best(pairs, [facts.facts[row].text for row in rows])
@@ -417,7 +409,7 @@ def find_passages(
     vector: Vector,
     index: OpenIndex,
     embedder: Embedder,
-    thresholds: Thresholds,
+    scale: Scale,
     *,
     within: Flags,
     names: dict[str, str],
@@ -435,23 +427,22 @@ def find_passages(
         if normal_form(passage) not in known
     ]
     vectors = embedder.embed([passage for _, _, passage in passages])
-    calibration = calibration_of(embedder.model)
     best: dict[_Chunk, SimilarityMatch] = {}
     nearest: list[SimilarityMatch] = []
     for (chunk, line, passage), cosine in zip(passages, (vectors @ vector).tolist(), strict=True):
         match = SimilarityMatch(
             text=passage,
-            pair=similarity(text, passage, cosine, calibration),
-            threshold=thresholds.of("chunk", passage),
+            pair=scale.pair(text, passage, cosine),
+            threshold=scale.of("chunk", passage),
             match_type="chunk",
             source_path=chunk.path,
             line=line,
             entity_name=names.get(chunk.path, ""),
             date=chunk.date,
         )
-        if not thresholds.is_misleading(match.pair, match.threshold):
+        if not scale.is_misleading(match.pair, match.threshold):
             nearest.append(match)
-        if thresholds.listed(match.pair, match.threshold):
+        if scale.listed(match.pair, match.threshold):
             other = best.setdefault(chunk, match)
             if (match.is_similar, match.score) > (other.is_similar, other.score):
                 best[chunk] = match

@@ -22,11 +22,9 @@ from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors
 from kbx_tui.similarity.pair_score import (
-    Calibration,
     DuplicateFact,
     PairSimilarity,
-    Thresholds,
-    similarity,
+    Scale,
 )
 
 BLOCK = 2048
@@ -82,8 +80,7 @@ NOTHING_KEPT = KeptPairs()
 
 def find_clusters(
     fact_vectors: FactVectors,
-    calibration: Calibration,
-    thresholds: Thresholds,
+    scale: Scale,
     *,
     within: Flags | None = None,
     kept: KeptPairs = NOTHING_KEPT,
@@ -94,7 +91,7 @@ def find_clusters(
     """
     facts, texts = fact_vectors.facts, fact_vectors.texts
     groups, linked = _DisjointSets(len(facts)), dict[tuple[int, int], float]()
-    minimum = [thresholds.of(fact.kind, fact.text) for fact in facts]
+    minimum = [scale.of(fact.kind, fact.text) for fact in facts]
 
     @cache  # one may be in many pairs
     def record(row: int) -> DuplicateFact:
@@ -109,11 +106,11 @@ def find_clusters(
         rows = np.flatnonzero(of_kind if within is None else of_kind & within)
         for left, right, cosine in _candidates(fact_vectors, rows):
             threshold = max(minimum[left], minimum[right])
-            pair = similarity(texts[left], texts[right], cosine, calibration)
+            pair = scale.pair(texts[left], texts[right], cosine)
             if pair.score < threshold:
                 continue
             is_conflict = pair.relation == "conflict"
-            if not is_conflict and not thresholds.reached(pair, threshold):
+            if not is_conflict and not scale.reached(pair, threshold):
                 continue
             is_kept = frozenset((facts[left].fact_id, facts[right].fact_id)) in kept.pairs
             kept_pairs += is_kept

@@ -331,19 +331,24 @@ def require_threshold(threshold: float) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
-    """One given threshold for everything, or those of `[dedup]` by type and length.
+class Scale:
+    """The scores of a model, and those from which a text matches.
 
-    `load_settings` fills in those: the type's own key in kbx.toml, else `default_threshold` in
-    kbx.toml, else the built-in one.
+    That is one given threshold for everything, or those of `[dedup]` by type and length:
+    `load_settings` fills in the type's own key in kbx.toml, else `default_threshold` in kbx.toml,
+    else the built-in one.
     """
 
+    calibration: Calibration
     settings: DedupSettings
     given: float | None = None
 
     def __post_init__(self) -> None:
         if self.given is not None:
             require_threshold(self.given)
+
+    def pair(self, left: str, right: str, cosine: float) -> PairSimilarity:
+        return similarity(left, right, cosine, self.calibration)
 
     @property
     def default(self) -> float:

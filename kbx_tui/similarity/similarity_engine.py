@@ -43,9 +43,9 @@ from kbx_tui.similarity.fact_vectors import (
 )
 from kbx_tui.similarity.pair_score import (
     FieldSimilarity,
+    Scale,
     SimilarityCheck,
     SimilarityMatch,
-    Thresholds,
     calibration_of,
     require_text,
 )
@@ -59,6 +59,9 @@ class SimilarityEngine:
         self._fact_vectors, self.vectors = FactVectorCache(index, embedder), TextVectors(embedder)
         self.calibration = calibration_of(embedder.model)
         self._entities: _Entities | None = None
+
+    def scale(self, threshold: float | None = None) -> Scale:
+        return Scale(self.calibration, self._settings, threshold)
 
     def scope(
         self, entity: str | None, path: PathFilter, *, chunks: bool = False
@@ -77,7 +80,7 @@ class SimilarityEngine:
 
         Raises ConfigError (empty text), OutOfRange, EmbeddingError and IndexForeign.
         """
-        thresholds = Thresholds(self._settings, threshold)
+        scale = self.scale(threshold)
         if limit < 1:
             raise OutOfRange(f"limit must be 1 or more, got {limit}")
         for text in texts:
@@ -91,20 +94,19 @@ class SimilarityEngine:
             comparison = find_similar_facts(
                 candidate,
                 facts,
-                self.calibration,
-                thresholds,
+                scale,
                 limit=limit,
                 within=within,
-                fields=self._fields_in(candidate, scope, thresholds),
+                fields=self._fields_in(candidate, scope, scale),
             )
             if scope.with_passages:
-                passages = self._passages(candidate, scope, thresholds, comparison)
+                passages = self._passages(candidate, scope, scale, comparison)
                 comparison = comparison.joined_with(passages)
             shown, nearest = shown_matches(comparison.matches, limit), comparison.nearest
             check = SimilarityCheck(
                 query=candidate.text,
                 scope=scope.as_dict(),
-                threshold=_decisive(shown, nearest, thresholds),
+                threshold=_decisive(shown, nearest, scale),
                 matches=shown,
                 has_similar=any(match.is_similar for match in shown),
                 best_score=nearest[0].score if nearest else 0.0,
@@ -143,17 +145,16 @@ class SimilarityEngine:
         for the text, and that entity's fields; `only_own` leaves out other entities, and requires
         an owner. Raises as `check` does.
         """
-        entities, thresholds = self._index.generation().entities, Thresholds(self._settings)
+        entities, scale = self._index.generation().entities, self.scale()
         known = [entities.get(owner) for owner in owners]
         return [
             near_facts(
                 candidate,
                 self._fact_vectors.of(candidate.owner if only_own else ""),
-                self.calibration,
-                thresholds,
+                scale,
                 floor=floor,
                 limit=limit,
-                fields=self._score(candidate, self._known().fields.of(entity), thresholds)
+                fields=self._score(candidate, self._known().fields.of(entity), scale)
                 if entity
                 else (),
                 only_own=only_own,
@@ -173,17 +174,15 @@ class SimilarityEngine:
             index=self._index,
             cache=self._fact_vectors,
             embedder=self._embedder,
-            thresholds=Thresholds(self._settings, threshold),
+            scale=self.scale(threshold),
         )
 
     def scan(
         self, scope: ComparisonScope, threshold: float | None, kept: KeptPairs = NOTHING_KEPT
     ) -> DuplicateScan:
-        thresholds = Thresholds(self._settings, threshold)
+        scale = self.scale(threshold)
         facts, within = self._compared(scope)
-        clusters, conflicting, kept_pairs = find_clusters(
-            facts, self.calibration, thresholds, within=within, kept=kept
-        )
+        clusters, conflicting, kept_pairs = find_clusters(facts, scale, within=within, kept=kept)
         return DuplicateScan(
             clusters=tuple(clusters),
             facts=_count(facts, within),
@@ -224,7 +223,7 @@ class SimilarityEngine:
         self,
         candidate: CandidateText,
         scope: ComparisonScope,
-        thresholds: Thresholds,
+        scale: Scale,
         comparison: Comparison,
     ) -> Comparison:
         generation = self._index.generation()
@@ -239,28 +238,28 @@ class SimilarityEngine:
             candidate.vector,
             self._index,
             self._embedder,
-            thresholds,
+            scale,
             within=documents,
             names=pages,
             known=set(map(normal_form, comparison.texts)),
         )
 
     def _fields_in(
-        self, candidate: CandidateText, scope: ComparisonScope, thresholds: Thresholds
+        self, candidate: CandidateText, scope: ComparisonScope, scale: Scale
     ) -> list[SimilarityMatch]:
         fields, rows = self._known().fields, self._index.generation().snapshot.row_of
         values = fields.of(scope.entity) if scope.entity else fields.near(candidate.text)
         return [
             field
-            for field in self._score(candidate, values, thresholds)
+            for field in self._score(candidate, values, scale)
             if (row := rows.get(field.source_path)) is not None and scope.documents[row]
         ]
 
     def _score(
-        self, candidate: CandidateText, values: Sequence[FieldValue], thresholds: Thresholds
+        self, candidate: CandidateText, values: Sequence[FieldValue], scale: Scale
     ) -> list[SimilarityMatch]:
         vectors = self.vectors.of([value.text for value in values])
-        return score_fields(candidate, values, vectors, self.calibration, thresholds)
+        return score_fields(candidate, values, vectors, scale)
 
     def _notes(self, facts: FactVectors) -> tuple[str, ...]:
         notes = []
@@ -279,11 +278,11 @@ def _count(facts: FactVectors, within: Flags | None) -> int:
 
 
 def _decisive(
-    shown: Sequence[SimilarityMatch], nearest: Sequence[SimilarityMatch], thresholds: Thresholds
+    shown: Sequence[SimilarityMatch], nearest: Sequence[SimilarityMatch], scale: Scale
 ) -> float:
     similar = (match for match in shown if match.is_similar)
     deciding = next(chain(similar, shown, nearest), None)
-    return thresholds.default if deciding is None else deciding.threshold
+    return scale.default if deciding is None else deciding.threshold
 
 
 @dataclass(frozen=True, slots=True)

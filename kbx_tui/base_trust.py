@@ -55,7 +55,6 @@ class TrustRequest:
 
 
 def index_elsewhere(root: Path, settings: Settings) -> TrustRequest | None:
-    """Return the request for an index outside the base."""
     if not settings.index.uri:
         return None
     uri = index_location(root, settings)
@@ -174,7 +173,6 @@ RULES: tuple[Callable[[Path, Settings], TrustRequest | None], ...] = (
 
 
 def refusal(root: Path, requests: Iterable[TrustRequest]) -> NotTrusted:
-    """Return the error for what a base may not do yet."""
     wishes = " and ".join(request.wish for request in requests)
     return NotTrusted(
         f"{root} is not trusted with {wishes}: check where it comes from, then run "
@@ -183,7 +181,6 @@ def refusal(root: Path, requests: Iterable[TrustRequest]) -> NotTrusted:
 
 
 def requests_of(root: Path, settings: Settings) -> tuple[TrustRequest, ...]:
-    """Return everything that the settings of a base ask for and that needs trust."""
     found = (rule(root, settings) for rule in RULES)
     return tuple(request for request in found if request is not None)
 
@@ -192,12 +189,8 @@ LOCK_SECONDS = 10.0
 
 
 class TrustedBase(msgspec.Struct, omit_defaults=True):
-    """What is allowed for one base."""
-
     made_here: bool = False
-    """Whether everything is."""
     granted: dict[str, str] = {}
-    """Value by setting."""
     declined: dict[str, str] = {}
     """What the user declined, and is not asked again."""
 
@@ -207,7 +200,6 @@ class _TrustFile(msgspec.Struct):
 
 
 def trust_file() -> Path:
-    """Return the file that lists trusted bases."""
     return user_state_folder() / "trust.json"
 
 
@@ -239,7 +231,6 @@ def ungranted(root: Path, requests: Iterable[TrustRequest]) -> tuple[TrustReques
 
 
 def is_declined(root: Path, requests: Iterable[TrustRequest]) -> bool:
-    """Return whether the user has declined all these requests before."""
     declined = trusted_bases().get(_key(root), TrustedBase()).declined
     return all(declined.get(request.key) == request.value for request in requests)
 
@@ -266,8 +257,6 @@ def decline(root: Path, requests: Iterable[TrustRequest]) -> None:
 
 
 def trust_made_here(root: Path) -> None:
-    """Trust a base that was made on this machine, whatever its kbx.toml says later."""
-
     def change(base: TrustedBase) -> None:
         base.made_here = True
 
@@ -303,7 +292,6 @@ def _is_demo(root: Path) -> bool:
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    """Keep other processes from changing the file. Raises KbxError when it cannot be locked."""
     folder = user_state_folder()
     lock = FileLock(folder / "trust.lock", timeout=LOCK_SECONDS)
     try:

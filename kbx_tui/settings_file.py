@@ -37,8 +37,6 @@ Section = Any
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """One setting as `kbx config` lists it."""
-
     key: str
     value: Any
     default: Any
@@ -194,7 +192,6 @@ def _explain_unknown_key(
 
 
 def _schema(section: Section) -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each key of a section."""
     (definition,) = msgspec.json.schema(section)["$defs"].values()
     properties: dict[str, dict[str, Any]] = definition["properties"]
     return properties
@@ -243,7 +240,6 @@ def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -
 
 
 def has_section(data: bytes | None, section: str) -> bool:
-    """Return whether the content of a `kbx.toml` has a section. Raises ConfigError."""
     return section in _parse(data)
 
 

@@ -101,14 +101,12 @@ def remove_leaked(folder: Path, name: re.Pattern[str]) -> None:
 
 
 def unreadable(file: Path, reason: object) -> str:
-    """Return the sentence that reports a state file that cannot be used."""
     if isinstance(reason, OSError):
         reason = reason.strerror or reason
     return f"{file} cannot be read ({reason}); it is left out and nothing in it is changed"
 
 
 def invalid_lines(file: Path, count: int, first: str = "") -> str:
-    """Return the sentence that reports lines that cannot be read; `first` says why."""
     lines = "one line" if count == 1 else f"{count:,} lines"
     reason = f" ({first})" if first else ""
     return f"{file}: {lines} cannot be read{reason}; left out, and kept in the file"
@@ -167,11 +165,9 @@ class ReadOnlyPath(_Path):  # type: ignore[misc, valid-type]
 
 
 def is_read_only(path: Path) -> bool:
-    """Return whether a path is in a base that is open for reading only."""
     return isinstance(path, ReadOnlyPath)
 
 
 def require_writable(path: Path) -> None:
-    """Raise ReadOnly for a path in a base that is open for reading only."""
     if is_read_only(path):
         raise ReadOnly("the knowledge base is open for reading only, so nothing is written")

@@ -23,12 +23,10 @@ class CheckReport:
     files: int
     """Files of the index with a digest."""
     rows: int
-    """Rows of all tables."""
     seconds: float
 
 
 def check_base(session: Session, *, read_data: bool) -> CheckReport:
-    """Check a base. `KnowledgeBase` documents it."""
     store, began = session.store(), time.monotonic()
     if not store.exists():
         raise NotFound(f"no index at {store.uri}: run `kbx index` first")

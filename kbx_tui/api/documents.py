@@ -68,7 +68,6 @@ class DocumentView:
 
 
 def unknown_id(document_id: str) -> NotFound:
-    """Return the error for an id or path that names nothing."""
     return NotFound(
         f"nothing here has the id {document_id!r}; ids look like person:alice-chen, and searches "
         "return them"
@@ -81,7 +80,6 @@ class Documents:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._word_matches: tuple[Snapshot, str, Mapping[str, Document]] | None = None
-        """Snapshot, word and documents of the last `containing`."""
         self._names: tuple[Snapshot, NameTable] | None = None
         self._public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
         """Identity of the file and its public text by path, the last used last."""
@@ -165,7 +163,6 @@ class Documents:
         return self._session.snapshot().paths
 
     def titles(self) -> Mapping[str, str]:
-        """Return the title of each document by path."""
         snapshot = self._session.snapshot()
         return dict(zip(snapshot.paths, snapshot.titles, strict=True))
 
@@ -325,7 +322,6 @@ class Documents:
         return complete_last_word(self._session.fresh_index().generation(), query)
 
     def _stored_public_page(self, path: str) -> PublicPage | None:
-        """Return a page as it was published; kept until another version is read."""
         if path not in self._public_pages:
             try:
                 data, content_hash = self._stored_page(path)
@@ -351,7 +347,6 @@ class Documents:
         return data or stored_page(rows[0]), rows[0]["content_hash"]
 
     def _name_table(self) -> NameTable:
-        """Return all names of documents and entities by first word, for one index generation."""
         snapshot = self._session.snapshot()
         if self._names is None or self._names[0] is not snapshot:
             rows = zip(snapshot.paths, snapshot.ids, snapshot.titles, strict=True)
@@ -392,7 +387,6 @@ class Documents:
 
 
 def _is_word(name: str, text: str) -> bool:
-    """Return whether a name appears in a text, not only as a part of a word."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 

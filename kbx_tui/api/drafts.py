@@ -226,7 +226,6 @@ class Drafts:
         return self._session.open_index().generation().entities
 
     def _facts(self, drafts: Sequence[Draft]) -> dict[int, Fact]:
-        """Return the facts that the drafts refer to, by id."""
         ids = [fact_id for draft in drafts if draft.choice for fact_id in draft.choice.fact_ids]
         ids += [draft.stands_for for draft in drafts if draft.stands_for is not None]
         valid_ids = [fact_id for fact_id in ids if 0 < fact_id < ID_LIMIT]  # drafts name any number

@@ -92,7 +92,6 @@ class FileWriter:
         return result(written=True, entry=entry)
 
     def settings(self) -> bytes | None:
-        """Return the content of kbx.toml; None where there is none."""
         return read_file(self._session.root, CONFIG_NAME)
 
     def set_settings(
@@ -160,7 +159,6 @@ class FileWriter:
             self._session.notice(f"saved, but not committed: {problem}")
 
     def undo(self, number: int | None) -> JournalEntry:
-        """Revert a write, by default the last one, as `KnowledgeBase.undo` says."""
         self.finish_interrupted()
         entry = undo(self._session.root, number)
         paths = [change.path for change in entry.changes]
@@ -243,7 +241,6 @@ class FileWriter:
 
 
 def _create(file: Path) -> None:
-    """Create an empty file. Raises WriteFault, also where there is one by now."""
     require_writable(file)
     try:
         file.open("xb").close()

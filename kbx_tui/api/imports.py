@@ -111,7 +111,6 @@ class Imports:
         return tuple(entity for entity in entities.values() if entity.type == "person")
 
     def _imported_ids(self) -> Iterator[str]:
-        """Yield the ids of pages that were imported, from the files themselves."""
         for file in self._pages():
             data = read_page(file.absolute)
             if ID_FIELD.encode() in data:

@@ -197,7 +197,6 @@ class Judgments:
     def _prepare(
         self, preset: str | None, doc_types: Sequence[str], *, fast: bool = False
     ) -> tuple[Tuning, Retrieve]:
-        """Return knobs and retrieval of a preset, with index and model loaded."""
         self._session.ensure_indexed(fast=False)
         request = SearchRequest("", doc_types=doc_types, fast=fast, preset=preset)
         if not fast:
@@ -206,7 +205,6 @@ class Judgments:
         return tuning, lambda query: self._searcher.retrieve(replace(request, query=query))
 
     def _require_document(self, path: str) -> None:
-        """Raise NotFound if a path names no document on disk."""
         session = self._session
         try:
             locate(session.root, path, excluded_files(session.root, session.settings.index))
@@ -260,7 +258,6 @@ class Preferences:
         return count_votes(preferences, both)
 
     def _top_lists(self, preferences: Sequence[Preference], tuning: Tuning) -> dict[str, Paths]:
-        """Return the first results under a tuning by query, of those with a preference."""
         if not preferences:
             return {}
         queries = [preference.query for preference in preferences]

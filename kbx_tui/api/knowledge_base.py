@@ -142,7 +142,6 @@ class KnowledgeBase:
 
     @property
     def read_only(self) -> bool:
-        """Whether the base was opened for reading only."""
         return is_read_only(self.root)
 
     def close(self) -> None:
@@ -665,7 +664,6 @@ class KnowledgeBase:
 
 
 def _search_request(query: str | SearchRequest, options: Mapping[str, Any]) -> SearchRequest:
-    """Return a request for `query`, or the given one with some of its fields replaced."""
     if unknown := sorted(set(options).difference(_SEARCH_OPTIONS)):
         valid = ", ".join(_SEARCH_OPTIONS)
         raise TypeError(f"unknown search option {unknown[0]!r}; valid: {valid}")

@@ -116,7 +116,6 @@ class Links:
         return self._index[1]
 
     def _path(self, name: str) -> str:
-        """Return the path of the document with a path, id, name, file name, title or alias."""
         documents = Documents.of(self._session)
         try:
             path, entity = documents.identify(name)

@@ -238,7 +238,6 @@ class Pages:
         return replace(entity, path=self._new_path(entity.type, entity.name))
 
     def _new_path(self, kind: str, name: str) -> str:
-        """Return the path for a new page, below `memory/` or the base itself."""
         root = self._session.root
         return page_path(kind, name, "" if walked_folder(root) == root else "memory/")
 
@@ -260,7 +259,6 @@ class Pages:
         return tuple(match.known for match in known_matches(check))
 
     def _field_hints(self, entity: Entity, fields: Mapping[str, Value]) -> tuple[str, ...]:
-        """Return a sentence for each field whose current value is similar to the new one."""
         hints = []
         for key, value in fields.items():
             if isinstance(value, str) and value.strip():
@@ -288,7 +286,6 @@ class Pages:
         raise self._gone(fact_id)
 
     def _gone(self, fact_id: int) -> NotFound:
-        """Return an error that says what happened to a fact, as far as the journal knows."""
         verbs = {
             f"memory delete-fact {fact_id}": "was deleted from",
             f"memory edit-fact {fact_id}": "was reworded in",
@@ -312,7 +309,6 @@ def _require_fact(text: str) -> str:
 
 
 def no_fact(fact_id: int) -> NotFound:
-    """Return the error for an id that no fact has."""
     return NotFound(f"no fact has the id {fact_id}; `kbx memory list` shows them")
 
 

@@ -103,7 +103,6 @@ class Queries:
         self._saved.put(saved)
 
     def _versions(self, ranking: Ranking) -> dict[str, str]:
-        """Return the versions of the best documents by path, best first."""
         snapshot = self._session.snapshot()
         paths = [ranking.evidence.paths[row] for row in ranking.best(REMEMBERED).tolist()]
         rows = {path: snapshot.row_of.get(path) for path in paths}
@@ -163,7 +162,6 @@ class WhyNotFinder:
         return replace(answer, changes=tuple(found.values()))
 
     def _filtered(self, ranking: Ranking, request: SearchRequest, path: str, limit: int) -> WhyNot:
-        """Return where a document stands that a filter leaves out. Raises NotFound."""
         snapshot = self._session.snapshot()
         row = snapshot.row_of.get(path)
         if row is None or path in request.hidden:
@@ -217,7 +215,6 @@ class WhyNotFinder:
         limit: int,
         cancelled: Cancelled,
     ) -> Iterator[Change]:
-        """Yield the entities that pass 1 did not find and that bring the document up."""
         snapshot = self._session.snapshot()
         row, present = snapshot.row_of.get(path, -1), {entity.id for entity in evidence.entities}
         numbers = snapshot.links.entities_of(row).tolist()

@@ -28,9 +28,7 @@ class PendingReranking:
     rows: Sequence[int]
     """The documents, as rows of the Evidence."""
     passages: Sequence[str]
-    """What the reranker reads of each."""
     read_ms: float
-    """Milliseconds that reading them took."""
 
     def run(self, cancelled: Callable[[], bool] = lambda: False) -> Evidence:
         """Return the evidence with the scores of these documents beside those it has.
@@ -105,8 +103,6 @@ def try_reranker(reranker: Reranker) -> RerankerTrial:
 
 
 class Rerankers:
-    """The rerankers of a session, each with its model and its recent scores."""
-
     def __init__(self) -> None:
         self._rerankers: dict[tuple[str, Path | None], Reranker] = {}
 

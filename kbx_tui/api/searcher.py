@@ -62,7 +62,6 @@ class Searcher:
         return retriever.retrieve(request, path, top_k)
 
     def ranked(self, request: SearchRequest) -> Ranking:
-        """Return the ranking of a request with its knobs."""
         return rank(self.retrieve(request), request.tuning(self.tuning(request.preset)))
 
     def _configured(self, request: SearchRequest) -> SearchRequest:
@@ -106,7 +105,6 @@ class Searcher:
         return try_reranker(self._reranker(reranker))
 
     def _reranker_name(self, reranker: str | None) -> str:
-        """Return the given reranker; if None, that of kbx.toml. Empty if there is none."""
         return self._session.settings.search.reranker if reranker is None else reranker
 
     def _reranker(self, reranker: str | None) -> Reranker:
@@ -131,7 +129,6 @@ class Searcher:
         return self._search(request, tuning)
 
     def _with_entity_ids(self, request: SearchRequest) -> SearchRequest:
-        """Return the request with ids in place of names of entities. Raises NotFound, Ambiguous."""
         if not (request.pinned or request.muted or request.entities):
             return request
         from kbx_tui.similarity.entity_finder import EntityFinder

@@ -114,13 +114,11 @@ class Session:
         return PublishedIndex(uri, limit=limit, notice=lambda text: self.notice(text))
 
     def notice_once(self, text: str) -> None:
-        """Pass on a notice, unless this session did so before."""
         if text not in self._noticed:
             self._noticed.add(text)
             self.notice(text)
 
     def close(self) -> None:
-        """Release model, tables and caches; the session may be used again."""
         self._close_index()
         self._embedder = None
 
@@ -159,7 +157,6 @@ class Session:
         return Store(self._index_uri, advice=PUBLISH_AGAIN)
 
     def embedder(self) -> Embedder:
-        """Return the model of kbx.toml. Raises EmbeddingError."""
         if self._embedder is None:
             self._embedder = open_embedder(self.settings.embedding.model)
         return self._embedder
@@ -223,7 +220,6 @@ class Session:
         return generation_of(self.store().versions()) if self.is_indexed() else None
 
     def coverage(self) -> Coverage:
-        """Return how many texts can be found by meaning."""
         return read_coverage(self.store())
 
     def outdated_notes(self) -> tuple[str, ...]:
@@ -338,7 +334,6 @@ class Session:
         return rewrite_damaged_files(self.root, store)
 
     def _fetch_again(self, published: PublishedIndex) -> None:
-        """Replace the copy of the published index. Raises StoreFault."""
         self.notice_once(f"the copy of {published.uri} is damaged: fetching it again")
         self._close_index()
         published.fetch_again()
@@ -389,7 +384,6 @@ class Session:
         )
 
     def _require_own_index(self) -> None:
-        """Raise ReadOnly where nothing is written, IndexElsewhere where the index is only read."""
         require_writable(self.root)
         if self.published is not None:
             raise IndexElsewhere(
@@ -428,7 +422,6 @@ class OutdatedNotes:
 
 
 def outdated_notes(newer_files: int, *, entities: bool) -> Iterator[str]:
-    """Yield a note if files changed since they were indexed, and one if `[entities]` did."""
     if newer_files:
         files = format_count(newer_files, "file")
         yield f"{files} changed since the last run; `kbx index` updates the index"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OwnedResult:
-    """A result, and the name of the base that it is of."""
-
     base: str
     result: SearchResult
 
@@ -35,19 +33,15 @@ class OwnedResult:
 
 @dataclass(frozen=True, slots=True)
 class SeveralResponse:
-    """What the bases answered."""
-
     query: str
     results: tuple[OwnedResult, ...]
     """Those of all bases, best first."""
     responses: Mapping[str, SearchResponse]
-    """What each base answered, by its name."""
     notes: tuple[str, ...]
     """Sentences for the user, each with the name of its base."""
 
 
 Search = Callable[["KnowledgeBase", "SearchRequest"], "SearchResponse"]
-"""Searches one base."""
 
 
 class SeveralBases:
@@ -80,7 +74,6 @@ class SeveralBases:
 
     @property
     def roots(self) -> Mapping[str, Path]:
-        """The root of each base, by its name."""
         return {name: base.root for name, base in self._bases.items()}
 
     def search(
@@ -100,7 +93,6 @@ class SeveralBases:
         return merge(request, answers)
 
     def close(self) -> None:
-        """Release what the bases hold."""
         for base in self._bases.values():
             base.close()
 

@@ -23,8 +23,6 @@ SAFE_FETCH_SITES = frozenset(("same-origin", "none"))
 
 @dataclass(frozen=True, slots=True)
 class HostRules:
-    """The hosts under which a server is reached."""
-
     scheme: str
     """`http` or `https`, as the browser sees it."""
     names: frozenset[str]

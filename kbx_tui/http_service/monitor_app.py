@@ -140,13 +140,10 @@ class ServiceMetrics(Observer):
         self._registry.register(_StateCollector(state))
 
     def text(self) -> bytes:
-        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
 
 
 class _StateCollector(Collector):
-    """Reads the state of a server."""
-
     def __init__(self, state: ServiceState) -> None:
         self._state = state
 

@@ -21,8 +21,6 @@ from kbx_tui.user_files import logger
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """The index that a process has open."""
-
     generation: int
     pages: int
     chunks: int
@@ -77,7 +75,6 @@ class ServiceState:
                 self.indices[process] = IndexState(**fields)
 
     def forget(self, process: str) -> None:
-        """Note that a process has ended."""
         self.indices.pop(process, None)
         self.load.pop(process, None)
 

@@ -116,7 +116,6 @@ _UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
 
 
 def read_contacts(file: SourceFile) -> Imported:
-    """Return the people of a vCard file. Raises ValueError with a reason."""
     text = text_of_file(file)
     if "BEGIN:VCARD" not in text.upper():
         raise ValueError("it does not hold a VCARD")

@@ -13,13 +13,11 @@ TITLE_LENGTH = 60
 
 
 def is_chatgpt(data: object) -> bool:
-    """Return whether JSON is a list of ChatGPT's conversations."""
     chats = objects_in(data)
     return bool(chats) and all(isinstance(chat.get("mapping"), dict) for chat in chats)
 
 
 def is_claude(data: object) -> bool:
-    """Return whether JSON is a list of Claude's conversations."""
     chats = objects_in(data)
     return bool(chats) and all(isinstance(chat.get("chat_messages"), list) for chat in chats)
 
@@ -35,7 +33,6 @@ def read_chatgpt(data: object) -> list[ImportedDocument]:
 
 
 def read_claude(data: object) -> list[ImportedDocument]:
-    """Return the conversations that have a message."""
     documents = []
     for chat in objects_in(data):
         messages = [_claude_message(message) for message in objects_in(chat["chat_messages"])]

@@ -19,8 +19,6 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file to import."""
-
     path: str
     """Relative to the folder or archive it was read from, with `/`; the name of a single file."""
     data: bytes
@@ -29,12 +27,10 @@ class SourceFile:
 
     @property
     def name(self) -> str:
-        """The file name."""
         return PurePosixPath(self.path).name
 
     @property
     def stem(self) -> str:
-        """The file name without its last suffix."""
         return PurePosixPath(self.path).stem
 
     @property
@@ -45,8 +41,6 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class ImportedDocument:
-    """One meeting, note or person of another program."""
-
     import_id: str
     """`format:id`, the same each time the document is imported."""
     kind: DocumentKind
@@ -76,8 +70,6 @@ class ImportedPage:
 
 @dataclass(frozen=True, slots=True)
 class ImportProblem:
-    """Why a file, or a part of it, was not imported."""
-
     path: str
     reason: str
     """One sentence without a final full stop."""
@@ -85,8 +77,6 @@ class ImportProblem:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Everything read from a group of files."""
-
     documents: tuple[ImportedDocument | ImportedPage, ...] = ()
     problems: tuple[ImportProblem, ...] = ()
 

@@ -28,7 +28,6 @@ def text_of_file(file: SourceFile) -> str:
 
 
 def json_of_file(file: SourceFile) -> Any:
-    """Return the JSON of a file. Raises ValueError with a reason."""
     try:
         return json.loads(text_of_file(file))
     except RecursionError as error:

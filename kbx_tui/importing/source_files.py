@@ -22,11 +22,8 @@ from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
 
 FILE_LIMIT = 256 * 1024 * 1024
-"""Bytes of the largest single file."""
 TOTAL_LIMIT = 1024 * 1024 * 1024
-"""Bytes of all files of one source."""
 COUNT_LIMIT = 100_000
-"""Files of one source."""
 RATIO_LIMIT = 200
 """Bytes that one byte of a compressed file may become; text reaches about 20."""
 RATIO_FREE = 10 * 1024 * 1024
@@ -119,7 +116,6 @@ def _refused(name: str, reason: str) -> ConfigError:
 
 
 def _read_folder(folder: Path, problems: list[ImportProblem]) -> list[SourceFile]:
-    """Return the readable files of a folder; add the others to `problems`."""
     files: list[SourceFile] = []
     total = 0
     for path in _walk(folder):

@@ -37,7 +37,6 @@ _TAG = re.compile(r"<[^<>]*>")  # without `<`, which takes quadratic time where 
 
 
 def read_vtt(file: SourceFile) -> list[ImportedDocument]:
-    """Return the transcript of a WebVTT file. Raises ValueError with a reason."""
     text = text_of_file(file)
     if not text.lstrip().startswith("WEBVTT"):
         raise ValueError("it does not begin with WEBVTT")
@@ -50,7 +49,6 @@ def read_vtt(file: SourceFile) -> list[ImportedDocument]:
 
 
 def read_srt(file: SourceFile) -> list[ImportedDocument]:
-    """Return the transcript of a SubRip file. Raises ValueError with a reason."""
     try:
         subtitles = list(srt.parse(text_of_file(file), ignore_errors=False))
     except (srt.SRTParseError, OverflowError) as error:  # a time of too many digits
@@ -113,7 +111,6 @@ def looks_like_otter(text: str) -> bool:
 
 
 def read_otter(file: SourceFile) -> list[ImportedDocument]:
-    """Return the transcript. Raises ValueError with a reason."""
     lines = text_of_file(file).split("\n")
     spoken = (line for line in lines if not line.startswith("Transcribed by "))
     before, turns = split_transcript(spoken, _TURN)
@@ -175,7 +172,6 @@ def is_fathom_json(data: object) -> bool:
 
 
 def read_fathom_text(file: SourceFile) -> list[ImportedDocument]:
-    """Return the transcript of a text file. Raises ValueError with a reason."""
     before, turns = split_transcript(text_of_file(file).split("\n"), _FATHOM_TURN)
     if not turns:
         raise ValueError("it has no lines such as `0:12 - Alice Chen`")
@@ -200,7 +196,6 @@ def read_fathom_text(file: SourceFile) -> list[ImportedDocument]:
 
 
 def read_fathom_json(data: object) -> list[ImportedDocument]:
-    """Return the meetings of the API's JSON."""
     return [_fathom_document(meeting) for meeting in _fathom_meetings(data)]
 
 
@@ -259,7 +254,6 @@ _ID_KEYS = ("granola_id", "granola-id", "doc_id")
 
 
 def is_granola_json(data: object) -> bool:
-    """Return whether JSON holds notes of Granola."""
     notes, _ = _granola_notes(data)
     return bool(notes) and any(
         {"notes_markdown", "notes_plain", "summary_markdown", "summary_text"} & note.keys()
@@ -274,7 +268,6 @@ def is_granola_markdown(file: SourceFile) -> bool:
 
 
 def read_granola_markdown(file: SourceFile) -> list[ImportedDocument]:
-    """Return the note of one page."""
     page = parse_document(file.path, file.data)
     note_id = next(filter(None, (text_of(page.frontmatter.get(key)) for key in _ID_KEYS)))
     date = page.date or local_date(text_of(page.frontmatter.get("created_at")))

@@ -53,7 +53,6 @@ def app_command(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int)
 
 
 def fork_command(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int) -> list[str]:
-    """Return the command line of a fork server for such processes, for `fork_server`."""
     command = [sys.executable, "-P", "-m", "kbx_tui.tui.visitor.fork_server"]
     arguments = _arguments(bases, allow_writes=allow_writes, memory_bytes=memory_bytes)
     return [*command, SOCKET, *arguments]
@@ -117,7 +116,6 @@ class AppProcess:
         await self._send(encode_packet(DATA, text.encode("utf-8", "replace")))
 
     async def tell(self, message: dict[str, Any]) -> None:
-        """Send a message."""
         await self._send(encode_message(message))
 
     async def end(self) -> None:
@@ -134,7 +132,6 @@ class AppProcess:
         return code
 
     async def last_errors(self) -> str:
-        """Return the end of what the process printed on stderr, after it has ended."""
         with suppress(TimeoutError):  # a process that it started may still have it
             return await asyncio.wait_for(self._errors, ERROR_SECONDS)
         return ""
@@ -146,7 +143,6 @@ class AppProcess:
             await self._process.stdin.drain()
 
     async def _read_errors(self) -> str:
-        """Read what the process prints on stderr; return the end of it."""
         assert self._process.stderr is not None
         last = b""
         while block := await self._process.stderr.read(ERROR_BYTES):
@@ -161,8 +157,6 @@ PAYLOAD_BYTES = 16_000_000
 
 
 class Packet(NamedTuple):
-    """One packet of a process."""
-
     kind: bytes
     payload: bytes
 
@@ -172,12 +166,10 @@ class BrokenPacket(Exception):
 
 
 def encode_packet(kind: bytes, payload: bytes) -> bytes:
-    """Return the bytes of one packet."""
     return b"%b%b%b" % (kind, len(payload).to_bytes(4, "big"), payload)
 
 
 def encode_message(message: dict[str, Any]) -> bytes:
-    """Return the bytes of a packet with a message."""
     return encode_packet(MESSAGE, json.dumps(message).encode())
 
 
@@ -224,15 +216,12 @@ class ForkedProcess:
         self.stdout, self.stdin = terminal
 
     def terminate(self) -> None:
-        """Ask it to end. Raises ProcessLookupError if it has ended."""
         self._send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it. Raises ProcessLookupError if it has ended."""
         self._send_signal(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """Return the exit code."""
         return await asyncio.shield(self._ended)
 
     def _send_signal(self, number: signal.Signals) -> None:
@@ -292,7 +281,6 @@ class ForkServer:
         return AppProcess(ForkedProcess(pid, ended, terminal, errors))
 
     async def end(self) -> None:
-        """End the fork server."""
         self._reading.cancel()
         with suppress(ProcessLookupError):
             self._process.kill()
@@ -300,7 +288,6 @@ class ForkServer:
         self._control.close()
 
     async def _read(self) -> None:
-        """Receive what the fork server reports, until it ends."""
         loop = asyncio.get_running_loop()
         with suppress(OSError):
             while message := await loop.sock_recv(self._control, MESSAGE_BYTES):
@@ -326,7 +313,6 @@ class ForkServer:
         )
 
     async def _last_errors(self) -> str:
-        """Return the end of what the fork server printed on stderr, after it has ended."""
         assert self._process.stderr is not None
         with suppress(TimeoutError):
             errors = await asyncio.wait_for(self._process.stderr.read(), ERROR_SECONDS)

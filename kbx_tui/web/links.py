@@ -45,7 +45,6 @@ class Visitors:
         """When the cookie of a visitor expires, by the digest of its value."""
 
     def new_token(self) -> str:
-        """Return a token for one new link."""
         token = secrets.token_urlsafe(32)
         self._links[_digest(token)] = self._clock() + self._link_seconds
         return token
@@ -132,7 +131,6 @@ def ask_for_link(port: int, host: str | None = None) -> str:
 
 
 def _ask(folder: PrivateFolder, name: str) -> str:
-    """Return what the server behind a socket answers; empty if none does."""
     link = b""
     with socket.socket(socket.AF_UNIX) as asked, suppress(OSError):
         if not _is_ours(folder, name):
@@ -158,7 +156,6 @@ class PrivateFolder:
     descriptor: int
 
     def names(self) -> list[str]:
-        """Return the names of the files in it, in order. Raises OSError."""
         with os.scandir(self.descriptor) as entries:
             return sorted(entry.name for entry in entries)
 

@@ -38,7 +38,6 @@ class Listening:
 
     @property
     def address(self) -> str:
-        """The numeric address."""
         return str(self.socket.getsockname()[0])
 
     @property

@@ -48,7 +48,6 @@ class Opening:
 
 
 def parse_message(text: str) -> tuple[str, Any]:
-    """Return type and value of a message. Raises BadMessage."""
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -62,7 +61,6 @@ def parse_message(text: str) -> tuple[str, Any]:
 
 
 def parse_opening(text: str) -> Opening:
-    """Return the first message of a page. Raises BadMessage."""
     match parse_message(text):
         case ("open", {"width": width, "height": height, **rest}):
             session, scheme, query = rest.get("session"), rest.get("scheme"), rest.get("query")
@@ -121,7 +119,6 @@ def message_for_page(payload: bytes) -> list[Any] | None:
 
 
 def encode_for_page(kind: str, **fields: Any) -> str:
-    """Return the text frame of a message to the page."""
     return json.dumps([kind, fields])
 
 

@@ -34,18 +34,14 @@ from kbx_tui.web.web_app import WebApp
 
 @dataclass
 class WebServer:
-    """A server of the app."""
-
     listening: Listening
     command: Sequence[str]
-    """Starts a process of the app."""
     limits: Limits = field(default_factory=Limits)
     followers: Sequence[Sequence[str]] = ()
     """Start the processes that keep the indices up to date."""
     fork_command: Sequence[str] = ()
     """Starts a fork server for processes of the app; empty to start each with `command`."""
     monitor: MonitorPort | None = None
-    """Where health and metrics are served, if at all."""
 
     def __post_init__(self) -> None:
         self.visitors = Visitors(self.limits.link_seconds, self.limits.visitor_seconds)
@@ -112,7 +108,6 @@ class WebServer:
                 self._loop.call_soon_threadsafe(function)
 
     def _pids(self) -> dict[str, list[int]]:
-        """Return the processes that run, by what they do."""
         pids = {"server": [os.getpid()], **{name: [pid] for name, pid in self._indexers.items()}}
         if self._forks is not None:
             pids["fork server"] = [self._forks.pid]
@@ -176,7 +171,6 @@ class _Follower:
         self._watching = asyncio.create_task(self._watch())
 
     async def end(self) -> None:
-        """End the process, and start no other."""
         self._watching.cancel()
         await end_process(self._process, END_SECONDS)
 
@@ -201,7 +195,6 @@ class _Follower:
             self._state.observer.restarted()
 
     async def _read_reports(self) -> None:
-        """Note what the process reports, until it ends."""
         assert self._process.stdout is not None
         try:
             async for line in self._process.stdout:

@@ -56,7 +56,6 @@ class WebApp:
         guard: ConnectionGuard,
         state: ServiceState,
     ) -> None:
-        """Requests are counted by the observer of `state`."""
         self._rules, self._path = listening.rules, listening.path
         self._visitors, self._registry, self._limits = visitors, registry, limits
         self._guard, self._state = guard, state
@@ -66,7 +65,6 @@ class WebApp:
         """A name of its own: browsers send the cookies of one port to all others of the host."""
 
     def application(self) -> web.Application:
-        """Return the application for aiohttp."""
         app = web.Application(middlewares=[self._checked], client_max_size=TOKEN_BYTES)
         app.on_response_prepare.append(_set_headers)
         app.router.add_get(f"{self._path}/", self._page)
@@ -155,7 +153,6 @@ class WebApp:
         return web.Response(body=body, content_type=file.content_type, headers=headers)
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        """Connect a page with a session: the one that it had, or a new one."""
         visitor = self._visitor(request)
         if visitor is None:
             return _sentence(401, "this browser needs a link: `kbx web --new-link` prints one")
@@ -225,14 +222,11 @@ TYPES = {
     "svg": "image/svg+xml",
     "woff2": "font/woff2",
 }
-"""Kinds of files that are served, by suffix."""
 COMPRESSED = frozenset(("css", "js", "mjs"))
 
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """One file that the server can send."""
-
     body: bytes
     compressed: bytes | None
     """The same with gzip, for what becomes smaller."""
@@ -241,7 +235,6 @@ class PageFile:
 
 
 def read_page_files() -> dict[str, PageFile]:
-    """Return the files of the page by name."""
     folder = files("kbx_tui.web").joinpath("page")
     return {
         file.name: _read(file)

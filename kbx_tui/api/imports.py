@@ -9,7 +9,7 @@ from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
 from kbx_tui.editing.file_change import read_file
 from kbx_tui.errors import ConfigError
-from kbx_tui.importing.import_formats import read_documents
+from kbx_tui.importing.import_formats import read_documents, read_source
 from kbx_tui.importing.import_planning import (
     ID_FIELD,
     Answer,
@@ -21,7 +21,6 @@ from kbx_tui.importing.import_planning import (
 )
 from kbx_tui.importing.imported_document import Format, Imported, ImportProblem
 from kbx_tui.importing.okf import OkfExport, write_okf
-from kbx_tui.importing.source_files import read_source
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import text_of

@@ -48,15 +48,13 @@ if TYPE_CHECKING:
     from kbx_tui.api.entities import Entities
     from kbx_tui.api.file_writer import FileWriter
     from kbx_tui.api.imports import Imports
-    from kbx_tui.api.judgments import Judgments, Preferences
+    from kbx_tui.api.judgments import Judgments, Preferences, Tuner
     from kbx_tui.api.links import Links
     from kbx_tui.api.pages import Pages
     from kbx_tui.api.publishing import Publication
     from kbx_tui.api.queries import Queries
-    from kbx_tui.api.reranking import PendingReranking, RerankerTrial
-    from kbx_tui.api.searcher import Searcher
+    from kbx_tui.api.searcher import PendingReranking, RerankerTrial, Searcher
     from kbx_tui.api.similarity import Similarity
-    from kbx_tui.api.tuner import Tuner
     from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.drafting.records import Written
     from kbx_tui.editing.journal import JournalEntry
@@ -221,7 +219,7 @@ class KnowledgeBase:
     @cached_property
     def tuner(self) -> Tuner:
         """The knobs of searches: chosen by judged queries, observed on past ones, and written."""
-        from kbx_tui.api.tuner import Tuner
+        from kbx_tui.api.judgments import Tuner
 
         return Tuner(self._session)
 

@@ -16,8 +16,9 @@ from kbx_tui.importing.imported_document import (
     ImportedDocument,
     ImportProblem,
     SourceFile,
+    content_id,
+    text_of_file,
 )
-from kbx_tui.importing.reading_help import content_id, text_of_file
 from kbx_tui.knowledge.fields import EMAIL
 from kbx_tui.knowledge.records import Attendee
 

@@ -1,29 +1,34 @@
-"""Which format a group of files has, and the documents in it."""
+"""Reads the files to import (single ones, folders and zip archives, within fixed limits), and the
+documents in them, whatever their format.
+
+An archive is read in memory and nothing of it is written. One that could write elsewhere, holds
+links or expands beyond the limits is refused as a whole: it is not an export of any program.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import io
+import os
+import stat
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from pathlib import Path, PurePosixPath
 
-from kbx_tui.errors import ConfigError
+from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.importing.calendars_contacts import read_calendar, read_contacts
-from kbx_tui.importing.chat_exports import is_chatgpt, is_claude, read_chatgpt, read_claude
-from kbx_tui.importing.imported_document import (
-    FORMATS,
-    Format,
-    Imported,
-    ImportedDocument,
-    ImportProblem,
-    SourceFile,
-)
-from kbx_tui.importing.note_apps import is_logseq, is_notion, read_logseq, read_notion
-from kbx_tui.importing.okf import is_okf, read_okf
-from kbx_tui.importing.reading_help import json_of_file, text_of_file
-from kbx_tui.importing.transcripts import (
+from kbx_tui.importing.conversations import (
+    is_chatgpt,
+    is_claude,
     is_fathom_json,
     is_granola_json,
     is_granola_markdown,
     looks_like_fathom,
     looks_like_otter,
+    read_chatgpt,
+    read_claude,
     read_fathom_json,
     read_fathom_text,
     read_granola_json,
@@ -32,6 +37,161 @@ from kbx_tui.importing.transcripts import (
     read_srt,
     read_vtt,
 )
+from kbx_tui.importing.imported_document import (
+    FORMATS,
+    Format,
+    Imported,
+    ImportedDocument,
+    ImportProblem,
+    SourceFile,
+    json_of_file,
+    text_of_file,
+)
+from kbx_tui.importing.note_apps import is_logseq, is_notion, read_logseq, read_notion
+from kbx_tui.importing.okf import is_okf, read_okf
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.state_file import read_regular_file
+
+FILE_LIMIT = 256 * 1024 * 1024
+TOTAL_LIMIT = 1024 * 1024 * 1024
+COUNT_LIMIT = 100_000
+RATIO_LIMIT = 200
+"""Bytes that one byte of a compressed file may become; text reaches about 20."""
+RATIO_FREE = 10 * 1024 * 1024
+"""Bytes below which the ratio does not matter."""
+
+READ_SUFFIXES = frozenset(
+    {".vtt", ".srt", ".txt", ".json", ".md", ".markdown", ".csv", ".ics", ".vcf", ".edn"}
+)
+
+
+def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProblem, ...]]:
+    """Return the files of a file, folder or zip archive, sorted by path, and those not readable.
+
+    Raises NotFound, and ConfigError for a source that is too large or an archive that is refused.
+    """
+    if not os.path.lexists(source):
+        raise NotFound(f"{source} does not exist; give a file or folder to import")
+    problems: list[ImportProblem] = []
+    try:
+        if source.is_dir():
+            files = _read_folder(source, problems)
+        elif source.suffix.lower() == ".zip":
+            files = read_archive(str(source), read_regular_file(source, limit=TOTAL_LIMIT))
+        else:
+            files = [_read_file(source, source.name)]
+    except OSError as error:
+        raise ConfigError(f"{source} cannot be read: {error.strerror or error}") from error
+    return tuple(sorted(files, key=lambda file: file.path)), tuple(problems)
+
+
+def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[SourceFile]:
+    """Return the readable files of a zip archive, and those of archives in it.
+
+    Raises ConfigError for an archive that is damaged, encrypted or refused.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            _check_entries(name, entries)
+            files: list[SourceFile] = []
+            total = 0
+            for entry in entries:
+                path = PurePosixPath(entry.filename)
+                suffix, added = path.suffix.lower(), list[SourceFile]()
+                if suffix == ".zip" and not nested:  # Notion splits large exports
+                    added = read_archive(entry.filename, archive.read(entry), nested=True)
+                elif suffix in READ_SUFFIXES and not _is_hidden(entry.filename):
+                    plain_path = _plain_path(path.as_posix())
+                    added = [SourceFile(plain_path, archive.read(entry), _date_of(entry))]
+                files += added
+                total += sum(len(file.data) for file in added)
+                if total > TOTAL_LIMIT:
+                    raise _refused(name, "its files are too large together")
+                if len(files) > COUNT_LIMIT:
+                    raise _refused(name, f"it holds more than {COUNT_LIMIT:,} files")
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
+        raise ConfigError(f"{name} is not a readable zip archive: {error}") from error
+    return files
+
+
+def _date_of(entry: zipfile.ZipInfo) -> str:
+    """Return the ISO date of an entry; empty where the program that packed it stored none."""
+    try:
+        return date(*entry.date_time[:3]).isoformat()
+    except ValueError:
+        return ""
+
+
+def _check_entries(name: str, entries: list[zipfile.ZipInfo]) -> None:
+    if len(entries) > COUNT_LIMIT:
+        raise _refused(name, f"it holds more than {COUNT_LIMIT:,} files")
+    if sum(entry.file_size for entry in entries) > TOTAL_LIMIT:
+        raise _refused(name, f"it expands to more than {TOTAL_LIMIT // 1024**2:,} MB")
+    for entry in entries:
+        path = PurePosixPath(entry.filename)
+        if path.is_absolute() or ".." in path.parts or "\\" in entry.orig_filename:
+            raise _refused(name, f"{entry.filename!r} would lie outside it")
+        if path.parts and path.parts[0].endswith(":"):
+            raise _refused(name, f"{entry.filename!r} would lie outside it")
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise _refused(name, f"{entry.filename!r} is a link")
+        if entry.flag_bits & 1:
+            raise ConfigError(f"{name} is encrypted; unpack it and import the folder")
+        if entry.file_size > max(RATIO_FREE, RATIO_LIMIT * entry.compress_size):
+            raise _refused(name, f"{entry.filename!r} expands to {entry.file_size:,} bytes")
+
+
+def _refused(name: str, reason: str) -> ConfigError:
+    return ConfigError(f"{name} is refused: {reason}; nothing was imported")
+
+
+def _read_folder(folder: Path, problems: list[ImportProblem]) -> list[SourceFile]:
+    files: list[SourceFile] = []
+    total = 0
+    for path in _walk(folder):
+        name = path.relative_to(folder).as_posix()
+        try:
+            file = _read_file(path, name)
+        except OSError as error:
+            reason = f"it cannot be read: {error.strerror or error}"
+            problems.append(ImportProblem(_plain_path(name), reason))
+            continue
+        total += len(file.data)
+        if len(files) >= COUNT_LIMIT or total > TOTAL_LIMIT:
+            raise ConfigError(
+                f"{folder} holds more than {COUNT_LIMIT:,} files or "
+                f"{TOTAL_LIMIT // 1024**2:,} MB; import its folders one by one"
+            )
+        files.append(file)
+    return files
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the readable files below a folder. Links are not followed."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(place, name)
+            is_read = path.suffix.lower() in READ_SUFFIXES and not name.startswith(".")
+            if is_read and path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _read_file(file: Path, path: str) -> SourceFile:
+    data = read_regular_file(file, limit=FILE_LIMIT, follow_links=True)
+    modified = date.fromtimestamp(file.stat().st_mtime).isoformat()
+    return SourceFile(_plain_path(path), data, modified)
+
+
+def _plain_path(path: str) -> str:
+    """Return a path as a base names its files: in NFC, which macOS does not pack."""
+    return unicodedata.normalize("NFC", replace_surrogates(path))
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(path).parts)
+
 
 _TREES: tuple[tuple[Format, Callable[[Sequence[SourceFile]], bool]], ...] = (
     ("logseq", is_logseq),
@@ -59,7 +219,7 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
         return read_okf(files)
     imported = Imported()
     for file in files:
-        imported += _read_file(file, form)
+        imported += _documents_in(file, form)
     if not imported.documents and not imported.problems:
         raise ConfigError(
             f"{files[0].path} holds nothing of a known format ({', '.join(FORMATS)}); "
@@ -68,7 +228,7 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
     return imported
 
 
-def _read_file(file: SourceFile, form: Format | None) -> Imported:
+def _documents_in(file: SourceFile, form: Format | None) -> Imported:
     try:
         return _read(file, form or _SUFFIXES.get(file.suffix))
     except ValueError as error:

@@ -16,8 +16,8 @@ from kbx_tui.importing.imported_document import (
     ImportedDocument,
     ImportProblem,
     SourceFile,
+    text_of_file,
 )
-from kbx_tui.importing.reading_help import text_of_file
 from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.inline import is_in_table, wikilink

@@ -136,7 +136,7 @@ def command(
     from kbx_tui.http_service.monitor import listen_for_monitoring
     from kbx_tui.web.app_process import app_command, fork_command
     from kbx_tui.web.browser_session import MB, Limits
-    from kbx_tui.web.listening import listen
+    from kbx_tui.web.links import listen
     from kbx_tui.web.serving import WebServer, follower_command
 
     bases = _bases(paths)

@@ -14,7 +14,7 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.documents import Documents, DocumentView
 from kbx_tui.api.drafts import Drafts
 from kbx_tui.api.entities import Entities
-from kbx_tui.api.reranking import PendingReranking
+from kbx_tui.api.searcher import PendingReranking
 from kbx_tui.api.session import Notice, Session
 from kbx_tui.drafting.drafts import Draft
 from kbx_tui.drafting.records import Applied, DraftCheck, Plan

@@ -17,7 +17,6 @@ from kbx_tui.importing.imported_document import (
     ImportProblem,
     SourceFile,
     content_id,
-    text_of_file,
 )
 from kbx_tui.knowledge.fields import EMAIL
 from kbx_tui.knowledge.records import Attendee
@@ -27,7 +26,7 @@ _NO_PEOPLE = ("RESOURCE", "ROOM")
 
 def read_calendar(file: SourceFile) -> Imported:
     """Return the events of a calendar file; a repeated one counts once. Raises ValueError."""
-    text = text_of_file(file)
+    text = file.text
     if "BEGIN:VCALENDAR" not in text:
         raise ValueError("it does not hold a VCALENDAR")
     documents: dict[str, ImportedDocument] = {}
@@ -117,7 +116,7 @@ _UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
 
 
 def read_contacts(file: SourceFile) -> Imported:
-    text = text_of_file(file)
+    text = file.text
     if "BEGIN:VCARD" not in text.upper():
         raise ValueError("it does not hold a VCARD")
     documents, problems = [], []

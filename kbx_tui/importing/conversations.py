@@ -7,57 +7,213 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from itertools import groupby
 from typing import Any
 
 import srt
 import webvtt
 from webvtt.errors import MalformedCaptionError, MalformedFileError
 
-from kbx_tui.importing.imported_document import (
-    ImportedDocument,
-    SourceFile,
-    Turn,
-    content_id,
-    date_in_name,
-    local_date,
-    objects_in,
-    speakers,
-    speech,
-    split_transcript,
-    spoken_by,
-    text_in,
-    text_of_file,
-    title_in_name,
-)
+from kbx_tui.importing.imported_document import Format, ImportedDocument, SourceFile, content_id
 from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.fields import attendees_of, text_of
 from kbx_tui.knowledge.reading import parse_document, read_frontmatter
 from kbx_tui.knowledge.records import Attendee
 
+Turn = tuple[str, str]
+"""Speaker, empty if unknown, and what they said."""
+
+
+def read_conversations(file: SourceFile, form: Format | None) -> list[ImportedDocument]:
+    """Return the conversations of a file; none if its format is not known.
+
+    Raises ValueError if it cannot be read, or does not have the format that is given.
+    """
+    is_page = file.suffix in (".md", ".markdown")
+    if form == "vtt" or (form is None and file.suffix == ".vtt"):
+        return [_read_vtt(file)]
+    if form == "srt" or (form is None and file.suffix == ".srt"):
+        return [_read_srt(file)]
+    if file.suffix == ".json":
+        return _read_json(file, form)
+    if is_page and form in (None, "granola") and _granola_id(read_frontmatter(file.text).values):
+        return [_read_granola_page(file)]
+    if is_page or file.suffix == ".txt" or form in ("otter", "fathom"):
+        if form == "fathom" or (form is None and _has_line(file, _FATHOM_TURN)):
+            return [_read_fathom_text(file)]
+        if form == "otter" or (form is None and _has_line(file, _OTTER_TURN)):
+            return [_read_otter(file)]
+    elif file.suffix == ".csv":
+        return []
+    if form is not None:
+        raise ValueError(f"it is not in the format {form}")
+    return []
+
+
+def _has_line(file: SourceFile, pattern: re.Pattern[str]) -> bool:
+    return any(map(pattern.match, file.text.split("\n")[:400]))
+
+
+def _read_json(file: SourceFile, form: Format | None) -> list[ImportedDocument]:
+    try:
+        data = json.loads(file.text)
+    except RecursionError as error:
+        raise ValueError("its JSON is nested too deeply") from error
+    except ValueError as error:
+        raise ValueError(f"it is not JSON: {error}") from error
+    records = _objects_in(data)
+    if records and all(isinstance(chat.get("mapping"), dict) for chat in records):
+        return [note for chat in records for note in _chatgpt_note(chat)]
+    if records and all(isinstance(chat.get("chat_messages"), list) for chat in records):
+        return [note for chat in records for note in _claude_note(chat)]
+    meetings = _objects_in(data["items"] if isinstance(data, dict) and "items" in data else data)
+    if meetings and all("recording_id" in meeting for meeting in meetings):
+        return list(map(_fathom_meeting, meetings))
+    notes, transcripts = _granola_notes(data)
+    if any(_GRANOLA_TEXTS & note.keys() for note in notes):
+        return list(_granola_meetings(file, notes, transcripts))
+    if form is not None or file.name == "conversations.json":
+        raise ValueError(f"it holds no conversations or meetings{f' of {form}' if form else ''}")
+    return []  # settings, users, feedback: beside the conversations of an export
+
+
+def _meeting(
+    import_id: str,
+    file: SourceFile,
+    turns: Sequence[Turn],
+    *,
+    title: str = "",
+    date: str = "",
+    attendees: tuple[Attendee, ...] | None = None,
+    fields: dict[str, Any] | None = None,
+) -> ImportedDocument:
+    """Return a transcript; title and date are by default those in the name of its file."""
+    return ImportedDocument(
+        import_id=import_id,
+        kind="meeting",
+        subtype="transcript",
+        title=title or _title_in_name(file.stem),
+        date=date or _date_in_name(file.path) or file.modified,
+        attendees=_speakers(turns) if attendees is None else attendees,
+        fields=fields or {},
+        body=_speech(turns),
+    )
+
+
+_DIGITAL_DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
+
+
+def _date_in_name(name: str) -> str:
+    """Return the ISO date in a file name, such as that of a recording; empty without one."""
+    for match in _DIGITAL_DATE.finditer(name):
+        try:
+            return date(*map(int, match.groups())).isoformat()
+        except ValueError:
+            continue
+    return ""
+
+
+def _title_in_name(stem: str) -> str:
+    """Return a readable title made from a file name, without dates and times of recordings."""
+    text = re.sub(r"(?i)(\.transcript|[_ ]recording|gmt(?=20\d\d))(?![a-z])", " ", stem)
+    text = _DIGITAL_DATE.sub(" ", text)
+    text = re.sub(r"(?<![\w-])-?\d{6}(?!\d)", " ", text)
+    return re.sub(r"[\s_]+", " ", text).strip(" -_.") or "Meeting"
+
+
+def _local_date(moment: object) -> str:
+    """Return the local date of an ISO time or of seconds since 1970; empty for anything else."""
+    try:
+        if isinstance(moment, int | float) and not isinstance(moment, bool):
+            return datetime.fromtimestamp(moment).date().isoformat()
+        parsed = datetime.fromisoformat(str(moment).strip())
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return (parsed.astimezone() if parsed.tzinfo else parsed).date().isoformat()
+
+
+def _speech(turns: Iterable[Turn]) -> str:
+    """Return turns as paragraphs, `**Speaker:** words`; adjacent ones of a speaker are joined."""
+    paragraphs = []
+    for speaker, group in groupby(turns, key=lambda turn: turn[0]):
+        words = " ".join(" ".join(text.split()) for _, text in group if text.strip())
+        if words:
+            paragraphs.append(f"**{speaker}:** {words}" if speaker else words)
+    return "\n\n".join(paragraphs) + "\n" if paragraphs else ""
+
+
+def _speakers(turns: Iterable[Turn]) -> tuple[Attendee, ...]:
+    """Return the distinct speakers in the order in which they speak."""
+    return tuple(map(Attendee, dict.fromkeys(name for name, _ in turns if name)))
+
+
+def _split_transcript(
+    lines: Iterable[str], heading: re.Pattern[str]
+) -> tuple[list[str], list[Turn]]:
+    """Return the lines before the first turn, and the turns.
+
+    A line that matches `heading`, which has the speaker as its group `name`, begins a turn.
+    """
+    head: list[str] = []
+    turns: list[Turn] = []
+    for line in lines:
+        if match := heading.match(line):
+            turns.append((match["name"].strip(), ""))
+        elif not turns:
+            head.append(line)
+        elif line.strip():
+            name, words = turns[-1]
+            turns[-1] = name, f"{words} {line.strip()}"
+    return head, turns
+
+
+def _text_in(record: object, *keys: str) -> str:
+    """Return the first non-blank text of a JSON object under these keys, else an empty one."""
+    found = (record.get(key) for key in keys) if isinstance(record, dict) else ()
+    return next((text.strip() for text in found if isinstance(text, str) and text.strip()), "")
+
+
+def _objects_in(value: object) -> list[dict[str, Any]]:
+    """Return the objects of a JSON list, or the object itself; anything else gives none."""
+    if isinstance(value, dict):
+        return [value]
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]+)>")
 _TAG = re.compile(r"<[^<>]*>")  # without `<`, which takes quadratic time where none is closed
+_SPEAKER = re.compile(r"^\s*(?:-\s+)?([^\W\d_][\w .,'’()&/-]{0,59}?)\s*:\s+(?=\S)")
 
 
-def read_vtt(file: SourceFile) -> list[ImportedDocument]:
-    text = text_of_file(file)
-    if not text.lstrip().startswith("WEBVTT"):
+def _read_vtt(file: SourceFile) -> ImportedDocument:
+    if not file.text.lstrip().startswith("WEBVTT"):
         raise ValueError("it does not begin with WEBVTT")
     try:
-        captions = webvtt.WebVTT.from_string(text)
+        captions = webvtt.WebVTT.from_string(file.text)
     except (MalformedFileError, MalformedCaptionError) as error:
         raise ValueError(f"it is not valid WebVTT: {error}") from error
-    turns = [turn for caption in captions for turn in _voices(caption.raw_text)]
-    return [_transcript("vtt", file, turns)]
+    return _captioned("vtt", file, [caption.raw_text for caption in captions])
 
 
-def read_srt(file: SourceFile) -> list[ImportedDocument]:
+def _read_srt(file: SourceFile) -> ImportedDocument:
     try:
-        subtitles = list(srt.parse(text_of_file(file), ignore_errors=False))
+        subtitles = list(srt.parse(file.text, ignore_errors=False))
     except (srt.SRTParseError, OverflowError) as error:  # a time of too many digits
         raise ValueError("it is not valid SubRip") from error
-    turns = [turn for subtitle in subtitles for turn in _voices(subtitle.content)]
-    return [_transcript("srt", file, turns)]
+    return _captioned("srt", file, [subtitle.content for subtitle in subtitles])
+
+
+def _captioned(form: str, file: SourceFile, cues: Iterable[str]) -> ImportedDocument:
+    """Return a transcript in which a cue without a speaker is said by the one before it."""
+    turns: list[Turn] = []
+    for name, words in (turn for cue in cues for turn in _voices(cue)):
+        turns.append((name or (turns[-1][0] if turns else ""), words))
+    if not any(words for _, words in turns):
+        raise ValueError("it holds no text")
+    return _meeting(f"{form}:{content_id(file.data)}", file, turns)
 
 
 def _voices(cue: str) -> Iterator[Turn]:
@@ -69,93 +225,55 @@ def _voices(cue: str) -> Iterator[Turn]:
         return
     speaker = ""
     for line in _plain(cue).splitlines():
-        named, words = spoken_by(line)
-        speaker = named or speaker
-        yield speaker, words
+        match = _SPEAKER.match(line)
+        if match and len(match[1].split()) <= 6:
+            speaker, line = match[1].strip(), line[match.end() :]
+        yield speaker, line.strip()
 
 
 def _plain(words: str) -> str:
     return html.unescape(_TAG.sub("", words)).strip()
 
 
-def _transcript(form: str, file: SourceFile, turns: list[Turn]) -> ImportedDocument:
-    turns = _continued(turns)
-    if not any(words for _, words in turns):
-        raise ValueError("it holds no text")
-    return ImportedDocument(
-        import_id=f"{form}:{content_id(file.data)}",
-        kind="meeting",
-        subtype="transcript",
-        title=title_in_name(file.stem),
-        date=date_in_name(file.path) or file.modified,
-        attendees=speakers(turns),
-        body=speech(turns),
-    )
-
-
-def _continued(turns: list[Turn]) -> list[Turn]:
-    """Return turns in which a cue without a speaker is said by the one before it."""
-    continued, speaker = [], ""
-    for name, words in turns:
-        speaker = name or speaker
-        continued.append((speaker, words))
-    return continued
-
-
-_TURN = re.compile(r"^(?P<name>\S[^\n]{0,80}?)[ \t]{1,}(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2})[ \t]*$")
+_OTTER_TURN = re.compile(
+    r"^(?P<name>\S[^\n]{0,80}?)[ \t]{1,}(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2})[ \t]*$"
+)
 _DATED = re.compile(r"(?:\w{3,9}, )?(\w{3,9} \d{1,2}, \d{4})")
 _HEADINGS = ("SUMMARY KEYWORDS", "SPEAKERS", "KEYWORDS")
 
 
-def looks_like_otter(text: str) -> bool:
-    """Return whether a text has the turns of such a transcript: `Name  0:12` on its own line."""
-    lines = text.split("\n")
-    return sum(_TURN.match(line) is not None for line in lines[:400]) >= 1
-
-
-def read_otter(file: SourceFile) -> list[ImportedDocument]:
-    lines = text_of_file(file).split("\n")
-    spoken = (line for line in lines if not line.startswith("Transcribed by "))
-    before, turns = split_transcript(spoken, _TURN)
+def _read_otter(file: SourceFile) -> ImportedDocument:
+    spoken = (line for line in file.text.split("\n") if not line.startswith("Transcribed by "))
+    before, turns = _split_transcript(spoken, _OTTER_TURN)
     if not turns:
         raise ValueError("it has no lines with a speaker and a time, such as `Alice Chen  0:12`")
     head = [line.strip() for line in before]
-    named = _listed(head, "SPEAKERS")
-    said = {attendee.name for attendee in speakers(turns)}
-    attendees = (*(Attendee(name) for name in named if name not in said), *speakers(turns))
+    names = dict.fromkeys(who.name for who in _speakers(turns))
+    listed = [name for name in _listed(head, "SPEAKERS") if name not in names]
     title = next((line for line in head if line and line not in _HEADINGS), "")
-    fields = {"keywords": list(words)} if (words := _listed(head, "SUMMARY KEYWORDS")) else {}
-    return [
-        ImportedDocument(
-            import_id=f"otter:{content_id(file.data)}",
-            kind="meeting",
-            subtype="transcript",
-            title=title if title and not _DATED.match(title) else title_in_name(file.stem),
-            date=_otter_date(head) or date_in_name(file.path) or file.modified,
-            attendees=tuple(who for who in attendees if not who.name.startswith("Unknown")),
-            fields=fields,
-            body=speech(turns),
-        )
-    ]
+    keywords = _listed(head, "SUMMARY KEYWORDS")
+    days = (iso_date(match[1]) for line in head if (match := _DATED.search(line)))
+    return _meeting(
+        f"otter:{content_id(file.data)}",
+        file,
+        turns,
+        title="" if _DATED.match(title) else title,
+        date=next(filter(None, days), ""),
+        attendees=tuple(
+            Attendee(name) for name in (*listed, *names) if not name.startswith("Unknown")
+        ),
+        fields={"keywords": keywords} if keywords else {},
+    )
 
 
-def _listed(head: list[str], heading: str) -> tuple[str, ...]:
+def _listed(head: list[str], heading: str) -> list[str]:
     """Return the entries, separated by commas, on the lines below a heading."""
-    if heading not in head:
-        return ()
     entries: list[str] = []
-    for line in head[head.index(heading) + 1 :]:
+    for line in head[head.index(heading) + 1 :] if heading in head else ():
         if not line or line in _HEADINGS:
             break
         entries += [entry.strip() for entry in line.split(",") if entry.strip()]
-    return tuple(entries)
-
-
-def _otter_date(head: list[str]) -> str:
-    for line in head:
-        if (match := _DATED.search(line)) and (found := iso_date(match[1])):
-            return found
-    return ""
+    return entries
 
 
 _FATHOM_TURN = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}\s+-\s+(?P<name>[^\n(]+)(?:\([^)]*\)\s*)?$")
@@ -163,152 +281,115 @@ _LINK = re.compile(r"https://fathom\.video/\S+")
 _DAY = re.compile(r"\w+ \d{1,2}, \d{4}")
 
 
-def looks_like_fathom(text: str) -> bool:
-    """Return whether a text has the turns of such a transcript: `0:12 - Name (Company)`."""
-    return any(_FATHOM_TURN.match(line) for line in text.split("\n")[:400])
-
-
-def is_fathom_json(data: object) -> bool:
-    """Return whether JSON is one meeting of the API, a list or a page of them."""
-    meetings = _fathom_meetings(data)
-    return bool(meetings) and all("recording_id" in meeting for meeting in meetings)
-
-
-def read_fathom_text(file: SourceFile) -> list[ImportedDocument]:
-    before, turns = split_transcript(text_of_file(file).split("\n"), _FATHOM_TURN)
+def _read_fathom_text(file: SourceFile) -> ImportedDocument:
+    before, turns = _split_transcript(file.text.split("\n"), _FATHOM_TURN)
     if not turns:
         raise ValueError("it has no lines such as `0:12 - Alice Chen`")
     head = [line.strip().lstrip("# ") for line in before if line.strip(" -\t")]
-    title = head[0] if head and not _LINK.search(head[0]) else title_in_name(file.stem)
+    title = head[0] if head and not _LINK.search(head[0]) else _title_in_name(file.stem)
     day, (before_day, _, last) = "", title.rpartition(" - ")
     if before_day and _DAY.fullmatch(last.strip()):
         title, day = before_day.strip(), iso_date(last.strip())
     link = next((found[0] for line in head if (found := _LINK.search(line))), "")
-    return [
-        ImportedDocument(
-            import_id=f"fathom:{content_id(link.encode() or file.data)}",
-            kind="meeting",
-            subtype="transcript",
-            title=title,
-            date=day or date_in_name(file.path) or file.modified,
-            attendees=speakers(turns),
-            fields={"url": link} if link else {},
-            body=speech(turns),
-        )
-    ]
+    return _meeting(
+        f"fathom:{content_id(link.encode() or file.data)}",
+        file,
+        turns,
+        title=title,
+        date=day,
+        fields={"url": link} if link else {},
+    )
 
 
-def read_fathom_json(data: object) -> list[ImportedDocument]:
-    return [_fathom_document(meeting) for meeting in _fathom_meetings(data)]
-
-
-def _fathom_meetings(data: object) -> list[dict[str, Any]]:
-    return objects_in(data["items"] if isinstance(data, dict) and "items" in data else data)
-
-
-def _fathom_document(meeting: dict[str, Any]) -> ImportedDocument:
+def _fathom_meeting(meeting: dict[str, Any]) -> ImportedDocument:
+    """Return a meeting of the JSON of the API."""
     turns: list[Turn] = []
     emails: dict[str, str] = {}
-    for line in objects_in(meeting.get("transcript")):
+    for line in _objects_in(meeting.get("transcript")):
         speaker = line.get("speaker")
-        name = text_in(speaker, "display_name")
-        emails.setdefault(name, text_in(speaker, "matched_calendar_invitee_email"))
-        turns.append((name, text_in(line, "text")))
-    invited = []
-    for person in objects_in(meeting.get("calendar_invitees")):
-        email = text_in(person, "email")
-        invited.append(Attendee(text_in(person, "name") or email, email))
+        name = _text_in(speaker, "display_name")
+        emails.setdefault(name, _text_in(speaker, "matched_calendar_invitee_email"))
+        turns.append((name, _text_in(line, "text")))
+    invited = [
+        Attendee(_text_in(person, "name", "email"), _text_in(person, "email"))
+        for person in _objects_in(meeting.get("calendar_invitees"))
+    ]
     known = {attendee.email for attendee in invited if attendee.email}
     named = {attendee.name for attendee in invited}
     extra = [
-        Attendee(who.name, emails.get(who.name, ""))
-        for who in speakers(turns)
-        if who.name not in named and emails.get(who.name) not in known
+        Attendee(who.name, emails[who.name])
+        for who in _speakers(turns)
+        if who.name not in named and emails[who.name] not in known
     ]
-    link = text_in(meeting, "share_url", "url")
-    summary = text_in(meeting.get("default_summary"), "markdown_formatted")
+    link = _text_in(meeting, "share_url", "url")
+    summary = _text_in(meeting.get("default_summary"), "markdown_formatted")
     return ImportedDocument(
         import_id=f"fathom:{meeting['recording_id']}",
         kind="meeting",
         subtype="transcript" if turns else "summary",
-        title=text_in(meeting, "title", "meeting_title") or f"Meeting {meeting['recording_id']}",
-        date=local_date(
-            text_in(meeting, "scheduled_start_time", "recording_start_time", "created_at")
+        title=_text_in(meeting, "title", "meeting_title") or f"Meeting {meeting['recording_id']}",
+        date=_local_date(
+            _text_in(meeting, "scheduled_start_time", "recording_start_time", "created_at")
         ),
         attendees=tuple(attendee for attendee in (*invited, *extra) if attendee.name),
         fields={"url": link} if link else {},
-        body="\n".join(filter(None, (summary and summary + "\n", _items(meeting), speech(turns)))),
+        body="\n".join(filter(None, (summary and summary + "\n", _items(meeting), _speech(turns)))),
     )
 
 
 def _items(meeting: dict[str, Any]) -> str:
     lines = []
-    for item in objects_in(meeting.get("action_items")):
-        who = text_in(item.get("assignee"), "name")
+    for item in _objects_in(meeting.get("action_items")):
+        who = _text_in(item.get("assignee"), "name")
         mark = "x" if item.get("completed") is True else " "
-        text = " ".join(text_in(item, "description").split())
-        if text:
+        if text := " ".join(_text_in(item, "description").split()):
             lines.append(f"- [{mark}] {who + ': ' if who else ''}{text}")
     return "\n".join(["## Action items", "", *lines, ""]) if lines else ""
 
 
 _SOURCES = {"microphone": "Me", "system": "Others", "speaker": "Others"}
-_ID_KEYS = ("granola_id", "granola-id", "doc_id")
+_GRANOLA_TEXTS = {"notes_markdown", "notes_plain", "summary_markdown", "summary_text"}
 
 
-def is_granola_json(data: object) -> bool:
-    notes, _ = _granola_notes(data)
-    return bool(notes) and any(
-        {"notes_markdown", "notes_plain", "summary_markdown", "summary_text"} & note.keys()
-        for note in notes
+def _granola_id(frontmatter: Mapping[str, Any]) -> str:
+    """Return the id of the note that an exporter of Granola names in a page; empty without one."""
+    ids = (text_of(frontmatter.get(key)) for key in ("granola_id", "granola-id", "doc_id"))
+    return next(filter(None, ids), "")
+
+
+def _read_granola_page(file: SourceFile) -> ImportedDocument:
+    page = parse_document(file.path, file.data)
+    days = (_local_date(text_of(page.frontmatter.get(key))) for key in ("created_at", "created"))
+    return ImportedDocument(
+        import_id=f"granola:{_granola_id(page.frontmatter)}",
+        kind="meeting",
+        subtype="notes",
+        title=page.title,
+        date=page.date or next(filter(None, days), file.modified),
+        attendees=attendees_of(page.frontmatter),
+        body=page.body,
     )
 
 
-def is_granola_markdown(file: SourceFile) -> bool:
-    """Return whether a page was written by an exporter, which names the note's id."""
-    values = read_frontmatter(text_of_file(file)).values
-    return any(text_of(values.get(key)) for key in _ID_KEYS)
-
-
-def read_granola_markdown(file: SourceFile) -> list[ImportedDocument]:
-    page = parse_document(file.path, file.data)
-    note_id = next(filter(None, (text_of(page.frontmatter.get(key)) for key in _ID_KEYS)))
-    date = page.date or local_date(text_of(page.frontmatter.get("created_at")))
-    return [
-        ImportedDocument(
-            import_id=f"granola:{note_id}",
-            kind="meeting",
-            subtype="notes",
-            title=page.title,
-            date=date or local_date(text_of(page.frontmatter.get("created"))) or file.modified,
-            attendees=attendees_of(page.frontmatter),
-            body=page.body,
-        )
-    ]
-
-
-def read_granola_json(file: SourceFile, data: object) -> list[ImportedDocument]:
-    """Return the notes of JSON. Deleted ones and those without text are left out."""
-    notes, transcripts = _granola_notes(data)
-    documents = []
+def _granola_meetings(
+    file: SourceFile, notes: Iterable[dict[str, Any]], transcripts: dict[str, Any]
+) -> Iterator[ImportedDocument]:
+    """Yield the notes. Deleted ones and those without text are left out."""
     for note in notes:
-        turns = _turns(note.get("transcript") or transcripts.get(str(note.get("id"))))
-        text = text_in(note, "notes_markdown", "summary_markdown", "summary_text", "notes_plain")
-        parts = [text + "\n" if text else "", speech(turns)]
-        if note.get("deleted_at") or not any(parts):
-            continue
-        documents.append(
-            ImportedDocument(
-                import_id=f"granola:{note.get('id')}",
-                kind="meeting",
-                subtype="notes" if text else "transcript",
-                title=text_in(note, "title") or title_in_name(file.stem),
-                date=_granola_date(note) or date_in_name(file.path) or file.modified,
-                attendees=tuple(_attendees(note)),
-                body="\n## Transcript\n\n".join(filter(None, parts)),
+        turns = _granola_turns(note.get("transcript") or transcripts.get(note["id"]))
+        text = _text_in(note, "notes_markdown", "summary_markdown", "summary_text", "notes_plain")
+        parts = list(filter(None, (text and text + "\n", _speech(turns))))
+        if parts and not note.get("deleted_at"):
+            meeting = _meeting(
+                f"granola:{note['id']}",
+                file,
+                turns,
+                title=_text_in(note, "title"),
+                date=_granola_date(note),
+                attendees=_granola_attendees(note),
             )
-        )
-    return documents
+            subtype = "notes" if text else "transcript"
+            yield replace(meeting, subtype=subtype, body="\n## Transcript\n\n".join(parts))
 
 
 def _granola_notes(data: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -331,7 +412,7 @@ def _granola_notes(data: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:
                 break
     if isinstance(data, dict) and not _is_note(data):
         data = list(data.values())
-    return [note for note in objects_in(data) if _is_note(note)], transcripts
+    return list(filter(_is_note, _objects_in(data))), transcripts
 
 
 def _is_note(record: dict[str, Any]) -> bool:
@@ -343,142 +424,102 @@ def _granola_date(note: dict[str, Any]) -> str:
     for key in ("calendar_event", "google_calendar_event"):
         event = note.get(key)
         start = event.get("start") if isinstance(event, dict) else None
-        moment = text_in(event, "scheduled_start_time", "start_time") or text_in(
-            start, "dateTime", "date"
-        )
-        if day := local_date(moment):
+        moment = _text_in(event, "scheduled_start_time", "start_time")
+        if day := _local_date(moment or _text_in(start, "dateTime", "date")):
             return day
-    return local_date(text_in(note, "created_at"))
+    return _local_date(_text_in(note, "created_at"))
 
 
-def _attendees(note: dict[str, Any]) -> list[Attendee]:
-    people = note.get("people")
+def _granola_attendees(note: dict[str, Any]) -> tuple[Attendee, ...]:
+    people, event = note.get("people"), note.get("google_calendar_event")
     groups: list[object] = [note.get("attendees")]
     if isinstance(people, dict):
         groups += [people.get("attendees"), people.get("creator")]
     else:
         groups.append(people)
-    event = note.get("google_calendar_event")
     if isinstance(event, dict):
         groups.append(event.get("attendees"))
     attendees: dict[str, Attendee] = {}
-    for person in (person for group in groups for person in objects_in(group)):
-        email = text_in(person, "email")
-        name = text_in(person, "name", "displayName") or _detailed_name(person) or email
+    for person in (person for group in groups for person in _objects_in(group)):
+        email = _text_in(person, "email")
+        name = _text_in(person, "name", "displayName") or _detailed_name(person) or email
         if name:
             attendees.setdefault(email.lower() or name, Attendee(name, email))
-    return list(attendees.values())
+    return tuple(attendees.values())
 
 
 def _detailed_name(person: dict[str, Any]) -> str:
-    details = person.get("details")
-    details = details.get("person") if isinstance(details, dict) else None
-    name = details.get("name") if isinstance(details, dict) else None
-    return text_in(name, "fullName") if isinstance(name, dict) else ""
+    match person:
+        case {"details": {"person": {"name": name}}}:
+            return _text_in(name, "fullName")
+    return ""
 
 
-def _turns(entries: object) -> list[Turn]:
+def _granola_turns(entries: object) -> list[Turn]:
     turns: list[Turn] = []
     if isinstance(entries, dict):
         entries = entries.get("entries")
-    for entry in objects_in(entries):
+    for entry in _objects_in(entries):
         speaker = entry.get("speaker")
-        source = text_in(entry, "source") or text_in(speaker, "source")
-        name = text_in(speaker, "name", "diarization_label") or _SOURCES.get(source, source)
-        turns.append((name, text_in(entry, "text")))
+        source = _text_in(entry, "source") or _text_in(speaker, "source")
+        name = _text_in(speaker, "name", "diarization_label") or _SOURCES.get(source, source)
+        turns.append((name, _text_in(entry, "text")))
     return turns
 
 
-FOLDER = "chats"
 TITLE_LENGTH = 60
 """Characters of the first message that name a conversation without a title."""
 
 
-def is_chatgpt(data: object) -> bool:
-    chats = objects_in(data)
-    return bool(chats) and all(isinstance(chat.get("mapping"), dict) for chat in chats)
+def _chatgpt_note(chat: dict[str, Any]) -> Iterator[ImportedDocument]:
+    messages = list(map(_chatgpt_message, _branch(chat)))
+    chat_id = _text_in(chat, "conversation_id", "id")
+    yield from _chat("chatgpt", chat_id, _text_in(chat, "title"), chat.get("create_time"), messages)
 
 
-def is_claude(data: object) -> bool:
-    chats = objects_in(data)
-    return bool(chats) and all(isinstance(chat.get("chat_messages"), list) for chat in chats)
+def _claude_note(chat: dict[str, Any]) -> Iterator[ImportedDocument]:
+    messages = list(map(_claude_message, _objects_in(chat["chat_messages"])))
+    title, created = _text_in(chat, "name"), chat.get("created_at")
+    yield from _chat("claude", _text_in(chat, "uuid"), title, created, messages)
 
 
-def read_chatgpt(data: object) -> list[ImportedDocument]:
-    """Return the conversations that have a message, each on its last branch."""
-    documents = []
-    for chat in objects_in(data):
-        messages = [_chatgpt_message(message) for message in _branch(chat)]
-        chat_id = text_in(chat, "conversation_id", "id")
-        documents += _document("chatgpt", chat_id, chat, "title", "create_time", messages)
-    return documents
-
-
-def read_claude(data: object) -> list[ImportedDocument]:
-    documents = []
-    for chat in objects_in(data):
-        messages = [_claude_message(message) for message in objects_in(chat["chat_messages"])]
-        documents += _document(
-            "claude", text_in(chat, "uuid"), chat, "name", "created_at", messages
-        )
-    return documents
-
-
-def _document(
-    program: str,
-    chat_id: str,
-    chat: dict[str, Any],
-    title_key: str,
-    time_key: str,
-    messages: list[tuple[str, str]],
-) -> list[ImportedDocument]:
-    body = "\n\n".join(f"## {who}\n\n{text}" for who, text in messages if text)
-    if not (body and chat_id):
-        return []
-    title = " ".join(text_in(chat, title_key).split())
-    if not title:
-        first = next(text for _, text in messages if text).split("\n")[0]
-        title = " ".join(first.split())[:TITLE_LENGTH].strip()
-    return [
-        ImportedDocument(
-            import_id=f"{program}:{chat_id}",
-            kind="note",
-            title=title,
-            date=local_date(chat.get(time_key)),
-            fields={"tags": ["chat", program]},
-            folder=FOLDER,
-            body=body + "\n",
-        )
-    ]
+def _chat(
+    program: str, chat_id: str, title: str, created: object, messages: Sequence[Turn]
+) -> Iterator[ImportedDocument]:
+    """Yield the note of a conversation, if there is a message in it."""
+    said = [(who, text) for who, text in messages if text]
+    if not (said and chat_id):
+        return
+    first = said[0][1].split("\n")[0]
+    yield ImportedDocument(
+        import_id=f"{program}:{chat_id}",
+        kind="note",
+        title=" ".join(title.split()) or " ".join(first.split())[:TITLE_LENGTH].strip(),
+        date=_local_date(created),
+        fields={"tags": ["chat", program]},
+        folder="chats",
+        body="\n\n".join(f"## {who}\n\n{text}" for who, text in said) + "\n",
+    )
 
 
 def _branch(chat: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages from the first to the current one."""
-    nodes = chat["mapping"]
+    """Return the messages of the last branch, from the first to the current one."""
+    nodes = {key: node for key, node in chat["mapping"].items() if isinstance(node, dict)}
     node_id = chat.get("current_node")
-    if not isinstance(node_id, str) or node_id not in nodes:
+    if not isinstance(node_id, str) or node_id not in chat["mapping"]:
         # older exports: the last node that nothing follows
-        leaves = [key for key, node in nodes.items() if _is_leaf(node)]
-        node_id = leaves[-1] if leaves else None
+        node_id = next((key for key in reversed(nodes) if not nodes[key].get("children")), None)
     messages: list[dict[str, Any]] = []
-    seen: set[str] = set()
-    while isinstance(node_id, str) and node_id not in seen and isinstance(nodes.get(node_id), dict):
-        seen.add(node_id)
-        message = nodes[node_id].get("message")
-        if isinstance(message, dict):
-            messages.append(message)
-        node_id = nodes[node_id].get("parent")
+    while isinstance(node_id, str) and node_id in nodes:
+        node = nodes.pop(node_id)  # a chain that loops ends
+        if isinstance(node.get("message"), dict):
+            messages.append(node["message"])
+        node_id = node.get("parent")
     return messages[::-1]
 
 
-def _is_leaf(node: object) -> bool:
-    return isinstance(node, dict) and not node.get("children")
-
-
-def _chatgpt_message(message: dict[str, Any]) -> tuple[str, str]:
-    author = message.get("author")
-    role = text_in(author, "role")
-    content = message.get("content")
+def _chatgpt_message(message: dict[str, Any]) -> Turn:
+    role, content = _text_in(message.get("author"), "role"), message.get("content")
     if role not in ("user", "assistant") or not isinstance(content, dict):
         return "", ""
     metadata = message.get("metadata")
@@ -488,22 +529,20 @@ def _chatgpt_message(message: dict[str, Any]) -> tuple[str, str]:
         return "", ""  # thoughts, results of tools
     parts = content.get("parts")
     texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
-    if code := text_in(content, "text"):
+    if code := _text_in(content, "text"):
         texts.append(f"```\n{code}\n```")
     return ("Me" if role == "user" else "Assistant"), "\n\n".join(filter(str.strip, texts)).strip()
 
 
-def _claude_message(message: dict[str, Any]) -> tuple[str, str]:
-    who = "Me" if text_in(message, "sender") == "human" else "Assistant"
+def _claude_message(message: dict[str, Any]) -> Turn:
     texts = [
-        text_in(part, "text")
-        for part in objects_in(message.get("content"))
+        _text_in(part, "text")
+        for part in _objects_in(message.get("content"))
         if part.get("type", "text") == "text"
     ]
-    text = "\n\n".join(filter(None, texts)) or text_in(message, "text")
-    for attachment in objects_in(message.get("attachments")):
-        name = text_in(attachment, "file_name") or "attachment"
-        extract = text_in(attachment, "extracted_content")
-        if extract:
+    text = "\n\n".join(filter(None, texts)) or _text_in(message, "text")
+    for attachment in _objects_in(message.get("attachments")):
+        name = _text_in(attachment, "file_name") or "attachment"
+        if extract := _text_in(attachment, "extracted_content"):
             text = f"{text}\n\n### {name}\n\n{extract}".strip()
-    return who, text
+    return ("Me" if _text_in(message, "sender") == "human" else "Assistant"), text

@@ -19,38 +19,20 @@ from pathlib import Path, PurePosixPath
 
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.importing.calendars_contacts import read_calendar, read_contacts
-from kbx_tui.importing.conversations import (
-    is_chatgpt,
-    is_claude,
-    is_fathom_json,
-    is_granola_json,
-    is_granola_markdown,
-    looks_like_fathom,
-    looks_like_otter,
-    read_chatgpt,
-    read_claude,
-    read_fathom_json,
-    read_fathom_text,
-    read_granola_json,
-    read_granola_markdown,
-    read_otter,
-    read_srt,
-    read_vtt,
-)
+from kbx_tui.importing.conversations import read_conversations
 from kbx_tui.importing.imported_document import (
     FORMATS,
     Format,
     Imported,
-    ImportedDocument,
     ImportProblem,
     SourceFile,
-    json_of_file,
-    text_of_file,
 )
 from kbx_tui.importing.note_apps import is_logseq, is_notion, read_logseq, read_notion
 from kbx_tui.importing.okf import is_okf, read_okf
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
+
+_ReadTree = Callable[[Sequence[SourceFile]], Imported]
 
 FILE_LIMIT = 256 * 1024 * 1024
 TOTAL_LIMIT = 1024 * 1024 * 1024
@@ -130,9 +112,8 @@ def _check_entries(name: str, entries: list[zipfile.ZipInfo]) -> None:
         raise _refused(name, f"it expands to more than {TOTAL_LIMIT // 1024**2:,} MB")
     for entry in entries:
         path = PurePosixPath(entry.filename)
-        if path.is_absolute() or ".." in path.parts or "\\" in entry.orig_filename:
-            raise _refused(name, f"{entry.filename!r} would lie outside it")
-        if path.parts and path.parts[0].endswith(":"):
+        is_outside = path.is_absolute() or ".." in path.parts or "\\" in entry.orig_filename
+        if is_outside or (path.parts and path.parts[0].endswith(":")):
             raise _refused(name, f"{entry.filename!r} would lie outside it")
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise _refused(name, f"{entry.filename!r} is a link")
@@ -193,13 +174,12 @@ def _is_hidden(path: str) -> bool:
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(path).parts)
 
 
-_TREES: tuple[tuple[Format, Callable[[Sequence[SourceFile]], bool]], ...] = (
-    ("logseq", is_logseq),
-    ("notion", is_notion),
-    ("okf", is_okf),
-)
-"""Formats of whole folders, the most certain first."""
-_SUFFIXES: dict[str, Format] = {".vtt": "vtt", ".srt": "srt", ".ics": "ics", ".vcf": "vcard"}
+_TREES: dict[Format, tuple[Callable[[Sequence[SourceFile]], bool], _ReadTree]] = {
+    "logseq": (is_logseq, read_logseq),
+    "notion": (is_notion, read_notion),
+    "okf": (is_okf, read_okf),
+}
+"""How formats of whole folders are recognised and read, the most certain first."""
 
 
 def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> Imported:
@@ -210,16 +190,15 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
     """
     if not files:
         raise ConfigError(f"there is no file to import; known formats: {', '.join(FORMATS)}")
-    form = form or next((name for name, matches in _TREES if matches(files)), None)
-    if form == "logseq":
-        return Imported(tuple(read_logseq(files)))
-    if form == "notion":
-        return read_notion(files)
-    if form == "okf":
-        return read_okf(files)
+    form = form or next((name for name, (matches, _) in _TREES.items() if matches(files)), None)
+    if form in _TREES:
+        return _TREES[form][1](files)
     imported = Imported()
     for file in files:
-        imported += _documents_in(file, form)
+        try:
+            imported += _read_documents(file, form)
+        except ValueError as error:
+            imported += Imported(problems=(ImportProblem(file.path, str(error)),))
     if not imported.documents and not imported.problems:
         raise ConfigError(
             f"{files[0].path} holds nothing of a known format ({', '.join(FORMATS)}); "
@@ -228,59 +207,9 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
     return imported
 
 
-def _documents_in(file: SourceFile, form: Format | None) -> Imported:
-    try:
-        return _read(file, form or _SUFFIXES.get(file.suffix))
-    except ValueError as error:
-        return Imported(problems=(ImportProblem(file.path, str(error)),))
-
-
-def _read(file: SourceFile, form: Format | None) -> Imported:
-    if form == "vtt":
-        return _all(read_vtt(file))
-    if form == "srt":
-        return _all(read_srt(file))
-    if form == "ics":
+def _read_documents(file: SourceFile, form: Format | None) -> Imported:
+    if form == "ics" or (form is None and file.suffix == ".ics"):
         return read_calendar(file)
-    if form == "vcard":
+    if form == "vcard" or (form is None and file.suffix == ".vcf"):
         return read_contacts(file)
-    if file.suffix == ".json":
-        return _read_json(file, form)
-    is_page = file.suffix in (".md", ".markdown")
-    if is_page and form in (None, "granola") and is_granola_markdown(file):
-        return _all(read_granola_markdown(file))
-    if is_page or file.suffix == ".txt" or form in ("otter", "fathom"):
-        return _read_text(file, form)
-    if form is not None and file.suffix != ".csv":
-        raise ValueError(f"it is not in the format {form}")
-    return Imported()
-
-
-def _read_json(file: SourceFile, form: Format | None) -> Imported:
-    data = json_of_file(file)
-    if is_chatgpt(data):
-        return _all(read_chatgpt(data))
-    if is_claude(data):
-        return _all(read_claude(data))
-    if is_fathom_json(data):
-        return _all(read_fathom_json(data))
-    if is_granola_json(data):
-        return _all(read_granola_json(file, data))
-    if form is not None or file.name == "conversations.json":
-        raise ValueError(f"it holds no conversations or meetings{f' of {form}' if form else ''}")
-    return Imported()  # settings, users, feedback: beside the conversations of an export
-
-
-def _read_text(file: SourceFile, form: Format | None) -> Imported:
-    text = text_of_file(file)
-    if form == "fathom" or (form is None and looks_like_fathom(text)):
-        return _all(read_fathom_text(file))
-    if form == "otter" or (form is None and looks_like_otter(text)):
-        return _all(read_otter(file))
-    if form is not None:
-        raise ValueError(f"it is not in the format {form}")
-    return Imported()
-
-
-def _all(documents: list[ImportedDocument]) -> Imported:
-    return Imported(tuple(documents))
+    return Imported(tuple(read_conversations(file, form)))

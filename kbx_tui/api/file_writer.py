@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,9 +69,8 @@ class FileWriter:
         before: bytes | None = None,
         template: bytes | None = None,
         force: bool = False,
-        result: Callable[..., Written] = Written,
     ) -> Written:
-        """Apply edits to one file and return `result` of what was written.
+        """Apply edits to one file.
 
         `before` is the file as read earlier, `template` what a new page starts from. A fact that
         someone else added since `before` is not added again, except with `force`.
@@ -82,14 +82,13 @@ class FileWriter:
         start = before or b"" if template is None else template
         after = apply_edits(path, start, edits)
         fact_id, line = _written_fact(path, start, after, edits)
-        result = partial(
-            result, path=path, diff=file_diff(path, before, after), fact_id=fact_id, line=line
-        )
+        diff = file_diff(path, before, after)
+        written = Written(written=False, path=path, diff=diff, fact_id=fact_id, line=line)
         if dry_run or after == before:
-            return result(written=False)
+            return written
         rebase = partial(rebase_edits, path, tuple(edits), None if force else before or b"")
         entry = self.write([FileEdit(path, before, after, rebase)], description)
-        return result(written=True, entry=entry)
+        return replace(written, written=True, entry=entry)
 
     def settings(self) -> bytes | None:
         return read_file(self._session.root, CONFIG_NAME)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from kbx_tui.api.entities import Entities, require_iso_date
@@ -99,17 +98,14 @@ class Pages:
         old = {key: shown_value(field_value(frontmatter, key)) for key in fields}
         changed = {key: value for key, value in fields.items() if shown_value(value) != old[key]}
         if not changed:
-            hints = ("nothing to change",)
-            return Written(written=False, path=found.path, diff="", hints=hints)
+            return Written(False, found.path, "", hints=("nothing to change",))
         edit = SetFields(tuple(changed.items()), tuple((key, old[key]) for key in changed))
-        return self._files.edit_page(
-            found.path,
-            [edit],
-            f"{found.type} edit {found.name}",
-            dry_run=dry_run,
-            before=before,
-            result=partial(Written, hints=self._field_hints(found, changed)),
+        hints = self._field_hints(found, changed)
+        description = f"{found.type} edit {found.name}"
+        written = self._files.edit_page(
+            found.path, [edit], description, dry_run=dry_run, before=before
         )
+        return replace(written, hints=hints)
 
     def add_fact(
         self,
@@ -129,11 +125,12 @@ class Pages:
         edit = _added_fact(page.id, kind, text, date, source)
         before = read_file(self._session.root, page.path)  # read first: the check is no older
         template = new_page(page.type, page.name, {}) if before is None else None
-        matches = self._known(new_draft(text, kind=kind), page.id, page.path)
+        draft, nothing = new_draft(text, kind=kind), Written(False, page.path, "")
+        matches = self._known(draft, page.id, page.path)
         if matches and not (force or dry_run):
-            return Written(written=False, path=page.path, diff="", matches=matches)
+            return replace(nothing, matches=matches)
         try:
-            return self._files.edit_page(
+            written = self._files.edit_page(
                 page.path,
                 [edit],
                 f"memory add {page.name}",
@@ -141,13 +138,13 @@ class Pages:
                 before=before,
                 template=template,
                 force=force,
-                result=partial(Written, matches=matches),
             )
         except FileChanged:  # perhaps by another process that added the same
-            matches = self._known(new_draft(text, kind=kind), page.id, page.path)
+            matches = self._known(draft, page.id, page.path)
             if not matches:
                 raise
-            return Written(written=False, path=page.path, diff="", matches=matches)
+            written = nothing
+        return replace(written, matches=matches)
 
     def reword_fact(
         self,

@@ -5,7 +5,7 @@ model, in any thread.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import RERANKER
-from kbx_tui.embedding.cross_encoder import CrossEncoder, open_cross_encoder
 from kbx_tui.errors import ConfigError, IndexDamaged, RerankerError
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
@@ -23,12 +22,17 @@ from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.answer import answer, in_order
 from kbx_tui.search.results.response import MAX_BY_DATE, SearchResponse, Snippet
-from kbx_tui.search.results.snippets import RERANKED_LENGTH, match_spans
+from kbx_tui.search.results.snippets import RERANKED_LENGTH
 from kbx_tui.search.retrieval.document_pass import TopKRequest
 from kbx_tui.search.retrieval.retrieve import Retriever
 
 if TYPE_CHECKING:
-    from kbx_tui.search.results.facets import Facets
+    from kbx_tui.embedding.cross_encoder import CrossEncoder
+
+
+TRIED_WORDS = (
+    "the team agreed to move the review of the plan to the next week because of the audit "
+)
 
 
 class Searcher:
@@ -88,15 +92,26 @@ class Searcher:
     def begin_reranking(
         self, ranking: Ranking, reranker: str | None = None
     ) -> PendingReranking | None:
+        """Read the passages of the first results that have no score yet; None if all have one.
+
+        None, too, after a failure with the same evidence.
+        """
         is_seed = reranker is None and ranking.tuning.preset == "seed"
         if is_seed or not self._reranker_name(reranker):
             return None
-
-        read_passages = self._retriever().passages_to_rerank
-        return begin_reranking(ranking, self._reranker(reranker), read_passages)
+        start, evidence, used = time.perf_counter(), ranking.evidence, self._reranker(reranker)
+        if evidence.reranker is not None and evidence.reranker.model != used.name:
+            evidence = replace(evidence, reranker=None)
+        scored = evidence.reranker or RerankerScores(used.name)
+        rows = [row for row in ranking.rows_to_rerank if row not in scored.scores]
+        if scored.failure or not rows:
+            return None
+        passages = self._retriever().passages_to_rerank(evidence, rows)
+        return PendingReranking(
+            evidence, used, rows, passages, (time.perf_counter() - start) * 1000
+        )
 
     def try_reranker(self, reranker: str | None, *, download: bool) -> RerankerTrial:
-
         name = self._reranker_name(reranker)
         if not name:
             raise ConfigError("kbx.toml names no [search] reranker; name one, as a folder or model")
@@ -104,19 +119,40 @@ class Searcher:
             from kbx_tui.embedding.download import download as download_model
 
             download_model(name)
-        return try_reranker(self._reranker(reranker))
+        tried = self._reranker(reranker)
+        words = (
+            "the team agreed to move the review of the plan to the next week because of the audit "
+        )
+        text = (words * RERANKED_LENGTH)[: RERANKED_LENGTH - 3]  # as long as the longest passage
+        tried.scores(words, [text])  # loads the model
+        start = time.perf_counter()
+        tried.scores(words, [f"{number:02} {text}" for number in range(RERANKED)])
+        return RerankerTrial(tried.name, RERANKED, (time.perf_counter() - start) * 1000)
 
     def _reranker_name(self, reranker: str | None) -> str:
         return self._session.settings.search.reranker if reranker is None else reranker
 
     def _reranker(self, reranker: str | None) -> Reranker:
+        """Return a reranker without loading it.
 
-        rerankers, name = self._session.shared(Rerankers, Rerankers), self._reranker_name(reranker)
-        if reranker is not None:
-            return rerankers.named(name)
-        if RERANKER not in self._session.refused:
-            return rerankers.named(name, self._session.root)
-        return rerankers.not_trusted(name, self._session.root)
+        That of kbx.toml may be a folder relative to the root; it fails where the base is not
+        allowed to run it.
+        """
+        session, name = self._session, self._reranker_name(reranker)
+        relative_to = session.root if reranker is None else None
+
+        def load() -> CrossEncoder:
+            from kbx_tui.embedding.cross_encoder import open_cross_encoder
+
+            if reranker is None and RERANKER in session.refused:
+                raise RerankerError(
+                    f'{session.root} is not trusted with [search] reranker = "{name}"; '
+                    "`kbx trust` allows it"
+                )
+            return open_cross_encoder(name, relative_to=relative_to)
+
+        known = session.shared(_Rerankers, _Rerankers)
+        return known.setdefault((name, relative_to), Reranker(name, load))
 
     def search(self, request: SearchRequest) -> SearchResponse:
         self._session.ensure_indexed()
@@ -178,12 +214,6 @@ class Searcher:
         self._session.fresh_index()
         return tuple(self._retriever().snippets(evidence, rows))
 
-    def facets(self, paths: Iterable[str]) -> Facets:
-        return self._session.fresh_index().generation().facets.of(paths)
-
-    def match_spans(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
-        return match_spans(text, evidence.document_query)
-
     def warm(self) -> None:
         self._retriever().warm()
 
@@ -224,7 +254,9 @@ class PendingReranking:
         try:
             scores = self.reranker.scores(evidence.document_query, self.passages, cancelled)
         except RerankerError as error:
-            return with_failure(evidence, self.reranker.name, str(error))
+            failure = f"not reranked: {safe_line(str(error))}"
+            scores_of_none = RerankerScores(self.reranker.name, failure=failure)
+            return replace(evidence, reranker=scores_of_none)
         if scores is None:
             return evidence
         known = {} if evidence.reranker is None else evidence.reranker.scores
@@ -237,32 +269,6 @@ class PendingReranking:
         )
 
 
-def begin_reranking(
-    ranking: Ranking, reranker: Reranker, read_passages: ReadPassages
-) -> PendingReranking | None:
-    """Read the passages of the first results that have no score yet; None if all have one.
-
-    None, too, after a failure with the same evidence.
-    """
-    start, evidence = time.perf_counter(), ranking.evidence
-    if evidence.reranker is not None and evidence.reranker.model != reranker.name:
-        evidence = replace(evidence, reranker=None)
-    scored = evidence.reranker or RerankerScores(reranker.name)
-    rows = [row for row in ranking.rows_to_rerank if row not in scored.scores]
-    if scored.failure or not rows:
-        return None
-    passages = read_passages(evidence, rows)
-    return PendingReranking(
-        evidence, reranker, rows, passages, (time.perf_counter() - start) * 1000
-    )
-
-
-def with_failure(evidence: Evidence, model: str, reason: str) -> Evidence:
-    """Return the evidence without scores, and with the reason as a sentence for the user."""
-    sentence = f"not reranked: {safe_line(reason)}"
-    return replace(evidence, reranker=RerankerScores(model, failure=sentence))
-
-
 @dataclass(frozen=True, slots=True)
 class RerankerTrial:
     """How long a reranker took, its model being loaded."""
@@ -272,41 +278,5 @@ class RerankerTrial:
     milliseconds: float
 
 
-def try_reranker(reranker: Reranker) -> RerankerTrial:
-    """Load a reranker and time it on as many passages as a search gives it. Raises RerankerError.
-
-    The passages are as long as the longest of a search, and of common words.
-    """
-    words = "the team agreed to move the review of the plan to the next week because of the audit "
-    text = (words * RERANKED_LENGTH)[: RERANKED_LENGTH - 3]
-    reranker.scores(words, [text])  # loads the model
-    start = time.perf_counter()
-    reranker.scores(words, [f"{number:02} {text}" for number in range(RERANKED)])
-    return RerankerTrial(reranker.name, RERANKED, (time.perf_counter() - start) * 1000)
-
-
-class Rerankers:
-    def __init__(self) -> None:
-        self._rerankers: dict[tuple[str, Path | None], Reranker] = {}
-
-    def named(self, name: str, relative_to: Path | None = None) -> Reranker:
-        """Return the reranker for a folder, or a name of fastembed, without loading it.
-
-        `relative_to` is the folder that a relative one is in, by default the current one.
-        """
-        key = name, relative_to
-        if key not in self._rerankers:
-            self._rerankers[key] = Reranker(
-                name, lambda: open_cross_encoder(name, relative_to=relative_to)
-            )
-        return self._rerankers[key]
-
-    def not_trusted(self, name: str, root: Path) -> Reranker:
-        """Return one that always fails, for a base that the user has not allowed to run it."""
-
-        def refuse() -> CrossEncoder:
-            raise RerankerError(
-                f'{root} is not trusted with [search] reranker = "{name}"; `kbx trust` allows it'
-            )
-
-        return Reranker(name, refuse)
+class _Rerankers(dict[tuple[str, Path | None], Reranker]):
+    """The rerankers of a session, each with its model and its recent scores."""

@@ -341,35 +341,27 @@ class Session:
     def index(
         self,
         progress: ProgressListener | None = None,
-        *,
-        fast: bool = False,
-        full: bool = False,
-        cancelled: Cancelled = lambda: False,
-        wait: bool = True,
-        only: Collection[str] | None = None,
         engine: RayEngine | None = None,
+        **options: Any,
     ) -> IndexReport:
+        """Bring the index up to date; `options` are those of `build`."""
         self._require_own_index()
         from kbx_tui.index.build.build_index import build  # parses markdown: not for a search
 
         self._refreshed_at = -math.inf
         with ExitStack() as stack:
-            workers = None
+            embedder, workers = self.embedder(), None
             if engine is not None:
                 model = self.settings.embedding.model
-                workers = stack.enter_context(engine.start(model, self.embedder(), self.notice))
+                workers = stack.enter_context(engine.start(model, embedder, self.notice))
             return build(
                 self.root,
                 self.settings,
-                self.embedder(),
+                embedder,
                 listener=progress,
-                fast=fast,
-                full=full,
-                cancelled=cancelled,
-                wait=wait,
                 on_wait=self.notice,
-                only=only,
                 workers=workers,
+                **options,
             )
 
     def add_vectors(

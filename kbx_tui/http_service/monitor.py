@@ -68,8 +68,7 @@ async def monitored(port: MonitorPort | None, state: ServiceState) -> AsyncItera
     from kbx_tui.http_service.http_server import HttpServer
     from kbx_tui.http_service.monitor_app import MonitorApp, ServiceMetrics
 
-    metrics = ServiceMetrics()
-    metrics.show(state)
+    metrics = ServiceMetrics(state)
     state.observer = metrics
     guard = ConnectionGuard(ConnectionLimits(at_once=16, receive_seconds=10.0))
     server = HttpServer(MonitorApp(port.rules, state, metrics), guard)

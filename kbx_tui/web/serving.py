@@ -76,10 +76,7 @@ class WebServer:
         """Serve until `stop`; `ready` is called when requests are answered. Raises ConfigError."""
         self._loop = asyncio.get_running_loop()
         log_libraries()
-        app = WebApp(
-            self.listening, self.visitors, self.registry, self.limits, self.guard, self.state
-        )
-        runner = web.AppRunner(app.application(), access_log=None, handle_signals=False)
+        runner = web.AppRunner(WebApp(self).application(), access_log=None, handle_signals=False)
         await runner.setup()
         assert runner.server is not None
         new_connection = runner.server
@@ -240,18 +237,9 @@ HEADERS = {
 class WebApp:
     """Answers requests: the page, its files, the exchange of a link for a cookie, the socket."""
 
-    def __init__(
-        self,
-        listening: Listening,
-        visitors: Visitors,
-        registry: SessionRegistry,
-        limits: Limits,
-        guard: ConnectionGuard,
-        state: ServiceState,
-    ) -> None:
-        self._rules, self._path = listening.rules, listening.path
-        self._visitors, self._registry, self._limits = visitors, registry, limits
-        self._guard, self._state = guard, state
+    def __init__(self, server: WebServer) -> None:
+        self._server, self._limits = server, server.limits
+        self._rules, self._path = server.listening.rules, server.listening.path
         self._files = read_page_files()
         secure = "__Secure-" if self._rules.scheme == "https" else ""
         self._cookie = f"{secure}kbx-{secrets.token_hex(4)}"
@@ -279,7 +267,7 @@ class WebApp:
         if not isinstance(answer, web.WebSocketResponse):  # a session is counted when it opens
             route = ROUTES.get(getattr(handler, "__name__", ""), "other")
             seconds = time.perf_counter() - began
-            self._state.observer.request(route, answer.status, seconds)
+            self._server.state.observer.request(route, answer.status, seconds)
         return answer
 
     def _refusal(self, request: web.Request) -> str | None:
@@ -318,7 +306,7 @@ class WebApp:
     async def _enter(self, request: web.Request) -> web.Response:
         """Exchange the token of a link for a cookie."""
         token = (await request.read()).decode("ascii", "replace")
-        cookie = self._visitors.enter(token)
+        cookie = self._server.visitors.enter(token)
         if cookie is None:
             return _sentence(401, "this link was used before, or is too old")
         answer = _sentence(200, "welcome")
@@ -356,22 +344,24 @@ class WebApp:
             timeout=1.0,
         )
         await socket.prepare(request)
-        self._state.observer.request("socket", 101, 0.0)
+        self._server.state.observer.request("socket", 101, 0.0)
         try:
             opening = await self._opening(socket)
-            session = self._registry.find(visitor, opening.session)
+            session = self._server.registry.find(visitor, opening.session)
             is_new = session is None
             if session is None:
-                session = await self._registry.open(visitor, opening)
+                session = await self._server.registry.open(visitor, opening)
             transport = request.transport
             if connection := transport if isinstance(transport, asyncio.Transport) else None:
-                self._guard.keep(connection.get_extra_info("peername"))  # None when it is cut
+                self._server.guard.keep(
+                    connection.get_extra_info("peername")
+                )  # None when it is cut
             page = PageSocket(socket, connection, self._limits.silence_seconds)
             await session.serve(page, opening, new=is_new)
         except BadMessage as error:
             await socket.close(code=Closing.BAD_MESSAGE, message=str(error).encode())
         except NoSession as error:
-            self._state.observer.rejected("sessions")
+            self._server.state.observer.rejected("sessions")
             await socket.close(code=Closing.REFUSED, message=str(error).encode())
         return socket
 
@@ -384,7 +374,7 @@ class WebApp:
         raise BadMessage("a socket that opens no session")
 
     def _visitor(self, request: web.Request) -> str | None:
-        return self._visitors.visitor(request.cookies.get(self._cookie, ""))
+        return self._server.visitors.visitor(request.cookies.get(self._cookie, ""))
 
 
 async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -6,7 +6,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +75,8 @@ class WatchedKb(KnowledgeBase):
     def __init__(self, root: Path, watched: Watched, notice: Notice = lambda text: None) -> None:
         watched.record("open")
         super().__init__(root, notice=notice)
+        self.entities = WatchedEntities(self._session, watched)
+        self.drafts = WatchedDrafts(self._session, watched)
         self.watched = watched
 
     def close(self) -> None:
@@ -153,14 +154,6 @@ class WatchedKb(KnowledgeBase):
     def documents(self) -> Documents:
         session = self._session
         return session.shared(WatchedDocuments, lambda: WatchedDocuments(session, self.watched))
-
-    @cached_property
-    def entities(self) -> Entities:
-        return WatchedEntities(self._session, self.watched)
-
-    @cached_property
-    def drafts(self) -> Drafts:
-        return WatchedDrafts(self._session, self.watched)
 
 
 class WatchedDocuments(Documents):

@@ -184,10 +184,7 @@ def trusted_bases() -> Mapping[str, TrustedBase]:
 
 
 def missing_trust(root: Path, settings: Settings) -> tuple[TrustRequest, ...]:
-    """Return what a base asks for and the user has not granted to it.
-
-    Raises NotTrusted if the base cannot be opened without it, and KbxError.
-    """
+    """Return what is not granted to a base. Raises NotTrusted if it cannot be opened so."""
     missing = ungranted(root, requests_of(root, settings))
     if blocking := [request for request in missing if request.blocks]:
         raise refusal(root, blocking)

@@ -173,10 +173,7 @@ def remove_state_file(file: Path) -> None:
 
 
 def remove_link_socket(name: str, folder: int) -> None:
-    """Remove the socket of a server from its open folder. Raises KbxError if it is none, OSError.
-
-    `folder` is a descriptor.
-    """
+    """Remove the socket of a server from an open folder. Raises KbxError for any other file."""
     if not stat.S_ISSOCK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         raise _refusal(Path(name))
     os.unlink(name, dir_fd=folder)

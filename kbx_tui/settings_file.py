@@ -48,10 +48,7 @@ class SettingInfo:
 
 
 def load_settings(root: Path) -> Settings:
-    """Read `kbx.toml` in `root`; return the defaults if there is none.
-
-    Raises ConfigError naming file, key, value and what would be valid.
-    """
+    """Read `kbx.toml`, if there is one. Raises ConfigError, which says what would be valid."""
     return _convert(_read(root), root / CONFIG_NAME)
 
 
@@ -218,10 +215,7 @@ def has_section(data: bytes | None, section: str) -> bool:
 
 
 def without_setting(data: bytes | None, key: str) -> bytes:
-    """Return the content of a `kbx.toml` without the setting `section.key`.
-
-    Raises NotFound if the file does not set it, ConfigError as `with_settings`.
-    """
+    """Return `kbx.toml` without `section.key`. Raises ConfigError, NotFound if it is not set."""
     section, name = split_key(key)
     document = _parse(data)
     found = _place(_table(document, section), name) if section in document else None
@@ -232,10 +226,7 @@ def without_setting(data: bytes | None, key: str) -> bytes:
 
 
 def parse_setting(key: str, text: str) -> Any:
-    """Return the value that a text gives a setting, as in TOML; texts need no quotes.
-
-    A list may be written `a,b`. Raises ConfigError for an unknown key or a value that is not valid.
-    """
+    """Return what a text, as in TOML or `a,b`, gives a setting. Raises ConfigError."""
     section, name = split_key(key)
     if section == KEYS:
         return text
@@ -321,10 +312,7 @@ def _table(document: tomlkit.TOMLDocument, section: str) -> MutableMapping[str, 
 def _place(
     table: MutableMapping[str, Any], key: str
 ) -> tuple[MutableMapping[str, Any], str] | None:
-    """Return the table and the name by which a key is set, None if it is not.
-
-    Without quotes, TOML reads `alpha.less` in `[keys]` as a table in a table.
-    """
+    """Return the table and name by which a key is set: TOML reads `alpha.less` as a table."""
     if key in table:
         return table, key
     first, dot, rest = key.partition(".")

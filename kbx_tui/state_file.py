@@ -87,10 +87,7 @@ def decode_json(data: bytes | str, kind: type[T]) -> T:
 
 
 def remove_leaked(folder: Path, name: re.Pattern[str]) -> None:
-    """Remove temporary files that a process which died left in a folder of ours.
-
-    Only regular files whose whole name matches, untouched for `LEAKED_SECONDS`. Errors are ignored.
-    """
+    """Remove temporary files that a dead process left long ago, as far as possible."""
     with suppress(OSError), os.scandir(folder) as found:
         for entry in found:
             with suppress(OSError):
@@ -113,10 +110,7 @@ def invalid_lines(file: Path, count: int, first: str = "") -> str:
 
 
 def set_aside(file: Path) -> Path:
-    """Rename a file to `<stem>.<time>.unreadable`, so that nothing is lost; return the new path.
-
-    Raises WriteFault.
-    """
+    """Rename a file to `<stem>.<time>.unreadable`; return the path. Raises WriteFault."""
     require_writable(file)
     base = f"{file.stem}.{time.strftime('%Y%m%d-%H%M%S')}"
     kept, number = file.with_name(f"{base}.unreadable"), 1

@@ -92,10 +92,7 @@ class Documents:
     # On disk
 
     def view(self, path: str, *, most: int | None = None) -> DocumentView:
-        """Return a document as it is on disk now; of a longer one, the first `most` bytes.
-
-        Raises NotFound when there is none at `path` or it is outside the base.
-        """
+        """Return a document as it is on disk now, or its first `most` bytes. Raises NotFound."""
         whole = data = self._bytes(path)
         if most is not None and len(whole) > most:  # whole lines, unless one alone is longer
             data = whole[: whole.rfind(b"\n", 0, most) + 1 or most]
@@ -120,10 +117,7 @@ class Documents:
         OpenedDocuments(self._session.root, self._session.notice_once).add(path)
 
     def public_page(self, path: str) -> PublicPage | None:
-        """Return a file as it is on disk now, and what of it is not redacted; None if it is gone.
-
-        A file that did not change since the last call is not read again.
-        """
+        """Return a file as it is now, and what of it is not redacted; None if it is gone."""
         session, pages = self._session, self._public_pages
         if session.reads_stored_pages():
             return self._stored_public_page(path)
@@ -189,10 +183,7 @@ class Documents:
         )
 
     def identify(self, document_id: str) -> tuple[str, Entity | None]:
-        """Return the path and the entity that an id or path names; either may be missing.
-
-        The path is empty for an entity without a page. Raises NotFound.
-        """
+        """Return path ("" without a page) and entity of an id or path. Raises NotFound."""
         loaded = self._session.fresh_index().generation()
         document_id = replace_surrogates(document_id)
         if entity := loaded.entities.get(document_id):
@@ -206,10 +197,7 @@ class Documents:
         return snapshot.paths[row], loaded.entities.get(snapshot.ids[row])
 
     def find(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
-        """Return documents with `text` in their title or path, best first.
-
-        Without text, the newest. The first 2,000 characters of a text count.
-        """
+        """Return documents with `text` in title or path, best first; without text, the newest."""
         text = replace_surrogates(text[:MAX_QUERY])
         generation = self._session.fresh_index().generation()
         return tuple(generation.document_names.find(text, limit))
@@ -235,11 +223,7 @@ class Documents:
         return {row["path"]: document_from_row(row) for row in rows.to_pylist()}
 
     def containing(self, word: str) -> Mapping[str, Document]:
-        """Return the indexed documents with a word in title or frontmatter, by path.
-
-        Letter case is ignored. Empty without an index. The last answer is kept for as long as the
-        index stays the same.
-        """
+        """Return the indexed documents with a word in title or frontmatter, by path."""
         session = self._session
         if not (session.has_open_index() or session.is_indexed()):
             return {}
@@ -252,10 +236,7 @@ class Documents:
         return cached[2]
 
     def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
-        """Return first and last line of each chunk, in order, by path of the document.
-
-        Empty without an index.
-        """
+        """Return first and last line of each chunk, in order, by path of the document."""
         if not self._session.is_indexed():
             return {}
         generation = self._session.fresh_index().generation()
@@ -274,10 +255,7 @@ class Documents:
         return contents_of(generation.snapshot, occurrences, linked)
 
     def facets(self, documents: Ranking | str) -> Facets:
-        """Return how many documents have each type, tag, month, person and folder.
-
-        Of the results of a ranking, or of a path as in `search`; "" are all documents.
-        """
+        """Return how many have each type, tag, month, person and folder; "" are all documents."""
         return self._session.fresh_index().generation().facets.of(self.chosen(documents))
 
     def chosen(self, documents: Ranking | str) -> Sequence[str]:
@@ -296,10 +274,7 @@ class Documents:
         return [each for each in paths if selected.matches(each)]
 
     def count_scope(self, path: str) -> tuple[int, int]:
-        """Return how many documents a path filter matches, and how many there are in total.
-
-        Raises ConfigError for a path outside the base.
-        """
+        """Return how many documents a path filter matches, of how many. Raises ConfigError."""
         path_filter = self._session.path_filter(path)
         scope = find_scope(self._session.fresh_index().generation().snapshot, path_filter)[1]
         return scope.in_scope, scope.total

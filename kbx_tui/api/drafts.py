@@ -163,10 +163,7 @@ class Drafts:
         return check_groups(scan, facts, self._entities(), thresholds, self._similarity.pairs)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
-        """Return exactly what applying the drafts with a choice would write. Writes nothing.
-
-        Raises IndexFault; drafts that cannot be applied are the plan's `problems`.
-        """
+        """Return exactly what applying drafts would write, and `problems`. Raises IndexFault."""
         self._session.ensure_indexed()
         self._session.fresh_index()
         entities = self._entities()
@@ -201,10 +198,7 @@ class Drafts:
         return applied
 
     def label(self, left: str, right: str, same: bool) -> int:
-        """Store whether two texts say the same and return the number of labels.
-
-        A newer label of a pair replaces the older one. Raises WriteFault.
-        """
+        """Store whether two texts say the same; return the number of labels. Raises WriteFault."""
         root = self._session.root
         label = Label(replace_surrogates(left), replace_surrogates(right), same)
         pair = {label.left, label.right}

@@ -96,10 +96,7 @@ class FileWriter:
     def set_settings(
         self, section: str, values: Mapping[str, Any], verb: str, *, dry_run: bool = False
     ) -> Written:
-        """Write settings of a section to kbx.toml and use them; comments and order stay.
-
-        `verb` is for the history of writes. Raises ConfigError, WriteFault and FileChanged.
-        """
+        """Write settings of a section to kbx.toml and use them; `verb` is for the history."""
         before = self.settings()
         after = with_settings(before, section, values) if values else before
         return self.write_settings(before, after, verb, dry_run=dry_run)
@@ -228,10 +225,7 @@ class FileWriter:
             return
 
     def _embed(self, paths: Collection[str]) -> None:
-        """Embed what was written, for at most a second; the rest is left to the next run.
-
-        A remote model is not asked: it may be slow or unreachable, and the write is done.
-        """
+        """Embed what was written, for at most a second; a remote model may be slow, or gone."""
         if is_remote(self._session.settings.embedding.model):
             return
         deadline = time.monotonic() + EMBEDDING_SECONDS

@@ -65,10 +65,7 @@ class Imports:
         return planner.plan(imported, matcher)
 
     def apply(self, plan: ImportPlan, description: str = "import") -> int | None:
-        """Write the pages of a plan, all or none, as one entry that `undo` reverts.
-
-        Returns the number of that entry, None if there is nothing to write. Raises WriteFault.
-        """
+        """Write the pages of a plan, all or none; return the number of the write, if any."""
         return self._files.write(plan.edits, description) if plan.edits else None
 
     def export_okf(self, folder: Path | str, *, include_redacted: bool = False) -> OkfExport:

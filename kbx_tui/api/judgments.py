@@ -87,10 +87,7 @@ class Judgments:
         return judgment
 
     def undo(self, judgment: Judgment | None = None) -> UndoneJudgment:
-        """Undo a judgment, by default the last one not undone; the one before counts again.
-
-        Raises WriteFault when there is none, or its document was judged again since.
-        """
+        """Undo a judgment, by default the last one not undone. Raises WriteFault without one."""
         return self._log.undo(judgment)
 
     def grades(self, query: str) -> Mapping[str, int | None]:
@@ -195,10 +192,7 @@ class Judgments:
         doc_types: Sequence[str] = (),
         progress: ProgressCallback | None = None,
     ) -> Sweep:
-        """Return nDCG@10 at many values of a knob, retrieving once per query.
-
-        Raises as `evaluate`.
-        """
+        """Return nDCG@10 at many values of a knob, retrieving once per query."""
         tuning, retrieve = self._prepare(preset, doc_types)
         return sweep(queries, retrieve, tuning, knob, progress=progress)
 
@@ -245,10 +239,7 @@ class Preferences:
         return preference
 
     def undo(self, preference: Preference | None = None) -> Preference:
-        """Take back a preference, by default the last one, and return it.
-
-        Raises WriteFault when there is none, or it was replaced or taken back since.
-        """
+        """Take back a preference, by default the last one. Raises WriteFault without one."""
         return self._log.undo(preference)
 
     def read(self) -> tuple[Preference, ...]:
@@ -256,10 +247,7 @@ class Preferences:
         return self._log.read()
 
     def count(self, before: Tuning, after: Tuning) -> Votes:
-        """Return how often the lists of each of two settings were preferred.
-
-        Each query with a preference is retrieved once until the index has another generation.
-        """
+        """Return how often the lists of each of two settings were preferred."""
         preferences = self.read()
         of_a, of_b = (self._top_lists(preferences, tuning) for tuning in (before, after))
         both = {query: (of_a[query], of_b[query]) for query in of_a if query in of_b}
@@ -376,10 +364,7 @@ class Tuner:
         return self._files.set_settings("search", {"muted_documents": sorted(paths)}, "mute")
 
     def first_results(self, queries: Sequence[str], limit: int = 10) -> list[tuple[str, ...]]:
-        """Return the paths of the first results of each query, best first, muted ones included.
-
-        Raises NotFound without an index, IndexFault and EmbeddingError.
-        """
+        """Return the paths of the first results of each query, muted ones included."""
         tuning = self._searcher.tuning()
         requests = (SearchRequest(query, muted_documents=()) for query in queries)
         return [
@@ -405,10 +390,7 @@ class Tuner:
         return observe_thresholds(list(found.values()), tuning)
 
     def take_snapshot(self, tuning: Tuning) -> TuningSnapshot:
-        """Store knobs with the time, the generation of the index and the embedding model.
-
-        Raises WriteFault.
-        """
+        """Store knobs, time, generation of the index and model. Raises WriteFault."""
         session = self._session
         model = session.settings.embedding.model
         snapshot = TuningSnapshot(now(), knobs_of(tuning), session.stored_generation(), model)

@@ -263,10 +263,7 @@ class KnowledgeBase:
         return self._session.add_vectors(cancelled=cancelled)
 
     def refresh(self) -> bool:
-        """Return whether the index has a newer generation, which later calls then read.
-
-        While another process is indexing, its newest vectors may be missing for some seconds.
-        """
+        """Return whether the index has a newer generation, which later calls then read."""
         return self._session.refresh()
 
     def warm(self) -> None:
@@ -283,10 +280,7 @@ class KnowledgeBase:
         watch(self.root, excluded_files(self.root, self.settings.index), changed, stopped=stopped)
 
     def count_newer_files(self) -> int:
-        """Return how many files are new, changed or gone since the last run.
-
-        Reads only files that changed since the last call or run; much faster than `status`.
-        """
+        """Return how many files are new, changed or gone since the last run; fast."""
         if self._session.published is not None:
             return 0  # nothing is indexed here
         return count_newer_files(self.root, self.settings)
@@ -308,10 +302,7 @@ class KnowledgeBase:
         return replace(status, stale=(), entities_outdated=False, published=published.words())
 
     def index_summary(self) -> IndexSummary | None:
-        """Return generation and size of the newest index, which is then open; None without one.
-
-        Takes milliseconds, or as long as reading a newer generation.
-        """
+        """Return generation and size of the newest index, which is then open; None without."""
         session = self._session
         if not session.is_indexed():
             return None
@@ -408,10 +399,7 @@ class KnowledgeBase:
         return self._searcher.begin_reranking(ranking, reranker)
 
     def try_reranker(self, reranker: str | None = None, *, download: bool = False) -> RerankerTrial:
-        """Load a reranker and time it on 20 passages; with `download`, download it first.
-
-        `reranker` as in `rerank`. Raises RerankerError, and ConfigError if none is named.
-        """
+        """Time a reranker on 20 passages, downloaded first if asked. Raises RerankerError."""
         return self._searcher.try_reranker(reranker, download=download)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
@@ -503,10 +491,7 @@ class KnowledgeBase:
         path: str | None = None,
         threshold: float | None = None,
     ) -> bool:
-        """Return whether anything says the same as `text` without contradicting it.
-
-        Arguments and errors as `memory_similar`.
-        """
+        """Return whether anything says the same without contradicting it, as `memory_similar`."""
         return self.similarity.has_similar(text, entity, path, threshold)
 
     def entity_similar_field(

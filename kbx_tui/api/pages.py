@@ -266,10 +266,7 @@ class Pages:
         return tuple(hints)
 
     def fact(self, fact_id: int) -> Fact:
-        """Return a fact or open item by its id; an unknown id has the files indexed first.
-
-        Raises NotFound, which says what became of the fact as far as the journal knows.
-        """
+        """Return a fact by its id; an unknown id has the files indexed first. Raises NotFound."""
         self._session.ensure_indexed()
         if not 0 < fact_id < ID_LIMIT:
             raise no_fact(fact_id)

@@ -46,10 +46,7 @@ class Queries:
         return self._history.read()
 
     def forget(self, *, dry_run: bool = False) -> int:
-        """Forget the queries asked in the app, and return how many; `dry_run` only counts them.
-
-        Raises WriteFault.
-        """
+        """Forget the queries asked in the app; return how many. Raises WriteFault."""
         return len(self._history.read()) if dry_run else self._history.clear()
 
     def saved(self) -> tuple[SavedQuery, ...]:
@@ -75,11 +72,7 @@ class Queries:
         return saved
 
     def open(self, name: str, query: str | SearchRequest) -> News:
-        """Return what is new in the results of a saved query, and note what it finds now.
-
-        `query` is that query with its settings. Raises NotFound, WriteFault, and as
-        `KnowledgeBase.retrieve`.
-        """
+        """Return what is new in a saved query, and note it. Raises NotFound and WriteFault."""
         request = query if isinstance(query, SearchRequest) else SearchRequest(query)
         saved = self.find(name)
         ranking = self._searcher.ranked(request)

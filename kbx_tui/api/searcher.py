@@ -58,10 +58,7 @@ class Searcher:
         return preset or self._session.settings.search.hierarchy_preset
 
     def retrieve(self, request: SearchRequest, top_k: TopKRequest | None = None) -> Evidence:
-        """Return the evidence for `request`; with `top_k`, only as much as that one ranking needs.
-
-        The query is embedded while the index is opened and checked for changes.
-        """
+        """Return the evidence; with `top_k`, only as much as that one ranking needs."""
         retriever = self._retriever()
         retriever.begin(request, top_k)
         path = self._session.path_filter(request.path)
@@ -73,10 +70,7 @@ class Searcher:
         return rank(self.retrieve(request), request.tuning(self.tuning(request.preset)))
 
     def _configured(self, request: SearchRequest) -> SearchRequest:
-        """Return the request with the settings of kbx.toml where it has None.
-
-        The seed had neither feedback nor parts, and read no dates.
-        """
+        """Return the request with the settings of kbx.toml, or of the seed, where it has None."""
         search = self._session.settings.search
         configured: dict[str, Any] = {
             "feedback": search.feedback,

@@ -85,8 +85,7 @@ class Session:
         refused: Collection[str] = (),
         reads_settings: bool = True,
     ) -> None:
-        """`refused` are the keys of what the base asks for and is not trusted with;
-        `reads_settings` is False where `settings` are not those of kbx.toml."""
+        """`refused` are the keys of requests that are not trusted."""
         self.root, self.settings, self.notice = root, settings, notice
         self.refused, self.reads_settings = refused, reads_settings
         if is_read_only(root):
@@ -187,10 +186,7 @@ class Session:
         return self._index is not None
 
     def snapshot(self) -> Snapshot:
-        """Return what the newest index holds in memory; damage to its files does not affect it.
-
-        Raises as `open_index`.
-        """
+        """Return what the newest index holds in memory, safe from damage to its files."""
         if time.monotonic() - self._refreshed_at > REFRESH_SECONDS:
             self.refresh()
         return self.open_index().generation().snapshot
@@ -238,10 +234,7 @@ class Session:
         return not self._has_files
 
     def reread_settings(self) -> None:
-        """Use the knobs, muted documents and `[entities]` that kbx.toml has now.
-
-        Settings that were given instead of kbx.toml stay. Raises ConfigError.
-        """
+        """Use what kbx.toml says now, unless settings were given. Raises ConfigError."""
         if self.reads_settings:
             now = load_settings(self.root)
             search = replace_struct(now.search, reranker=self.settings.search.reranker)

@@ -98,10 +98,7 @@ class SeveralBases:
 
 
 def ask(base: KnowledgeBase, request: SearchRequest, search: Search | None = None) -> Answer:
-    """Return what one of several bases answers; NotFound where it lacks an entity of the request.
-
-    `search` is called in place of `KnowledgeBase.search`, whose other errors are raised.
-    """
+    """Return what one of several bases answers; NotFound where it lacks an entity."""
     explained = replace(request, explain=True)  # known items are recognised by it
     try:
         return base.search(explained) if search is None else search(base, explained)
@@ -110,10 +107,7 @@ def ask(base: KnowledgeBase, request: SearchRequest, search: Search | None = Non
 
 
 def merge(request: SearchRequest, answers: Mapping[str, Answer]) -> SeveralResponse:
-    """Return the answers of `ask`, by the names of their bases, as one. Pure.
-
-    Raises NotFound where no base has an entity of the request.
-    """
+    """Return the answers of `ask`, by base, as one. Raises NotFound where all lack an entity."""
     missing = [answer for answer in answers.values() if isinstance(answer, NotFound)]
     if missing and len(missing) == len(answers):
         raise missing[0]

@@ -170,10 +170,7 @@ def allow_connections() -> None:
 
 
 def limit_memory(most: int) -> None:
-    """Limit the private data of this process to so many bytes, or to the limit that it has.
-
-    What is read of files through mappings is shared and does not count.
-    """
+    """Limit the private data of this process, to which mapped files do not count."""
     if sys.platform != "win32":
         import resource
 

@@ -28,10 +28,7 @@ Turn = tuple[str, str]
 
 
 def read_conversations(file: SourceFile, form: Format | None) -> list[ImportedDocument]:
-    """Return the conversations of a file; none if its format is not known.
-
-    Raises ValueError if it cannot be read, or does not have the format that is given.
-    """
+    """Return the conversations of a file, none in an unknown format. Raises ValueError."""
     is_page = file.suffix in (".md", ".markdown")
     if form == "vtt" or (form is None and file.suffix == ".vtt"):
         return [_read_vtt(file)]

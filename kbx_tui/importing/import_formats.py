@@ -68,10 +68,7 @@ def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProbl
 
 
 def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[SourceFile]:
-    """Return the readable files of a zip archive, and those of archives in it.
-
-    Raises ConfigError for an archive that is damaged, encrypted or refused.
-    """
+    """Return the readable files of a zip archive and of archives in it. Raises ConfigError."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]

@@ -123,10 +123,7 @@ class ImportPlanner:
             self._edits[path] = FileEdit(path, None, page.data)
 
     def _create_people(self, attendees: Sequence[Attendee]) -> None:
-        """Add a page for each attendee with a full name; a bare address or first name gets none.
-
-        Who is listed with an address in one document and without in another has one page.
-        """
+        """Add one page for each attendee with a full name, with the address if one is known."""
         named: set[str] = set()
         for attendee in sorted(attendees, key=lambda attendee: not attendee.email):
             key = name_key(attendee.name)

@@ -205,10 +205,7 @@ LINK_BYTES = 4_000
 
 @asynccontextmanager
 async def links_served(listening: Listening, new_link: Callable[[], str]) -> AsyncIterator[None]:
-    """Give a new link to whoever connects to the socket of this server, within the block.
-
-    Raises ConfigError if the socket cannot be made.
-    """
+    """Give a new link to whoever connects to the socket of this server. Raises ConfigError."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(new_link().encode())
@@ -284,11 +281,7 @@ class PrivateFolder:
             return sorted(entry.name for entry in entries)
 
     def address(self, name: str) -> str:
-        """Return a path of a file in it for the address of a socket, which is short.
-
-        Addresses have at most about 100 bytes. Where the system cannot name an open folder, the
-        path of the folder is used, however long it is.
-        """
+        """Return a path of a file in it, short if possible: addresses have at most 100 bytes."""
         folder = f"/proc/self/fd/{self.descriptor}" if sys.platform == "linux" else self.path
         return f"{folder}/{name}"
 

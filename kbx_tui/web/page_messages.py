@@ -75,10 +75,7 @@ def parse_opening(text: str) -> Opening:
 
 
 def without_size_reports(before: str, text: str) -> str:
-    """Return what was typed without reports of a size, also one that began in `before`.
-
-    Textual believes them, and fails at the next click if the size was zero.
-    """
+    """Return what was typed without reports of a size, which Textual would believe."""
     while match := _SIZE_REPORT.search(before + text):
         start, end = max(match.start() - len(before), 0), match.end() - len(before)
         text = text[:start] + text[end:]

@@ -139,10 +139,7 @@ def follower_command(base: Path, *, trust: bool) -> list[str]:
 async def indices_followed(
     commands: Sequence[Sequence[str]], state: ServiceState | None = None
 ) -> AsyncIterator[Mapping[str, int]]:
-    """Run the processes within the block, and yield the pids of those that run, by name.
-
-    What the indices hold is noted in `state`. Raises OSError.
-    """
+    """Run the processes within the block; yield the pids of those that run. Raises OSError."""
     state = state or ServiceState()
     pids: dict[str, int] = {}
     followers: list[_Follower] = []

@@ -92,5 +92,4 @@ def compose_headless(root: Path) -> int:
 
 
 def has_terminal() -> bool:
-    """Return whether both stdin and stdout are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()

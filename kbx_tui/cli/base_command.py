@@ -39,7 +39,6 @@ class OutputClosed(Exception):
 
 
 def global_options() -> GlobalOptions:
-    """Return the global options of the running command."""
     return click.get_current_context().ensure_object(GlobalOptions)
 
 
@@ -111,13 +110,10 @@ class Command(click.Command):
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from error
 
     def get_short_help_str(self, limit: int = WHOLE_SENTENCE) -> str:
-        """Return the first sentence of the help text."""
         return super().get_short_help_str(WHOLE_SENTENCE)
 
 
 class Group(Command, click.Group):
-    """A group of commands that also accepts the global options."""
-
     command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -150,7 +146,6 @@ class InternalError(Exception):
 
 
 def run(group: Group, argv: Sequence[str] | None, program: str) -> int:
-    """Run the command line and return its exit code."""
     options = GlobalOptions()
     for stream in (sys.stdout, sys.stderr):  # prints `?` for what the encoding lacks
         if hasattr(stream, "reconfigure"):
@@ -175,7 +170,6 @@ def run(group: Group, argv: Sequence[str] | None, program: str) -> int:
 
 
 def describe_failure(error: Exception) -> tuple[int, str]:
-    """Return the exit code and the message for `error`."""
     if isinstance(error, KbxError):
         return error.exit_code, str(error)
     if isinstance(error, click.UsageError):

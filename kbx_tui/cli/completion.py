@@ -36,21 +36,18 @@ MAX_COMPLETIONS = 100
 def complete_type(
     context: click.Context, parameter: click.Parameter, text: str
 ) -> list[CompletionItem]:
-    """Return the types of documents that begin with the last part of a list."""
     return _last_of_list(text, _from_base(context, lambda kb: kb.contents().kinds))
 
 
 def complete_tag(
     context: click.Context, parameter: click.Parameter, text: str
 ) -> list[CompletionItem]:
-    """Return the tags that begin with the last part of a list."""
     return _last_of_list(text, _from_base(context, lambda kb: kb.contents().tags))
 
 
 def complete_saved_query(
     context: click.Context, parameter: click.Parameter, text: str
 ) -> list[CompletionItem]:
-    """Return the names of saved queries that begin with a text."""
     saved = _from_base(context, lambda kb: [query.name for query in kb.queries.saved()])
     return [CompletionItem(name) for name in saved if name.startswith(text)]
 
@@ -104,7 +101,6 @@ def complete_path(
 def complete_setting(
     context: click.Context, parameter: click.Parameter, text: str
 ) -> list[CompletionItem]:
-    """Return the settings that begin like a text, with what they mean."""
     from kbx_tui.errors import KbxError
     from kbx_tui.settings_file import describe_settings
 
@@ -122,7 +118,6 @@ def complete_setting(
 def complete_value(
     context: click.Context, parameter: click.Parameter, text: str
 ) -> list[CompletionItem]:
-    """Return the valid values of the setting named before, where they can be listed."""
     from kbx_tui.settings_file import choices_of
 
     choices = choices_of(str(context.params.get("key", "")))
@@ -150,7 +145,6 @@ def _root(context: click.Context) -> Path:
 def _from_base(
     context: click.Context, read: Callable[[KnowledgeBase], Iterable[Value]]
 ) -> list[Value]:
-    """Return what is read of an indexed base; nothing if there is none."""
     from kbx_tui.errors import KbxError
 
     try:
@@ -213,7 +207,6 @@ class Fish(FishComplete):
 
 
 def register() -> None:
-    """Make click use these classes."""
     for kind in (Bash, Zsh, Fish):
         add_completion_class(kind)
 

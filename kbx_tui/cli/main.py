@@ -90,7 +90,6 @@ for command in (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the entry point of both programs."""
     completion.register()
     name = Path(sys.argv[0]).stem
     names = completion.PROGRAM_NAMES

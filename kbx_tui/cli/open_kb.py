@@ -72,7 +72,6 @@ def selected_folder() -> Path | None:
 
 
 def selected_folders() -> list[Path]:
-    """Return the folders given by `--kb`, each once."""
     return list(dict.fromkeys(global_options().kb))
 
 

@@ -54,14 +54,12 @@ def list_option(
 
 
 def unit_option(name: str, variable: str, help_text: str) -> Decorator:
-    """Return an option for a number within 0..1."""
     return click.option(
         name, variable, type=click.FloatRange(0.0, 1.0), metavar="F", help=help_text
     )
 
 
 def count_option(name: str, default: int, help_text: str) -> Decorator:
-    """Return an option for a number of at least 1."""
     number = click.IntRange(min=1)
     return click.option(
         name, type=number, default=default, show_default=True, metavar="N", help=help_text
@@ -86,7 +84,6 @@ def reranker_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def allow_writes_option(help_text: str) -> Decorator:
-    """Return `--allow-writes`, without which agents and programs only read."""
     return click.option("--allow-writes", is_flag=True, help=help_text)
 
 
@@ -117,7 +114,6 @@ types_option = list_option(
 
 
 def metrics_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the port for health and metrics."""
     command = click.option(
         "--metrics-host",
         default="127.0.0.1",

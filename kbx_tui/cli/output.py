@@ -43,17 +43,14 @@ def json_text(data: Any) -> str:
 
 
 def print_json(data: Any) -> None:
-    """Print `data` as JSON on stdout."""
     click.echo(json_text(data))
 
 
 def note_json(context: click.Context, option: click.Parameter, value: bool) -> None:
-    """Note whether `--json` is given, for `wants_json`."""
     context.meta[__name__] = value
 
 
 def wants_json() -> bool:
-    """Return whether the running command is to print JSON."""
     return bool(click.get_current_context().meta.get(__name__))
 
 
@@ -85,18 +82,15 @@ def padded(text: str, width: int) -> str:
 
 
 def say(text: str) -> None:
-    """Print a one-line message on stderr."""
     click.echo(f"kbx: {safe_line(text)}", err=True)
 
 
 def say_monitored(port: MonitorPort) -> None:
-    """Print where health and metrics are served."""
     others = "; other machines can read them" if port.is_open_to_others else ""
     say(f"metrics on {port.url}{others}")
 
 
 def console() -> Console:
-    """Return a Rich console for stdout, in colour on a terminal without NO_COLOR."""
     from rich.console import Console
 
     class Stdout(Console):
@@ -109,7 +103,6 @@ def console() -> Console:
 
 
 SECONDS_BETWEEN_LINES = 10.0
-"""Minimum time between two lines about the same stage."""
 
 SHOW_CURSOR = b"\r\x1b[K\x1b[?25h"
 """Clears the line of the bar, too."""
@@ -117,7 +110,6 @@ SHOW_CURSOR = b"\r\x1b[K\x1b[?25h"
 
 @contextmanager
 def show_progress() -> Iterator[ProgressListener]:
-    """Yield a listener that displays the progress it receives."""
     if not sys.stderr.isatty():
         yield ProgressLines()
         return
@@ -150,7 +142,6 @@ def show_progress() -> Iterator[ProgressListener]:
 
 @contextmanager
 def show_steps(stage: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a callback that displays how many steps of a task are done, given their total."""
     from kbx_tui.index.build.progress import Progress
 
     began = time.monotonic()
@@ -202,7 +193,6 @@ DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def print_diff(diff: str) -> None:
-    """Print a unified diff, coloured on a terminal."""
     from rich.text import Text
 
     out = console()

@@ -78,7 +78,6 @@ def heading(response: SearchResponse) -> Text:
 
 
 def entity_line(meta: SearchMeta, width: int) -> Text:
-    """Return the entities of pass 1 with their scores, the kept ones marked ●."""
     kept = kept_entities(meta)
     line = Text()
     for entity in meta.pass1_entities[:ENTITIES_SHOWN]:
@@ -91,7 +90,6 @@ def entity_line(meta: SearchMeta, width: int) -> Text:
 
 
 def settings_line(meta: SearchMeta) -> str:
-    """Return the scope of a search and, if entities count, the knobs that rank it."""
     explain = meta.explain or {}
     filters = {
         "path": meta.path_filter,
@@ -124,7 +122,6 @@ def feedback_line(meta: SearchMeta) -> str:
 
 
 def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -> list[Text]:
-    """Return lines for one result: score and title, its place, the snippet."""
     explanation = result.explain or {}
     bar_width = 20 if width >= 100 else 10 if width >= 60 else 0
     first = Text(f"{rank:>{rank_width}} ")
@@ -173,7 +170,6 @@ def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return `text`, truncated with an ellipsis if wider than `width` cells."""
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width - 1).rstrip() + "…"
@@ -206,7 +202,6 @@ IsRedacted = Callable[[str, str], bool]
 
 
 def print_check(check: SimilarityCheck, is_redacted: IsRedacted) -> None:
-    """Print the matches of one text, best first."""
     for note in check.notes:
         say(note)
     console = output.console()
@@ -228,7 +223,6 @@ def _print_nearest(console: Console, nearest_facts: Sequence[SimilarityMatch]) -
 
 
 def print_matches(matches: Sequence[SimilarityMatch], is_redacted: IsRedacted) -> None:
-    """Print matches in the given order."""
     console = output.console()
     for match in matches:
         style = GOOD if match.is_similar else BAD
@@ -248,7 +242,6 @@ def print_matches(matches: Sequence[SimilarityMatch], is_redacted: IsRedacted) -
 
 
 def print_field(similarity: FieldSimilarity) -> None:
-    """Print whether a field already says the same as the proposed value."""
     console = output.console()
     current, pair = similarity.current_value, similarity.pair
     if current is None or pair is None:
@@ -313,7 +306,6 @@ INDENT = " " * 11
 def print_drafts(
     checks: Sequence[tuple[DraftCheck, Verdict]], plan: Plan, applied: Applied | None
 ) -> None:
-    """Print every draft, then the diff of what would be written or a summary of what was."""
     out = console()
     states: Counter[str] = Counter(verdict.state for _, verdict in checks)
     counts = ", ".join(f"{states[state]} {state}" for state in STATE_SIGNS if states[state])

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 NAMES_SHOWN = 8
-"""Names of each type that a question lists."""
 
 
 def may_ask() -> bool:
@@ -49,7 +48,6 @@ def chose_entities(proposal: EntityProposal, root: Path, *, once: bool = False) 
 
 
 def confirmed(question: str) -> bool:
-    """Ask a yes-or-no question; the default is no."""
     return click.confirm(safe_line(question), default=False, err=True)
 
 
@@ -79,8 +77,6 @@ def writing_options(command: Function) -> Function:
 
 
 def prints_written(write: Callable[..., Written]) -> Callable[..., None]:
-    """Add the options of writing to a command, and print what it returns."""
-
     @wraps(write)
     def run(*, dry_run: bool, **options: Any) -> None:
         print_written(write(dry_run=dry_run, **options), dry_run=dry_run)
@@ -120,13 +116,11 @@ def report_written(
 
 
 def print_versions(left: str, right: str, names: tuple[str, str]) -> None:
-    """Print the differences of two texts on stderr."""
     for line in unified_diff(left.splitlines(), right.splitlines(), *names, lineterm=""):
         click.echo(safe_line(line), err=True)
 
 
 def print_written(written: Written, *, dry_run: bool) -> None:
-    """Print what was written, or would be."""
     if wants_json():
         print_json(written_json(written))
         return

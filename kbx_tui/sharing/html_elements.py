@@ -9,7 +9,6 @@ from kbx_tui.formatting import format_score
 from kbx_tui.safe_text import safe_line
 
 VOID = frozenset({"meta"})
-"""Names of elements without an end tag."""
 
 
 class Markup(str):

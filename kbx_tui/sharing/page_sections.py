@@ -162,7 +162,6 @@ MOST_ROWS = 10
 
 
 def entity_section(responses: Mapping[str, SearchResponse]) -> Markup:
-    """Return a table of the entities of each base; empty where no base found any."""
     found = {name: each for name, each in responses.items() if each.meta.pass1_entities}
     if not found:
         return Markup()
@@ -181,7 +180,6 @@ def entity_section(responses: Mapping[str, SearchResponse]) -> Markup:
 
 
 def _entity_tables(response: SearchResponse) -> list[Markup]:
-    """Return a table of the entities that count, and a folded one of the others."""
     meta = response.meta
     kept = [entity for entity in meta.pass1_entities if entity.id in kept_entities(meta)]
     others = [entity for entity in meta.pass1_entities if entity not in kept]
@@ -231,7 +229,6 @@ def _entity_row(entity: PassOneEntity, meta: SearchMeta, results: int) -> Markup
 
 
 def entity_words(entity: PassOneEntity, meta: SearchMeta) -> str:
-    """Return whether an entity counts, and why."""
     explain = meta.explain or {}
     threshold = format_score(explain["hierarchy_threshold"])
     if entity.id in explain["muted"]:
@@ -249,7 +246,6 @@ def entity_words(entity: PassOneEntity, meta: SearchMeta) -> str:
 
 
 def _results_by_entity(response: SearchResponse) -> Counter[str]:
-    """Return to how many results each entity added, by id."""
     return Counter(
         entity["id"]
         for result in response.results

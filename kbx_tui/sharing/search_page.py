@@ -36,7 +36,6 @@ ABOUT = "This page runs no script and loads nothing. What documents mark as reda
 
 
 def search_page(shared: SharedSearch) -> str:
-    """Return the page."""
     answer = shared.answer
     is_several = len(shared.bases) > 1
     is_fast = any(
@@ -109,7 +108,6 @@ def _summary(response: SearchResponse) -> Markup:
 
 
 def _asked(shared: SharedSearch) -> Markup:
-    """Return the settings of each base and the command that gives these results."""
     parts = []
     for name, response in shared.answer.responses.items():
         if len(shared.bases) > 1:

@@ -25,7 +25,6 @@ class SharedSearch:
     answer: SeveralResponse
     """The results with the base that each is of, and what each base answered; explained."""
     command: str
-    """The command line that gives these results."""
     when: datetime
     """With its time zone."""
     hotness: float = 0.0
@@ -33,7 +32,6 @@ class SharedSearch:
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The names of the bases that answered."""
         return tuple(self.answer.responses)
 
 
@@ -64,7 +62,6 @@ def share_several(bases: SeveralBases, request: SearchRequest) -> SharedSearch:
 
 
 def usual_request(kb: KnowledgeBase) -> SearchRequest:
-    """Return a request with the settings of kbx.toml."""
     tuning = kb.tuning()
     return SearchRequest(
         "",

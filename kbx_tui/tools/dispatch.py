@@ -30,8 +30,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The outcome of a call."""
-
     tool: str
     json: dict[str, Any]
     """The answer of the tool, or the envelope of the failure."""
@@ -112,7 +110,6 @@ def public_error(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
 
 
 def failed_answer(name: str, failure: Failure) -> Answer:
-    """Return the answer of a method or tool for a failed call."""
     method = find_method(name)
     tool = method.tool if method else name
     envelope = {"ok": False, "error": failure.error_json(), "meta": {"tool": tool}}
@@ -120,7 +117,6 @@ def failed_answer(name: str, failure: Failure) -> Answer:
 
 
 def callable_method(name: str, *, allow_writes: bool) -> Method | Failure:
-    """Return the method with this name, or why it cannot be called."""
     method = find_method(name)
     if method is None:
         available = available_methods(allow_writes=allow_writes)
@@ -163,8 +159,6 @@ _UNION_TAGS = ("constrained-str", "constrained-int")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed call."""
-
     type: ErrorType
     code: ErrorCode
     message: str
@@ -178,7 +172,6 @@ class Failure:
         return self.type in RETRYABLE
 
     def error_json(self) -> dict[str, Any]:
-        """Return the `error` object of every surface."""
         return {
             "type": self.type,
             "code": self.code,
@@ -203,7 +196,6 @@ def failure_of(error: Exception, arguments_schema: Callable[[], dict[str, Any]] 
 def _invalid_arguments(
     error: ValidationError, arguments_schema: Callable[[], dict[str, Any]]
 ) -> Failure:
-    """Return a failure for the first missing argument, else for the first problem."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     missing = next((problem for problem in problems if problem["type"] == "missing"), None)
     problem = missing or problems[0]
@@ -221,13 +213,11 @@ def _invalid_arguments(
 
 
 def _valid_names(schema: dict[str, Any], location: Sequence[int | str]) -> list[str]:
-    """Return the valid names beside the unknown one at `location`."""
     for part in location[:-1]:
         schema = schema.get("properties", {}).get(part, {})
     return list(schema.get("properties", ()))
 
 
 def one_line(text: str) -> str:
-    """Return a message as one line of valid, limited text."""
     line = " ".join(replace_surrogates(text).split())
     return line if len(line) <= MESSAGE_LENGTH else f"{line[: MESSAGE_LENGTH - 1]}…"

@@ -40,10 +40,8 @@ class McpOptions:
     allow_writes: bool = False
     warm: bool = True
     token: str | None = None
-    """What clients must send, if anything."""
     max_requests: int = MAX_REQUESTS
     keeps_index: bool = True
-    """Whether the process keeps the index in step with the files."""
 
     def engine(self) -> EngineWorker:
         """Return the engine of the process, which opens nothing yet."""
@@ -58,14 +56,12 @@ class McpOptions:
 
 
 def start_log() -> None:
-    """Open the log file of a process; warnings are printed, too."""
     open_log()
     log_libraries()
     show_warnings(say)
 
 
 def say(text: str) -> None:
-    """Print a one-line message on stderr."""
     with suppress(OSError):
         print(f"kbx: {safe_line(text)}", file=sys.stderr, flush=True)
 

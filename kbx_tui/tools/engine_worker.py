@@ -79,7 +79,6 @@ class EngineWorker:
             self._warm()
 
     def is_idle(self) -> bool:
-        """Return whether no call is running or was running just now."""
         return not self._calls and time.monotonic() - self._last_call > IDLE_SECONDS
 
     def submit(self, name: str, params: Mapping[str, Any]) -> Future[Answer]:
@@ -101,7 +100,6 @@ class EngineWorker:
         return self._counted(lambda: action(self._opened()))
 
     def waiting(self) -> int:
-        """Return how many calls wait for the one that is running."""
         return max(self._calls - 1, 0)
 
     def summary(self) -> Future[IndexSummary | None]:
@@ -119,7 +117,6 @@ class EngineWorker:
             return self.timeout_answer(name)
 
     def timeout_answer(self, name: str) -> Answer:
-        """Return the answer to a call that takes too long."""
         message = f"no answer within {self.timeout:g} seconds; still working on it, try again"
         return failed_answer(name, Failure("TRANSIENT", "internal_error", message))
 
@@ -195,7 +192,6 @@ FIRST_LOOKS = 2
 A server that is called all the time would never get on otherwise.
 """
 RETRY_SECONDS = 60.0
-"""Seconds until another try after the model or the index failed."""
 JOIN_SECONDS = 1.0
 """Longest wait for the threads to stop; they end with the process in any case."""
 
@@ -218,7 +214,6 @@ class IndexKeeper:
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Begin, unless that was done before."""
         if not self._threads and not self._stopped.is_set():
             for target, name in ((self._keep, "kbx-keep"), (self._watch, "kbx-watch")):
                 self._threads.append(threading.Thread(target=target, name=name, daemon=True))
@@ -226,7 +221,6 @@ class IndexKeeper:
                 thread.start()
 
     def stop(self) -> None:
-        """Stop after the step that is being done."""
         self._stopped.set()
         self._wake.set()
         deadline = time.monotonic() + JOIN_SECONDS
@@ -278,7 +272,6 @@ class IndexKeeper:
             return RETRY_SECONDS
 
     def _index(self, kb: KnowledgeBase) -> bool:
-        """Index the text of changed files; return whether there were any."""
         with self._changing:
             changed, self._changed = self._changed, set()
         everything = self._compare_all or not all(path.lower().endswith(".md") for path in changed)

@@ -39,14 +39,11 @@ from kbx_tui.tools.visible_pages import VisiblePages
 Handler = Callable[[KnowledgeBase, VisiblePages, Any], dict[str, Any]]
 
 VOICE_RESULTS = 3
-"""Maximum number of results in an answer that is read aloud."""
 SNIPPET_LENGTH = 200
-"""In characters."""
 NEWER_FILE = "the file changed since it was indexed: searches and metadata may not know its content"
 
 
 def search_data(kb: KnowledgeBase, pages: VisiblePages, args: KbSearch) -> dict[str, Any]:
-    """Return the `data` of `kb_search`. Raises ConfigError for an unknown document type."""
     voice = args.capabilities is not None and args.capabilities.voice
     top_k = min(args.top_k, VOICE_RESULTS) if voice else args.top_k
     filters = args.filters or SearchFilters.model_validate({})
@@ -136,7 +133,6 @@ def get_data(kb: KnowledgeBase, pages: VisiblePages, args: KbGet) -> dict[str, A
 
 
 def _fact_data(kb: KnowledgeBase, pages: VisiblePages, fact: Fact) -> dict[str, Any]:
-    """Return the data of a fact or open item: its text, and where and since when it is stated."""
     path, entity = pages.identify(fact.path)
     page = pages.page(path)
     document = page.document if page else None
@@ -152,7 +148,6 @@ def _data(
     page: str, document_id: str, kind: str, entity: Entity | None, document: Document | None,
     content: str,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what `kb_get` tells of a page, an entity without one, or a fact."""
     metadata = {
         "file_path": document.path if document else None,
         "date": (document.date or None) if document else None,
@@ -304,7 +299,6 @@ def _retrieval_modes(kb: KnowledgeBase) -> list[str]:
 def _with_envelope(
     tool: str, handler: Handler, kb: KnowledgeBase, pages: VisiblePages, args: Any
 ) -> dict[str, Any]:
-    """Return the data of a handler in the envelope of kb_search and kb_get."""
     start = time.perf_counter()
     data = handler(kb, pages, args)
     duration_ms = round((time.perf_counter() - start) * 1000, 3)
@@ -325,4 +319,3 @@ HANDLERS: Mapping[str, Handler] = {
     "kbx.memory_supersede": supersede,
     "kbx.memory_delete_fact": delete_fact,
 }
-"""By name of the method."""

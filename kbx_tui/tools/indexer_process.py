@@ -18,7 +18,6 @@ from kbx_tui.tools.engine_worker import EngineWorker
 
 
 def main() -> None:
-    """Run until stdin ends."""
     install()
     root, *options = sys.argv[1:]
     engine = McpOptions(root, trust="--trust" in options).engine()

@@ -44,12 +44,10 @@ def _plain(value: Any) -> Any:
 
 
 def rounded(number: float) -> float:
-    """Return a score with four decimals."""
     return round(number, 4)
 
 
 def search_json(response: SearchResponse) -> dict[str, Any]:
-    """Return the output of `kbx search --json`; `explain` is null unless requested."""
     names = "path title date doc_type score snippet explain line matches"
     results = [
         picked(result, names, date=result.date or None, explain=result.explain)
@@ -86,14 +84,12 @@ def completeness_json(meta: SearchMeta) -> dict[str, Any]:
 
 
 def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
-    """Return the output of `kbx experts --json`."""
     names = "entity_id name type claim_count full_claim_count citation_count score top_claim_ids"
     experts = [picked(expert, names) for expert in ranking.experts]
     return picked(ranking, "experts topic weight total_matched in_scope notes", experts=experts)
 
 
 def check_json(check: SimilarityCheck) -> dict[str, Any]:
-    """Return the output of `kbx memory similar --json`."""
     return picked(
         check,
         "query scope threshold matches has_similar best_score nearest model is_calibrated in_scope "
@@ -112,7 +108,6 @@ def check_json(check: SimilarityCheck) -> dict[str, Any]:
 
 
 def match_json(match: SimilarityMatch) -> dict[str, Any]:
-    """Return a match, the same object in every answer."""
     return picked(
         match,
         "text score fact_id source_path date entity_name match_type threshold relation cosine "
@@ -128,7 +123,6 @@ def match_json(match: SimilarityMatch) -> dict[str, Any]:
 
 
 def field_json(check: FieldSimilarity) -> dict[str, Any]:
-    """Return the output of `kbx entity similar-field --json`."""
     pair = check.pair
     return picked(
         check,
@@ -143,7 +137,6 @@ def field_json(check: FieldSimilarity) -> dict[str, Any]:
 
 
 def scan_json(scan: DuplicateScan) -> dict[str, Any]:
-    """Return the output of `kbx dedup --scan --json`."""
     clusters = [
         picked(
             cluster,
@@ -186,7 +179,6 @@ def _facts_json(facts: Iterable[DuplicateFact]) -> list[dict[str, Any]]:
 
 
 def written_json(written: Written) -> dict[str, Any]:
-    """Return the output of a command that writes one file."""
     return picked(
         written,
         "written matches path fact_id line diff hints entry",
@@ -196,7 +188,6 @@ def written_json(written: Written) -> dict[str, Any]:
 
 
 def fact_json(fact: Fact, entity_name: str) -> dict[str, Any]:
-    """Return a fact of `kbx memory list --json`."""
     return picked(
         fact,
         "fact_id text date entity_id entity_name kind status done path line sources confidence",
@@ -206,7 +197,6 @@ def fact_json(fact: Fact, entity_name: str) -> dict[str, Any]:
 
 
 def entry_json(entry: JournalEntry) -> dict[str, Any]:
-    """Return a write of `kbx undo --json`."""
     return {
         "entry": entry.number,
         "at": entry.written_at,
@@ -228,7 +218,6 @@ def dedup_json(
 
 
 def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
-    """Return a draft with what is similar to it and the proposal."""
     draft, entity, proposal = check.draft, check.entity, verdict.proposal
     candidates = [
         picked(guess, "id name score reason", score=rounded(guess.score))
@@ -268,7 +257,6 @@ def _applied_json(applied: Applied) -> dict[str, Any]:
 
 
 def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the links of a document as JSON."""
     line = "path title date line text"
     return {
         "path": links.path,
@@ -289,7 +277,6 @@ def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any
 
 
 def broken_json(link: BrokenLink) -> dict[str, Any]:
-    """Return a broken link as JSON, without its document."""
     return picked(link, "target line suggestions")
 
 
@@ -315,5 +302,4 @@ def import_json(plan: ImportPlan, entry: int | None) -> dict[str, Any]:
 
 
 def export_json(export: OkfExport) -> dict[str, Any]:
-    """Return the output of `kbx export --json`."""
     return picked(export, "folder pages withheld reserved", folder=str(export.folder))

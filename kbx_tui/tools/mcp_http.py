@@ -109,7 +109,6 @@ class McpProcess:
             looking.cancel()
 
     async def adopt(self, connection: socket.socket) -> None:
-        """Serve a connection that another process accepted."""
         try:
             await self._server.adopt(connection)
         except OSError:  # its client has left
@@ -158,7 +157,6 @@ class Gate:
             self._guard.answered(scope["client"])
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return why a request is not even read."""
         if not self._is_allowed(Headers(scope=scope)):
             message = (
                 "this server asks for the token that its owner set; send it as the header "
@@ -259,7 +257,6 @@ VARIABLE = "KBX_TOKEN"
 HOW = "make one with `openssl rand -hex 32`"
 
 _VALID = re.compile(r"[\x21-\x7e]{16,512}")
-"""What fits into a header, long enough not to be guessed."""
 
 
 def access_token(file: Path | None, environment: Mapping[str, str]) -> str | None:

@@ -54,7 +54,6 @@ Result = TypeVar("Result")
 
 
 def make_server(worker: EngineWorker, called: Called = lambda *call: None) -> Server[Any]:
-    """Return a server that answers from `worker`, and reports each call to `called`."""
     handlers = _Handlers(worker, called)
     return Server(
         "kbx-tui",
@@ -71,7 +70,6 @@ def make_server(worker: EngineWorker, called: Called = lambda *call: None) -> Se
 
 
 async def serve_stdio(worker: EngineWorker) -> None:
-    """Serve one client on stdin and stdout until it disconnects."""
     server = make_server(worker)
     async with stdio_server() as (requests, responses):
         await server.run(requests, responses, server.create_initialization_options())
@@ -102,8 +100,6 @@ def _input_schema_of(tool: str) -> Mapping[str, Any] | None:
 
 
 class _Handlers:
-    """The request handlers of one server."""
-
     def __init__(self, worker: EngineWorker, called: Called) -> None:
         self._worker, self._called = worker, called
 
@@ -193,7 +189,6 @@ class _Handlers:
 SCHEME = "kbx://"
 DOCUMENT, ENTITY = f"{SCHEME}document/", f"{SCHEME}entity/"
 PAGE_SIZE = 200
-"""Resources per page of the list."""
 TEXT_LENGTH = 1_000_000
 """Maximum length of a resource in characters; kb_get reads the rest."""
 
@@ -239,7 +234,6 @@ def read_or_refuse(kb: KnowledgeBase, uri: str) -> str:
 
 
 def _named(uri: str) -> dict[str, str]:
-    """Return what a caller said with an address."""
     name = unquote(uri.removeprefix(DOCUMENT).removeprefix(ENTITY))
     return {"uri": unquote(uri), "id": name}
 

@@ -237,7 +237,6 @@ def _is_found_openly(pages: VisiblePages, link: OutgoingLink) -> bool:
 
 
 def _names_openly(pages: VisiblePages, page: PublicPage, target: str) -> bool:
-    """Return whether a link with this target means a page by a name of it that is public."""
     name = split_target(target)[0]
     if pages.is_open(page) or not name:
         return True
@@ -265,7 +264,6 @@ def _open_suggestions(pages: VisiblePages, link: BrokenLink) -> tuple[str, ...]:
 
 
 def _names(page: PublicPage, entity_id: str) -> set[str]:
-    """Return the keys of the names of a document that are public."""
     document = page.document
     names = [document.title, stem_of(page.path), *document.aliases]
     if entity_id:

@@ -216,7 +216,6 @@ CHECKS: Mapping[Provenance, Check] = {
     Provenance.FIELD: RedactionFilter._field,
     Provenance.DIFF: RedactionFilter._diff,
 }
-"""By provenance, of texts that need a check."""
 
 
 def _sent_in(text: str) -> Iterator[str]:
@@ -234,7 +233,6 @@ def object_check(model: type[Answer]) -> Check:
 
 
 def _field_values(source: Source) -> set[str]:
-    """Return the values of all fields and list items that are public on a page."""
     entity, page = source.entity, source.page
     values = {entity.name, entity.role, entity.team, *entity.aliases} if entity else set()
     if page is None:
@@ -267,7 +265,7 @@ UNNAMED = "[redacted]"
 
 
 class _Withheld:
-    """The outcome of a check that failed."""
+    pass
 
 
 WITHHELD = _Withheld()
@@ -419,7 +417,6 @@ def _passing(hint: Any, unchecked: Collection[Provenance]) -> frozenset[type]:
 
 
 def _hints(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the annotated types of the fields of a model, by their names in JSON."""
     hints = get_type_hints(model, include_extras=True)
     return {info.alias or name: hints[name] for name, info in model.model_fields.items()}
 
@@ -459,7 +456,6 @@ def pass_on(
 
 
 def public_message(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
-    """Return the message of an error without what is redacted."""
     pages = visible_pages(kb)
     answer_filter = RedactionFilter(pages, arguments)
     answer_filter.remember_pages()
@@ -483,7 +479,6 @@ def _settled(model: type[answers.Answer], raw: Mapping[str, Any], passed: Json) 
 
 
 def _lost(raw: Mapping[str, Any], passed: Json, *keys: str) -> bool:
-    """Return whether the redaction filter took anything out of these fields."""
     return any(_size(raw[key]) != _size(passed[key]) for key in keys)
 
 

@@ -99,7 +99,6 @@ class WorkerPool:
         state.pids = self.pids
 
     def pids(self) -> dict[str, list[int]]:
-        """Return the workers that run."""
         return {worker.name: [worker.process.pid] for worker in list(self._workers.values())}
 
     async def serve(self, listening: socket.socket) -> None:
@@ -207,7 +206,6 @@ class WorkerPool:
 
 
 async def _end_if_stalled(worker: HttpWorker) -> None:
-    """Kill a worker once it confirms nothing of what it was given."""
     oldest, looks = None, 0
     while looks < STALL_LOOKS:
         await asyncio.sleep(LOOK_SECONDS)
@@ -233,9 +231,7 @@ class HttpWorker:
     control: socket.socket
     is_ready: bool = False
     given: int = 0
-    """Connections that it was given since it started."""
     closed: int = 0
-    """How many of them have ended."""
     unconfirmed: deque[socket.socket] = field(default_factory=deque)
     """Connections that it has not confirmed; if it ends before, another worker gets them."""
 

@@ -127,5 +127,4 @@ def _read_drafts(kb: KnowledgeBase, file: str, default_entity: str) -> list[Draf
 
 
 def _with_sure_choice(check: DraftCheck, verdict: Verdict) -> Draft:
-    """Return the draft with the proposal as its choice, if it needs no decision by the user."""
     return replace(check.draft, choice=verdict.proposal if verdict.is_sure else None)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 ALL_ENTITIES = 1_000_000
-"""A limit that no knowledge base reaches."""
 
 
 @click.group(name="entity", cls=Group, no_args_is_help=False)
@@ -125,19 +124,16 @@ def similar_field(name: str, field: str, value: str, threshold: float | None) ->
 
 
 def _require_index(kb: KnowledgeBase) -> None:
-    """Index text and entities unless there is an index."""
     if not kb.is_indexed():
         kb.index(fast=True)
 
 
 def name_json(entity: EntityName) -> dict[str, Any]:
-    """Return an entity as `--json` lists it."""
     path = entity.path or None
     return {"id": entity.id, "name": entity.name, "type": entity.type, "path": path}
 
 
 def card_json(card: EntityCard) -> dict[str, Any]:
-    """Return what `kbx entity show --json` prints."""
     members = [name_json(member) for member in card.members]
     fields = asdict(card) | {"path": card.path or None, "members": members}
     for row in (*fields["facts"], *fields["open_items"], *fields["documents"]):
@@ -170,12 +166,10 @@ def card_lines(card: EntityCard, redacted: Collection[str] = ()) -> list[str]:
 
 
 def greyed(fact: Fact, line: str) -> str:
-    """Return a line about a fact, greyed if the fact is redacted."""
     return Greyed(line) if fact.status == "redacted" else line
 
 
 def fact_state(fact: Fact) -> str:
-    """Return `done`, or the status of a fact that is not active, else nothing."""
     if fact.done:
         return "done"
     return "" if fact.status == "active" else fact.status
@@ -200,7 +194,6 @@ FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "team": (("lead", "Who leads it."), ("role", "What it is responsible for.")),
 }
-"""For each type of entity, its options and their help texts."""
 
 EXAMPLES = {
     "person": 'kbx person {} "Ann Lee" --role "Site reliability engineer" --team Platform',
@@ -210,7 +203,6 @@ EXAMPLES = {
 
 
 def group_of(kind: str) -> Group:
-    """Return the commands `create` and `edit` for one type of entity."""
     examples = "\n".join(f"  {EXAMPLES[kind].format(verb)}" for verb in ("create", "edit"))
     plural = "people" if kind == "person" else f"{kind}s"
     group = Group(
@@ -270,7 +262,6 @@ def _edit(kind: str, name: str, fields: Fields, aliases: Fields, *, dry_run: boo
 
 
 def _parse_meta(assignments: Sequence[str]) -> dict[str, str]:
-    """Return the fields of `key=value` arguments."""
     fields = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
@@ -319,7 +310,6 @@ def experts_command(topic: str, limit: int, min_claims: int, weight: str, people
 
 
 def experts_lines(ranking: ExpertRanking) -> list[str]:
-    """Return the ranking as lines of text, each expert with the facts that add most."""
     if not ranking.experts:
         return [f"no experts found on {ranking.topic}"]
     lines = []

@@ -134,7 +134,6 @@ def eval_command(
 
 
 def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, Any]:
-    """Return what `--json` prints."""
     import msgspec
 
     from kbx_tui.evaluation.metrics import CUTOFF
@@ -166,7 +165,6 @@ def _difference_fields(row: GroupDifference) -> dict[str, Any]:
 
 
 def run_lines(run: Run, changes: Sequence[GroupDifference] | None) -> list[str]:
-    """Return the metrics as a table, then the differences from earlier runs."""
     from kbx_tui.evaluation.runs import group_metrics
 
     head = ("", "queries", "judged@10", "nDCG@10", "95 %", "R@10", "MRR", "ERR@10", "RBP",
@@ -196,7 +194,6 @@ def _figure(value: float) -> str:
 
 
 def difference_lines(changes: Sequence[GroupDifference]) -> list[str]:
-    """Return the differences from earlier runs, and what they do not show yet."""
     several = len({row.against for row in changes}) > 1
     lines: list[str] = []
     for name in dict.fromkeys(row.against for row in changes):
@@ -227,7 +224,6 @@ def _difference_cells(row: GroupDifference, *, several: bool) -> list[str]:
 
 
 def vote_lines(votes: Votes) -> list[str]:
-    """Return what the user preferred without knowing which results were whose, if anything."""
     asked = votes.wins_a + votes.wins_b + votes.neither
     lines = []
     if asked:
@@ -257,7 +253,6 @@ def _interval(interval: Interval | None, form: Callable[[float], str]) -> str:
 
 
 def sweep_json(sweep: Sweep) -> dict[str, Any]:
-    """Return what `--sweep ... --json` prints."""
     return {
         "knob": sweep.knob,
         "values": list(sweep.values),
@@ -299,7 +294,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a value of JSON with all its figures rounded."""
     match value:
         case float():
             return round(value, DIGITS)
@@ -310,7 +304,6 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-"""Decimals of figures in JSON."""
 
 
 @click.command(name="tune", cls=Command)
@@ -363,7 +356,6 @@ def tune_command(
 
 
 def advice_json(advice: Advice, written: Written | None) -> dict[str, Any]:
-    """Return what `--json` prints."""
     fields = {
         name: round(value, DIGITS) if isinstance(value, float) else value
         for name, value in asdict(advice).items()
@@ -382,7 +374,6 @@ def advice_json(advice: Advice, written: Written | None) -> dict[str, Any]:
 
 
 def advice_lines(advice: Advice, written: Written | None) -> list[str]:
-    """Return the advice, what it rests on, and the change of kbx.toml."""
     lines = [
         advice.verdict,
         f"nDCG@10 {format_score(advice.before, 3)} now on {advice.queries} judged queries, "

@@ -145,7 +145,6 @@ def _when(at: float) -> str | None:
 
 
 SHOWN = 10
-"""Paths of an undone write that are printed."""
 
 
 @click.command(name="undo", cls=Command)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 SHOWN = 10
-"""Entries of a long list that are printed."""
 
 
 @click.command(name="import", cls=Command)
@@ -94,7 +93,6 @@ def import_command(
 
 
 def ask_who(question: AttendeeQuestion) -> Entity | None:
-    """Ask on the terminal who an attendee is."""
     who = question.attendee.name
     say(f"{who}, in {question.title}, may be:")
     for number, person in enumerate(question.candidates, 1):
@@ -110,7 +108,6 @@ def ask_who(question: AttendeeQuestion) -> Entity | None:
 
 
 def print_notes(plan: ImportPlan, *, asked: bool) -> None:
-    """Print what an import leaves out or as it is, and why."""
     for problem in plan.problems[:SHOWN]:
         say(f"{problem.path}: {problem.reason}")
     if (rest := len(plan.problems) - SHOWN) > 0:

@@ -143,7 +143,6 @@ def index_command(
 
 
 def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEngine | None:
-    """Return what the options mean; None for this process. Raises ConfigError."""
     if engine == "ray":
         from kbx_tui.bulk.ray_workers import RayEngine
 
@@ -154,7 +153,6 @@ def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEng
 
 
 def _chose_entities(kb: KnowledgeBase) -> bool:
-    """Ask once what the entities of a base without any are; return whether it was written."""
     proposal = kb.entities.proposal()
     if proposal is None or not chose_entities(proposal, kb.root, once=True):
         return False
@@ -179,7 +177,6 @@ def _confirm(kb: KnowledgeBase) -> None:
 
 
 def report_lines(report: IndexReport) -> list[str]:
-    """Return the report as lines of text: totals, changes, seconds, problems."""
     size = format_size(report.size_bytes)
     lines = [f"{totals(report)}; {size}", _changes(report), _seconds(report)]
     lines += report.repaired
@@ -240,7 +237,6 @@ def status_command() -> None:
 
 
 def status_json(status: Status) -> dict[str, Any]:
-    """Return what `--json` prints."""
     return asdict(status) | {
         "root": str(status.root),
         "log": str(log_path()),
@@ -250,7 +246,6 @@ def status_json(status: Status) -> dict[str, Any]:
 
 
 def status_lines(status: Status) -> Iterator[str]:
-    """Yield the status as labelled lines of text."""
     rows: Rows = [("root", str(status.root))]
     if status.indexed:
         rows += [
@@ -271,7 +266,6 @@ def status_lines(status: Status) -> Iterator[str]:
 
 
 def _vector_coverage(status: Status) -> str:
-    """Return the share of texts that can be found by meaning."""
     coverage = f"{format_percent(status.vector_share)}, {status.vectors:,} vectors"
     if not status.without_vector:
         return coverage
@@ -319,7 +313,6 @@ def check_command(read_data: bool) -> None:
 
 
 def check_lines(report: CheckReport) -> Iterator[str]:
-    """Yield a line for each fault, then what was compared."""
     for fault in report.faults:
         yield f"{fault.where}: {fault.what}; mended by: {fault.remedy}"
     compared = f"{format_count(report.files, 'file')} and {format_count(report.rows, 'row')}"
@@ -402,7 +395,6 @@ def problem_rows(problems: Sequence[Problem]) -> list[tuple[str, list[str]]]:
 
 
 def first_lines(lines: Sequence[str]) -> list[str]:
-    """Return the first ten of `lines`, then the number of further ones."""
     if len(lines) <= SHOWN:
         return list(lines)
     return [*lines[:SHOWN], f"and {len(lines) - SHOWN:,} more; `kbx status --json` lists all"]

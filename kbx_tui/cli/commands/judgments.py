@@ -211,12 +211,10 @@ def export_file(file: Path, form: str, topics: Path | None) -> None:
 
 
 def shown(grade: int | None) -> int | str:
-    """Return a grade as it is printed."""
     return "unsure" if grade is None else grade
 
 
 def query_json(query: JudgedQuery) -> dict[str, Any]:
-    """Return a judged query with its number of documents by grade."""
     counts = {str(grade): 0 for grade in range(4)}
     for grade in query.grades.values():
         counts[str(grade)] += 1
@@ -224,14 +222,12 @@ def query_json(query: JudgedQuery) -> dict[str, Any]:
 
 
 def query_line(query: JudgedQuery) -> str:
-    """Return a judged query with its number of documents by grade, highest first."""
     counts = query_json(query)["grades"]
     graded = "  ".join(f"{counts[str(grade)]:>3} x {grade}" for grade in (3, 2, 1, 0))
     return f"{graded}  {counts['unsure']:>3} unsure   {query.text}"
 
 
 def import_json(imported: JudgmentImport, *, replaced: bool, dry_run: bool) -> dict[str, Any]:
-    """Return what `kbx judgments import --json` prints."""
     return {
         "added": len(imported.added),
         "unchanged": imported.unchanged,
@@ -253,7 +249,6 @@ def import_json(imported: JudgmentImport, *, replaced: bool, dry_run: bool) -> d
 
 
 def import_lines(imported: JudgmentImport, *, replaced: bool, dry_run: bool) -> list[str]:
-    """Return what an import did, or would do."""
     what = "replaced" if replaced else "kept as they are, --replace overwrites them"
     lines = [
         f"{'would add' if dry_run else 'added'} {len(imported.added)}, "
@@ -284,7 +279,6 @@ def _by_grade(item: tuple[str, int | None]) -> tuple[int, str]:
 
 
 def preference_json(preference: Preference) -> dict[str, Any]:
-    """Return a preference as it is printed: the two lists, and which one was preferred."""
     return {
         "query": preference.query,
         "better": preference.better,

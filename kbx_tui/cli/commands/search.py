@@ -262,7 +262,6 @@ def search_several(
     explain: bool,
     page: PageTarget | None,
 ) -> None:
-    """Search the bases in some folders, and print the results or write `page`. Raises KbxError."""
     from kbx_tui.api.several_bases import SeveralBases
     from kbx_tui.base_discovery import find_base
 
@@ -281,7 +280,6 @@ def search_several(
 
 
 def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the JSON: results with the name of their `base`, and the `meta` of every base."""
     from kbx_tui.tools.json_output import search_json
 
     answers = {name: search_json(answer) for name, answer in response.responses.items()}
@@ -309,7 +307,6 @@ def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[s
 
 
 def print_several(response: SeveralResponse, *, explain: bool) -> None:
-    """Print the results, each with the name of its base, and the notes on stderr."""
     from rich.text import Text
 
     from kbx_tui.cli import text_output as listing
@@ -355,7 +352,6 @@ class PageTarget:
             require_free(Path(self.name), overwrite=self.overwrite)
 
     def write(self, shared: SharedSearch) -> None:
-        """Write the page, and print the notes on stderr. Raises WriteFault."""
         from kbx_tui.formatting import format_count
         from kbx_tui.sharing.page_file import write_page
         from kbx_tui.sharing.search_page import search_page

@@ -123,7 +123,6 @@ def print_settings(settings: list[SettingInfo]) -> None:
 
 
 Row = dict[str, str]
-"""`keys`, `help` and `id` of one command of the app."""
 
 
 @click.command(name="keys", cls=Command)

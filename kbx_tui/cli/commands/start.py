@@ -111,7 +111,6 @@ def demo_command(reset: bool, smoke: bool, tour: bool) -> None:
 
 
 def _smoke_test(root: Path) -> str:
-    """Return one line saying that indexing, search and the app work. Raises KbxError if not."""
     with open_kb(root) as kb:
         report = kb.index()
         response = kb.search(SMOKE_QUERY)

@@ -191,7 +191,6 @@ def _open_browser(link: str, port: int) -> None:
 
 
 def _bases(paths: tuple[Path, ...]) -> list[Path]:
-    """Return the roots of the bases to show. Raises NotFound."""
     from kbx_tui.base_discovery import find_base
 
     given = [*global_options().kb, *paths]
@@ -207,7 +206,6 @@ def _certificate(certfile: Path | None, keyfile: Path | None) -> tuple[Path, Pat
 
 
 def _require_support() -> None:
-    """Raise KbxError where the server cannot run."""
     if sys.platform == "win32":
         raise KbxError("`kbx web` does not run on Windows; in WSL it does")
     try:

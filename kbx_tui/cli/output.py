@@ -8,7 +8,7 @@ import re
 import select
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from kbx_tui.safe_text import safe_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kbx_tui.http_service.monitor import MonitorPort
     from kbx_tui.index.build.progress import Progress, ProgressListener
 
 
@@ -74,6 +73,12 @@ def _shown(line: str) -> str:
     return click.style(safe, dim=True) if is_dim else safe  # `echo` leaves it out of a pipe
 
 
+def first_of(lines: Sequence[str], limit: int, more: str) -> list[str]:
+    """Return the first lines, then `more` with the number of the others, if there are any."""
+    rest = len(lines) - limit
+    return [*lines[:limit], *([more.format(f"{rest:,}")] if rest > 0 else [])]
+
+
 def padded(text: str, width: int) -> str:
     """Return `text` with blanks up to `width` cells, of which wide characters take two."""
     from rich.cells import cell_len
@@ -85,16 +90,11 @@ def say(text: str) -> None:
     click.echo(f"kbx: {safe_line(text)}", err=True)
 
 
-def say_monitored(port: MonitorPort) -> None:
-    others = "; other machines can read them" if port.is_open_to_others else ""
-    say(f"metrics on {port.url}{others}")
-
-
 def console() -> Console:
     from rich.console import Console
 
     class Stdout(Console):
-        """Leaves a broken pipe to `runner.run`; Rich would exit with code 1."""
+        """Leaves a broken pipe to `run`; Rich would exit with code 1."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError

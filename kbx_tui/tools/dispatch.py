@@ -54,7 +54,7 @@ def call(
 
     def answer() -> dict[str, Any]:
         with kb.noting() as notices:
-            made = HANDLERS[method.name](kb, visible_pages(kb), arguments)
+            made = HANDLERS[method.name](visible_pages(kb), arguments)
         _add_notes(made, notices)
         if method.name == "kb.capabilities":
             names = [available.name for available in available_methods(allow_writes=allow_writes)]
@@ -120,11 +120,9 @@ def callable_method(name: str, *, allow_writes: bool) -> Method | Failure:
     method = find_method(name)
     if method is None:
         available = available_methods(allow_writes=allow_writes)
-        if "." in name:
-            what, names = "method", [method.name for method in available]
-        else:
-            what, names = "tool", [method.tool for method in available]
-        message = f"there is no {what} {name[:100]!r}; the {what}s are: {', '.join(names)}"
+        what = "method" if "." in name else "tool"
+        names = ", ".join(each.name if what == "method" else each.tool for each in available)
+        message = f"there is no {what} {name[:100]!r}; the {what}s are: {names}"
         return Failure("VALIDATION", "method_not_found", message)
     if method.writes and not allow_writes:
         message = f"{method.name} writes, which is off; start the server with --allow-writes"
@@ -150,7 +148,6 @@ KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
 }
 """An error not listed here has the type and code of its nearest listed base class."""
 
-RETRYABLE: frozenset[ErrorType] = frozenset({"RATE_LIMIT", "TRANSIENT"})
 MESSAGE_LENGTH = 500
 """Longest message, in characters: it may quote a long argument."""
 _UNION_TAGS = ("constrained-str", "constrained-int")
@@ -169,7 +166,7 @@ class Failure:
 
     @property
     def retryable(self) -> bool:
-        return self.type in RETRYABLE
+        return self.type in ("RATE_LIMIT", "TRANSIENT")
 
     def error_json(self) -> dict[str, Any]:
         return {

@@ -1,5 +1,9 @@
-"""What a process with an engine needs to know, and what it reports: to its terminal, to the process
-that started it, or to its own metrics.
+"""A process with an engine: what it needs to know, and what it reports to its terminal, to the
+process that started it, or to its own metrics.
+
+    python -P -m kbx_tui.tools.engine_process BASE [--trust]
+
+keeps an index in step with the files for `kbx web` and prints its reports, until stdin ends.
 """
 
 from __future__ import annotations
@@ -7,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,11 +19,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kbx_tui.ending import end_soon, install, leave
 from kbx_tui.errors import KbxError
-from kbx_tui.http_service.server_process import (
-    log_libraries,
-    show_warnings,
-)
+from kbx_tui.http_service.server_process import log_libraries, show_warnings
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.user_files import open_log
@@ -100,3 +103,30 @@ async def report_index(engine: EngineWorker, report: Report) -> None:
             before = summary
             report("index", None if summary is None else asdict(summary))
         await asyncio.sleep(LOOK_SECONDS)
+
+
+def main() -> None:
+    install()
+    root, *options = sys.argv[1:]
+    engine = McpOptions(root, trust="--trust" in options).engine()
+    asyncio.run(_run(engine))
+    end_soon(0)
+    engine.close()
+    leave(0)
+
+
+async def _run(engine: EngineWorker) -> None:
+    def send(report: bytes) -> None:
+        with suppress(OSError):
+            os.write(1, report)
+
+    engine.begin()
+    reporting = asyncio.create_task(report_index(engine, sent_as_lines(send)))
+    with suppress(OSError):
+        while await asyncio.to_thread(os.read, 0, 1_000):
+            pass
+    reporting.cancel()
+
+
+if __name__ == "__main__":
+    main()

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import Command, Group
-from kbx_tui.cli.completion import complete_entity
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import count_option, json_option, text_argument, threshold_option
+from kbx_tui.cli.base_command import Command, Group, open_kb
+from kbx_tui.cli.options import (
+    complete_entity,
+    count_option,
+    flag,
+    json_option,
+    option,
+    text_argument,
+    threshold_option,
+)
 from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import prints_written
 from kbx_tui.formatting import format_count
@@ -46,7 +52,7 @@ def entity_command() -> None:
 
 
 @entity_command.command(name="list")
-@click.option("--type", "kind", metavar="T", help="Only this type: person, project, team ...")
+@option("--type kind", "T", "Only this type: person, project, team ...")
 @json_option
 def list_entities(kind: str | None) -> None:
     """List all entities, those with the most documents first.
@@ -95,13 +101,13 @@ def show(name: str) -> None:
 
 @entity_command.command(name="similar-field")
 @click.argument("name", metavar="NAME", shell_complete=complete_entity)
-@click.option(
+@option(
     "--field",
+    "F",
+    "role, team, facts, open_items or any key of the page's frontmatter.",
     required=True,
-    metavar="F",
-    help="role, team, facts, open_items or any key of the page's frontmatter.",
 )
-@click.option("--value", required=True, metavar="V", help="The proposed value.")
+@option("--value", "V", "The proposed value.", required=True)
 @threshold_option
 @json_option
 def similar_field(name: str, field: str, value: str, threshold: float | None) -> None:
@@ -278,14 +284,13 @@ RECEIPTS_SHOWN = 3
 @text_argument("topic", "TOPIC...", "the topic is empty; name what the experts should know about")
 @count_option("--limit", 10, "Maximum number of experts.")
 @count_option("--min-claims", 1, "Leave out entities with fewer claims.")
-@click.option(
+@option(
     "--weight",
+    "W",
+    "count, recency, citation or relevance; anything else means count.",
     default="count",
-    show_default=True,
-    metavar="W",
-    help="count, recency, citation or relevance; anything else means count.",
 )
-@click.option("--people", is_flag=True, help="Rank only people, no projects and teams.")
+@flag("--people", "Rank only people, no projects and teams.")
 @json_option
 def experts_command(topic: str, limit: int, min_claims: int, weight: str, people: bool) -> None:
     """Rank people, projects and teams as experts on a topic.

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import EXIT_INTERRUPTED, Command, Group
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import print_result, say
+from kbx_tui.cli.base_command import EXIT_INTERRUPTED, Command, Group, open_kb
+from kbx_tui.cli.options import choice, flag, json_option, option
+from kbx_tui.cli.output import first_of, print_result, say
 from kbx_tui.cli.write_output import chose_entities, confirmed, may_ask
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, IndexFault, IndexLocked, NotConfirmed, StoreFault
@@ -34,29 +33,26 @@ INTERRUPTED = "interrupted; what is indexed is searchable, and the next run cont
 
 
 @click.command(name="index", cls=Command)
-@click.option(
-    "--full", is_flag=True, help="Rebuild everything; vectors of unchanged texts are reused."
-)
-@click.option("--fast", is_flag=True, help="Index text and entities only, no vectors.")
-@click.option("--yes", is_flag=True, help="Do not ask before very many files or a system folder.")
-@click.option("--no-wait", is_flag=True, help="Fail if another process is indexing.")
-@click.option(
+@flag("--full", "Rebuild everything; vectors of unchanged texts are reused.")
+@flag("--fast", "Index text and entities only, no vectors.")
+@flag("--yes", "Do not ask before very many files or a system folder.")
+@flag("--no-wait", "Fail if another process is indexing.")
+@choice(
     "--engine",
-    type=click.Choice(["local", "ray"]),
+    ["local", "ray"],
+    "Where to parse, chunk and embed: in this process, or in those of Ray.",
     default="local",
-    show_default=True,
-    help="Where to parse, chunk and embed: in this process, or in those of Ray.",
 )
-@click.option(
+@option(
     "--ray-address",
-    metavar="ADDRESS",
-    help="Cluster for --engine ray, HOST:PORT or auto.  [default: start Ray on this machine]",
+    "ADDRESS",
+    "Cluster for --engine ray, HOST:PORT or auto.  [default: start Ray on this machine]",
 )
-@click.option(
+@option(
     "--ray-workers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Worker processes of --engine ray.  [default: one per processor]",
+    "N",
+    "Worker processes of --engine ray.  [default: one per processor]",
+    click.IntRange(min=1),
 )
 @json_option
 def index_command(
@@ -187,20 +183,14 @@ def report_lines(report: IndexReport) -> list[str]:
 
 def _published(report: PublishReport) -> str:
     uploaded = f"{format_count(report.uploaded, 'file')} uploaded"
-    return (
-        f"published as version {report.version} of {report.uri}: {uploaded} "
-        f"({format_size(report.uploaded_bytes)} of {format_size(report.size_bytes)})"
-    )
+    sizes = f"{format_size(report.uploaded_bytes)} of {format_size(report.size_bytes)}"
+    return f"published as version {report.version} of {report.uri}: {uploaded} ({sizes})"
 
 
 def _changes(report: IndexReport) -> str:
-    changes = {
-        "new": report.added,
-        "changed": report.changed,
-        "moved": report.moved,
-        "deleted": report.deleted,
-    }
-    parts = [f"{count:,} {name}" for name, count in changes.items() if count]
+    counts = (report.added, report.changed, report.moved, report.deleted)
+    names = ("new", "changed", "moved", "deleted")
+    parts = [f"{count:,} {name}" for name, count in zip(names, counts, strict=True) if count]
     embedded = f"{report.embedded:,} texts embedded, {report.reused:,} reused"
     return f"{', '.join(parts) or 'no file changed'}; {embedded}"
 
@@ -291,7 +281,7 @@ def _problem_rows(status: Status) -> Rows:
 
 
 @click.command(name="check", cls=Command)
-@click.option("--read-data", is_flag=True, help="Read and compare every byte and every row.")
+@flag("--read-data", "Read and compare every byte and every row.")
 @json_option
 def check_command(read_data: bool) -> None:
     """Check that index and state files are what was written.
@@ -395,12 +385,9 @@ def problem_rows(problems: Sequence[Problem]) -> list[tuple[str, list[str]]]:
 
 
 def first_lines(lines: Sequence[str]) -> list[str]:
-    if len(lines) <= SHOWN:
-        return list(lines)
-    return [*lines[:SHOWN], f"and {len(lines) - SHOWN:,} more; `kbx status --json` lists all"]
+    return first_of(lines, SHOWN, "and {} more; `kbx status --json` lists all")
 
 
 def _problem_line(problem: Problem) -> str:
     line = f":{problem.line}" if problem.line else ""
-    skipped = " (not indexed)" if problem.skipped else ""
-    return f"{problem.path}{line}: {problem.reason}{skipped}"
+    return f"{problem.path}{line}: {problem.reason}{' (not indexed)' * problem.skipped}"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbx_tui.cli.base_command import Group
-from kbx_tui.cli.open_kb import open_kb
+from kbx_tui.cli.base_command import Group, open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result, say, wants_json
 from kbx_tui.formatting import format_count

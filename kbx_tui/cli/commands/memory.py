@@ -1,21 +1,35 @@
-"""`kbx memory`: find, list, add and change facts and open items."""
+"""`kbx memory` and `kbx dedup`: facts and open items, drafts of them, and duplicates."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import Command, Group
+from kbx_tui.cli.app import has_terminal, run_app
+from kbx_tui.cli.base_command import (
+    Command,
+    Group,
+    gc_disabled,
+    open_kb,
+    selected_root,
+    warn_if_outdated,
+)
 from kbx_tui.cli.commands.entities import ALL_ENTITIES, fact_state, greyed
-from kbx_tui.cli.completion import complete_entity, complete_path
-from kbx_tui.cli.open_kb import gc_disabled, open_kb, warn_if_outdated
 from kbx_tui.cli.options import (
+    choice,
+    complete_entity,
+    complete_path,
     count_option,
     entity_option,
+    flag,
     json_option,
+    option,
     text_argument,
     threshold_option,
 )
@@ -27,12 +41,16 @@ from kbx_tui.cli.write_output import (
     report_written,
     writing_options,
 )
-from kbx_tui.errors import Ambiguous, NotFound
-from kbx_tui.tools.json_output import check_json, fact_json
+from kbx_tui.errors import Ambiguous, NotFound, WriteFault
+from kbx_tui.tools.json_output import check_json, dedup_json, fact_json, scan_json
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.cli.text_output import IsRedacted
+    from kbx_tui.drafting.drafts import Draft
+    from kbx_tui.drafting.records import DraftCheck, Verdict, Written
     from kbx_tui.knowledge.records import Fact, FactKind
+    from kbx_tui.similarity.duplicate_scan import DuplicateScan
 
 
 KINDS: dict[str, FactKind] = {"fact": "fact", "open-item": "open_item", "open_item": "open_item"}
@@ -40,24 +58,20 @@ KINDS: dict[str, FactKind] = {"fact": "fact", "open-item": "open_item", "open_it
 
 @click.command(name="add", cls=Command)
 @text_argument("text", "TEXT...", "the text is empty; give the text to write")
-@click.option(
+@option(
     "--entity",
+    "NAME",
+    "Entity of the fact: name, alias or id.",
     required=True,
-    metavar="NAME",
-    help="Entity of the fact: name, alias or id.",
     shell_complete=complete_entity,
 )
-@click.option("--date", metavar="D", help="Date of the fact, as 2026-03-17; default: today.")
-@click.option("--source", metavar="S", help="Source of the fact: a path, a link, a title.")
-@click.option(
-    "--kind",
-    type=click.Choice(list(KINDS)),
-    default="fact",
-    show_default=True,
-    help="Write to Recent Facts (fact) or Open Items (open-item).",
+@option("--date", "D", "Date of the fact, as 2026-03-17; default: today.")
+@option("--source", "S", "Source of the fact: a path, a link, a title.")
+@choice(
+    "--kind", list(KINDS), "Write to Recent Facts (fact) or Open Items (open-item).", default="fact"
 )
-@click.option("--force", is_flag=True, help="Write even a known or contradicting fact.")
-@click.option("--create", is_flag=True, help="Create the page if there is none.")
+@flag("--force", "Write even a known or contradicting fact.")
+@flag("--create", "Create the page if there is none.")
 @writing_options
 def add_fact(
     text: str,
@@ -114,9 +128,9 @@ fact_id_argument = click.argument("fact_id", type=int, metavar="ID")
 @click.command(name="edit-fact", cls=Command)
 @fact_id_argument
 @text_argument("words", "[TEXT...]")
-@click.option("--text", metavar="T", help="The new text, instead of TEXT.")
-@click.option("--date", metavar="D", help="The new date; unchanged by default.")
-@click.option("--force", is_flag=True, help="Write even a known or contradicting fact.")
+@option("--text", "T", "The new text, instead of TEXT.")
+@option("--date", "D", "The new date; unchanged by default.")
+@flag("--force", "Write even a known or contradicting fact.")
 @writing_options
 def edit_fact(
     fact_id: int,
@@ -173,9 +187,9 @@ def delete_fact(fact_id: int, dry_run: bool) -> Written:
 @click.command(name="supersede", cls=Command)
 @fact_id_argument
 @text_argument("text", "[TEXT...]")
-@click.option("--date", metavar="D", help="Date since which TEXT is true; default: today.")
-@click.option("--source", metavar="S", help="Source of TEXT.")
-@click.option("--force", is_flag=True, help="Write even a known or contradicting fact.")
+@option("--date", "D", "Date since which TEXT is true; default: today.")
+@option("--source", "S", "Source of TEXT.")
+@flag("--force", "Write even a known or contradicting fact.")
 @writing_options
 def supersede(
     fact_id: int,
@@ -224,13 +238,13 @@ def memory_command() -> None:
 @memory_command.command(name="similar")
 @text_argument("text", "TEXT...", "the text is empty; give the text you are about to write")
 @entity_option
-@click.option(
+@option(
     "--path",
-    metavar="P",
-    help="Only below this path; includes passages of the documents there.",
+    "P",
+    "Only below this path; includes passages of the documents there.",
     shell_complete=complete_path,
 )
-@click.option("--chunks", is_flag=True, help="Include passages of all documents.")
+@flag("--chunks", "Include passages of all documents.")
 @threshold_option
 @count_option("--limit", 5, "Maximum number of matches.")
 @json_option
@@ -262,9 +276,7 @@ memory_command.add_command(add_fact)
 
 @memory_command.command(name="list")
 @entity_option
-@click.option(
-    "--since", metavar="D", help="Only facts since a date, as 2026-03-17, or of the last D days."
-)
+@option("--since", "D", "Only facts since a date, as 2026-03-17, or of the last D days.")
 @json_option
 def list_facts(entity: str | None, since: str | None) -> None:
     """List facts and open items with their ids.
@@ -296,3 +308,104 @@ def _details(fact: Fact, entity_name: str) -> str:
 
 for _command in (edit_fact, delete_fact, supersede):
     memory_command.add_command(_command)
+
+
+STDIN = "-"
+
+
+@click.command(name="dedup", cls=Command)
+@click.argument("file", required=False, type=click.UNPROCESSED, metavar="[FILE]")
+@flag("--apply", "Write the drafts that need no decision.")
+@flag("--scan", "Search the knowledge base instead of a file.")
+@option(
+    "--entity",
+    "NAME",
+    "Entity of drafts without one; with --scan, only facts of this entity.",
+    shell_complete=complete_entity,
+)
+@option(
+    "--path", "P", "With --scan, only facts on pages below this path.", shell_complete=complete_path
+)
+@flag("--kept", "With --scan, list only what you decided to keep.")
+@threshold_option
+@json_option
+def dedup_command(
+    file: str | None,
+    apply: bool,
+    scan: bool,
+    entity: str | None,
+    path: str | None,
+    kept: bool,
+    threshold: float | None,
+) -> int:
+    """Find duplicate facts and check drafts.
+
+    FILE holds one draft per line; a heading names the entity of the lines below it. Each draft is
+    compared with known facts and with the other drafts. On a terminal the app opens with them; with
+    an option or in a pipe they are listed. Nothing is written without --apply.
+
+    --scan lists clusters of duplicate facts in the knowledge base, then pairs that contradict each
+    other, the most certain first.
+
+    \b
+    Examples:
+      kbx dedup drafts.txt
+      kbx dedup drafts.txt --apply --json
+      kbx dedup --scan --entity "Alice Chen"
+    """
+    if scan and apply:
+        raise click.UsageError("--scan only searches; --apply needs a file of drafts")
+    if path and not scan:
+        raise click.UsageError("--path requires --scan")
+    if kept and not scan:
+        raise click.UsageError("--kept requires --scan")
+    if scan and file:
+        raise click.UsageError("--scan searches the knowledge base and takes no file of drafts")
+    if not (scan or file):
+        raise click.UsageError("name a file of drafts, or use --scan to search the knowledge base")
+    is_plain = not (apply or wants_json() or entity) and threshold is None
+    if file and file != STDIN and has_terminal() and is_plain:
+        run_app(selected_root(), drafts=Path(file).expanduser().absolute())
+        return 0
+    with gc_disabled(), open_kb() as kb:
+        if file is None:
+            duplicates = kb.drafts.scan_duplicates(
+                entity=entity, path=path, threshold=threshold, kept=kept
+            )
+            warn_if_outdated(kb)
+            _print_scan(duplicates, kb.documents.is_redacted, kept=kept)
+            return 0
+        from kbx_tui.drafting.deciding import decide
+
+        drafts = _read_drafts(kb, file, entity or "")
+        checks = [(check, decide(check, threshold)) for check in kb.drafts.check(drafts)]
+        plan = kb.drafts.plan([_with_sure_choice(check, verdict) for check, verdict in checks])
+        applied = kb.drafts.apply(plan) if apply else None
+        warn_if_outdated(kb)
+    if wants_json():
+        print_json(dedup_json(checks, plan, applied))
+    else:
+        from kbx_tui.cli.text_output import print_drafts
+
+        print_drafts(checks, plan, applied)
+    return WriteFault.exit_code if applied and applied.failed else 0
+
+
+def _print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool) -> None:
+    if wants_json():
+        print_json(scan_json(scan))
+    else:
+        from kbx_tui.cli.text_output import print_scan
+
+        print_scan(scan, is_redacted, kept=kept)
+
+
+def _read_drafts(kb: KnowledgeBase, file: str, default_entity: str) -> list[Draft]:
+    from kbx_tui.drafting.drafts import drafts_from_text
+
+    drafts = drafts_from_text(sys.stdin.read()) if file == STDIN else kb.drafts.in_file(file)
+    return [replace(draft, entity_name=draft.entity_name or default_entity) for draft in drafts]
+
+
+def _with_sure_choice(check: DraftCheck, verdict: Verdict) -> Draft:
+    return replace(check.draft, choice=verdict.proposal if verdict.is_sure else None)

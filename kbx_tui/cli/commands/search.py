@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from kbx_tui.cli.base_command import Command, global_options
-from kbx_tui.cli.completion import (
+from kbx_tui.cli.base_command import Command, gc_disabled, global_options, open_kb
+from kbx_tui.cli.options import (
+    choice,
     complete_entity,
     complete_path,
     complete_saved_query,
     complete_tag,
-)
-from kbx_tui.cli.open_kb import gc_disabled, open_kb
-from kbx_tui.cli.options import (
     count_option,
+    flag,
     json_option,
     list_option,
+    option,
     reranker_options,
     text_argument,
     types_option,
@@ -40,53 +40,44 @@ if TYPE_CHECKING:
 
 @click.command(name="search", cls=Command)
 @text_argument("query", "[QUERY...]")
-@click.option(
+@option(
     "--saved",
-    metavar="NAME",
-    help="Run the query saved by this name in the app, with its settings; options given beside it"
+    "NAME",
+    "Run the query saved by this name in the app, with its settings; options given beside it"
     " replace those.",
     shell_complete=complete_saved_query,
 )
-@click.option(
+@option(
     "--path",
-    metavar="P",
-    help="Only documents in this folder, this file, or matching this glob.",
+    "P",
+    "Only documents in this folder, this file, or matching this glob.",
     shell_complete=complete_path,
 )
 @types_option
-@click.option(
-    "--from",
-    "since",
-    metavar="DATE",
-    help="Only documents from this day, month or year on: 2026-03-17, 2026-03, 2026.",
+@option(
+    "--from since",
+    "DATE",
+    "Only documents from this day, month or year on: 2026-03-17, 2026-03, 2026.",
 )
-@click.option("--to", "until", metavar="DATE", help="Only documents up to and including DATE.")
-@list_option("--tag", "tags", "T,...", "Only documents with one of these tags.", complete_tag)
+@option("--to until", "DATE", "Only documents up to and including DATE.")
+@list_option("--tag tags", "T,...", "Only documents with one of these tags.", complete_tag)
 @list_option(
-    "--entity",
-    "entities",
+    "--entity entities",
     "NAME,...",
     "Only documents linked to one of these entities: name, alias or id.",
     complete_entity,
 )
 @count_option("--limit", 10, "Maximum number of results.")
-@click.option(
-    "--sort",
-    type=click.Choice(["score", "date"]),
-    default="score",
-    show_default=True,
-    help="date lists the best 50 results newest first.",
+@choice(
+    "--sort", ["score", "date"], "date lists the best 50 results newest first.", default="score"
 )
 @list_option(
-    "--pin",
-    "pinned",
+    "--pin pinned",
     "NAME,...",
     "Entities that count whatever their score: name, alias or id.",
     complete_entity,
 )
-@list_option(
-    "--mute", "muted", "NAME,...", "Entities to ignore: name, alias or id.", complete_entity
-)
+@list_option("--mute muted", "NAME,...", "Entities to ignore: name, alias or id.", complete_entity)
 @click.option(
     "--no-hierarchy",
     "hierarchy",
@@ -94,63 +85,50 @@ if TYPE_CHECKING:
     default=True,
     help="Search flat: rank by document relevance alone.",
 )
-@click.option(
+@choice(
     "--preset",
-    type=click.Choice(["default", "seed"]),
-    help="seed ranks by the formula of the two-pass proposal, for comparison.",
+    ["default", "seed"],
+    "seed ranks by the formula of the two-pass proposal, for comparison.",
 )
 @unit_option(
-    "--hierarchy-alpha", "alpha", "Weight of the document: 1 = document alone, 0 = entity alone."
+    "--hierarchy-alpha alpha", "Weight of the document: 1 = document alone, 0 = entity alone."
 )
 @unit_option(
-    "--hierarchy-threshold",
-    "threshold",
+    "--hierarchy-threshold threshold",
     "Score an entity needs to be kept; if none is kept, the search is flat.",
 )
-@click.option(
-    "--max-entities",
-    type=click.IntRange(1, 20),
-    metavar="N",
-    help="Maximum number of entities to keep.",
+@option("--max-entities", "N", "Maximum number of entities to keep.", click.IntRange(1, 20))
+@choice(
+    "--gate", ["soft", "hard"], "soft keeps documents without a linked entity, hard drops them."
 )
-@click.option(
-    "--gate",
-    type=click.Choice(["soft", "hard"]),
-    help="soft keeps documents without a linked entity, hard drops them.",
-)
-@click.option(
+@choice(
     "--parent",
-    type=click.Choice(["coverage", "max"]),
-    help="Entity part of a score: mean over the named entities, or the best one.",
+    ["coverage", "max"],
+    "Entity part of a score: mean over the named entities, or the best one.",
 )
 @unit_option(
-    "--hotness",
-    "hotness",
+    "--hotness hotness",
     "Weight of how often and how recently a document was opened; 0 by default.",
 )
 @reranker_options
-@click.option(
+@choice(
     "--dates",
-    type=click.Choice(["prefer", "filter", "off"]),
-    help="What date words do: prefer documents of that time, filter, or nothing.",
+    ["prefer", "filter", "off"],
+    "What date words do: prefer documents of that time, filter, or nothing.",
 )
-@click.option("--no-dates", is_flag=True, help="Date words are words: the same as --dates off.")
-@click.option("--fast", is_flag=True, help="Search by words only: flat, without loading a model.")
-@click.option(
-    "--exact",
-    is_flag=True,
-    help="Compare every chunk in scope in meaning, even in a scope of more than a million.",
-)
-@click.option("--explain", is_flag=True, help="Show how each score is computed.")
+@flag("--no-dates", "Date words are words: the same as --dates off.")
+@flag("--fast", "Search by words only: flat, without loading a model.")
+@flag("--exact", "Compare every chunk in scope in meaning, even in a scope of more than a million.")
+@flag("--explain", "Show how each score is computed.")
 @json_option
-@click.option(
+@option(
     "--html",
-    metavar="FILE",
-    type=click.Path(),
-    help="Write the results and their explanations to a page to share, without what is redacted;"
+    "FILE",
+    "Write the results and their explanations to a page to share, without what is redacted;"
     " - is stdout.",
+    click.Path(),
 )
-@click.option("--force", is_flag=True, help="Let --html replace a file.")
+@flag("--force", "Let --html replace a file.")
 def search_command(
     query: str,
     saved: str | None,

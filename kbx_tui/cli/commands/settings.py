@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import Command, Group
-from kbx_tui.cli.completion import complete_setting, complete_value
-from kbx_tui.cli.open_kb import open_kb, selected_folder, selected_root
-from kbx_tui.cli.options import json_option
+from kbx_tui.cli.base_command import Command, Group, open_kb, selected_folder, selected_root
+from kbx_tui.cli.options import complete_setting, complete_value, flag, json_option
 from kbx_tui.cli.output import console, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import prints_written
 from kbx_tui.errors import ConfigError, NotFound
@@ -127,7 +125,7 @@ Row = dict[str, str]
 
 @click.command(name="keys", cls=Command)
 @json_option
-@click.option("--markdown", is_flag=True, help="Print markdown tables.")
+@flag("--markdown", "Print markdown tables.")
 def keys_command(markdown: bool) -> None:
     """List the keys of the app.
 
@@ -194,8 +192,8 @@ def _markdown_table(title: str, rows: list[Row]) -> str:
 
 @click.command(name="trust", cls=Command)
 @click.argument("path", required=False, type=click.Path(path_type=Path), metavar="[PATH]")
-@click.option("--list", "as_list", is_flag=True, help="List what is allowed; change nothing.")
-@click.option("--remove", is_flag=True, help="Allow the knowledge base nothing any more.")
+@flag("--list as_list", "List what is allowed; change nothing.")
+@flag("--remove", "Allow the knowledge base nothing any more.")
 @json_option
 def trust_command(path: Path | None, as_list: bool, remove: bool) -> None:
     """Allow a knowledge base what its kbx.toml asks for.

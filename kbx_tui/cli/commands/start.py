@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from kbx_tui.cli.app import compose_headless, run_app
-from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.base_command import Command, open_kb
 from kbx_tui.cli.commands.index import totals
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option
+from kbx_tui.cli.options import flag, json_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.cli.write_output import NAMES_SHOWN, chose_entities, may_ask
 from kbx_tui.errors import KbxError
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @click.command(name="init", cls=Command)
-@click.option("--yes", is_flag=True, help="Write what is proposed without asking.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written to kbx.toml.")
+@flag("--yes", "Write what is proposed without asking.")
+@flag("--dry-run", "Show what would be written to kbx.toml.")
 @json_option
 def init_command(yes: bool, dry_run: bool) -> None:
     """Propose what the entities of a folder of notes are, and write it to kbx.toml.
@@ -80,11 +79,9 @@ SMOKE_QUERY = "what did the platform team decide about migration?"
 
 
 @click.command(name="demo", cls=Command)
-@click.option("--reset", is_flag=True, help="Restore the original sample, then exit.")
-@click.option(
-    "--smoke", is_flag=True, help="Index, search and compose the app without a terminal, then exit."
-)
-@click.option("--tour", is_flag=True, help="Show the tour of the first start again.")
+@flag("--reset", "Restore the original sample, then exit.")
+@flag("--smoke", "Index, search and compose the app without a terminal, then exit.")
+@flag("--tour", "Show the tour of the first start again.")
 def demo_command(reset: bool, smoke: bool, tour: bool) -> None:
     """Explore a sample knowledge base.
 

@@ -83,7 +83,6 @@ def last_error(tracebacks: str) -> str:
 
 
 def compose_headless(root: Path) -> int:
-    """Compose the app without a terminal and return the number of its widgets."""
     import asyncio
 
     from kbx_tui.tui.app import KbxApp

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 WHOLE_SENTENCE = 1_000
-"""Longer than any summary line, so that click never truncates one."""
 
 
 @dataclass
@@ -35,7 +34,6 @@ class GlobalOptions:
     """Values of `--kb`, `--trust` and `--debug`, given before or after the command's name."""
 
     kb: list[Path] = field(default_factory=list)
-    """As often as it is given."""
     trust: bool = False
     debug: bool = False
 
@@ -85,8 +83,6 @@ class DecodedText(click.types.StringParamType):
 
 
 class Command(click.Command):
-    """A command that also accepts the global options, and whose text arguments are decoded."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for parameter in self.params:
@@ -253,7 +249,6 @@ def selected_folders() -> list[Path]:
 
 
 def warn_if_outdated(kb: KnowledgeBase) -> None:
-    """Print a message when files, or the entities of kbx.toml, are newer than the index."""
     from kbx_tui.api.session import outdated_notes
 
     for note in outdated_notes(kb.count_newer_files(), entities=kb.entities_outdated()):

@@ -73,8 +73,6 @@ def choice(names: str, values: Sequence[str], help_text: str, **more: Any) -> De
 def list_option(
     names: str, metavar: str, help_text: str, complete: Completer | None = None
 ) -> Decorator:
-    """Return an option that may be repeated or contain commas."""
-
     def split(context: Context, parameter: Parameter, values: Sequence[str]) -> tuple[str, ...]:
         return tuple(filter(None, map(str.strip, ",".join(values).split(","))))
 
@@ -82,7 +80,6 @@ def list_option(
 
 
 def unit_option(names: str, help_text: str) -> Decorator:
-    """Return an option for a number within 0..1."""
     return option(names, "F", help_text, click.FloatRange(0.0, 1.0))
 
 
@@ -111,8 +108,6 @@ MAX_COMPLETIONS = 100
 
 
 def _last_of_list(read: Callable[[KnowledgeBase], Iterable[str]]) -> Completer:
-    """Return a completer of the last part of a list by values of the base."""
-
     def complete(context: Context, parameter: Parameter, text: str) -> Items:
         before, comma, last = text.rpartition(",")
         given = set(before.split(","))

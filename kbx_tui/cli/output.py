@@ -34,7 +34,6 @@ _INDENTED_PAIR = re.compile(r"\[\n\s+(\d+),\n\s+(\d+)\n\s+\]")
 
 
 def json_text(data: Any) -> str:
-    """Return `data` as JSON that is safe to print on a terminal."""
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     indented = json.dumps(data, ensure_ascii=ascii_only, indent=2, default=str)
     text = _INDENTED_PAIR.sub(r"[\1, \2]", indented)

@@ -18,7 +18,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.json_output import written_json
 
 if TYPE_CHECKING:
-    from kbx_tui.cli.text_output import IsRedacted
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.records import Written
     from kbx_tui.knowledge.topics import EntityProposal
 
@@ -85,28 +85,24 @@ def prints_written(write: Callable[..., Written]) -> Callable[..., None]:
 
 
 def report_written(
-    written: Written,
-    write_anyway: Callable[[], Written],
-    is_redacted: IsRedacted,
-    *,
-    force: bool,
-    dry_run: bool,
+    write: Callable[..., Written], kb: KnowledgeBase, *, force: bool, dry_run: bool
 ) -> int:
-    """Print the result of writing a fact and return the exit code.
+    """Write a fact by `write(force=..., dry_run=...)`, print what came of it, return the exit code.
 
     If known facts kept it from being written, they are printed and the user is asked on a terminal.
     """
+    written = write(force=force, dry_run=dry_run)
     if dry_run and written.matches and not (force or wants_json()):
         say(f"{KNOWN}: only --force writes it")
     if written.matches and not written.written and not wants_json():
         from kbx_tui.cli.text_output import print_matches
 
-        print_matches(written.matches, is_redacted)
+        print_matches(written.matches, kb.documents.is_redacted)
     if not written.matches or written.written or dry_run:
         print_written(written, dry_run=dry_run)
         return EXIT_KNOWN if written.matches and not (written.written or force) else 0
     if may_ask() and not wants_json() and confirmed(f"{KNOWN}; write it anyway?"):
-        print_written(write_anyway(), dry_run=False)
+        print_written(write(force=True, dry_run=False), dry_run=False)
         return 0
     if wants_json():
         print_written(written, dry_run=False)

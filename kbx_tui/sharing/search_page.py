@@ -10,7 +10,6 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -56,16 +55,19 @@ def _section(title: str, name: str, *parts: str) -> Markup:
 
 
 def _head(shared: SharedSearch) -> Markup:
+    style = files("kbx_tui.sharing").joinpath("page.css").read_text(encoding="utf-8")
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy()),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="robots", content="noindex"),
         element("title", f"{shared.answer.query} · {', '.join(shared.bases)}"),
-        element("style", Markup(_style())),
+        element("style", Markup(style)),
     )
 
 
@@ -74,10 +76,12 @@ def _header(shared: SharedSearch) -> Markup:
     bases = joined((element("bdi", name) for name in shared.bases), ", ")
     words = f"{shared.when.day} {shared.when:%B %Y, %H:%M %Z}"
     when = element("time", words, datetime=shared.when.isoformat(timespec="minutes"))
-    summaries = [
-        element("p", f"{name}: " if len(answer.responses) > 1 else "", _summary(response))
-        for name, response in answer.responses.items()
-    ]
+    summaries = []
+    for name, response in answer.responses.items():
+        mode = mode_name(response.meta.search_mode, response.meta.search_mode_reason)
+        details = element("bdi", " · ".join(mode_details(response, " results")))
+        base = f"{name}: " if len(answer.responses) > 1 else ""
+        summaries.append(element("p", base, element("b", mode), " · ", details))
     notes = [element("li", "Note: ", element("bdi", note)) for note in answer.notes]
     return element(
         "header",
@@ -86,12 +90,6 @@ def _header(shared: SharedSearch) -> Markup:
         *summaries,
         element("ul", *notes, class_="notes") if notes else Markup(),
     )
-
-
-def _summary(response: SearchResponse) -> Markup:
-    name = mode_name(response.meta.search_mode, response.meta.search_mode_reason)
-    details = element("bdi", " · ".join(mode_details(response, " results")))
-    return joined([element("b", name), " · ", details])
 
 
 def _asked(shared: SharedSearch) -> Markup:
@@ -115,22 +113,7 @@ def _asked(shared: SharedSearch) -> Markup:
     return _section("How it was searched", "asked", *parts)
 
 
-def _policy() -> str:
-    digest = b64encode(sha256(_style().encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-
-
-@cache
-def _style() -> str:
-    return files("kbx_tui.sharing").joinpath("page.css").read_text(encoding="utf-8")
-
-
 def base_facts(response: SearchResponse, hotness: float) -> Iterator[tuple[str, str]]:
-    """Yield what to know about the answer of one base, named; settings as far as they had effect.
-
-    Alpha and the threshold are always named where entities count, other settings where they differ
-    from those that kbx_tui ships.
-    """
     meta = response.meta
     explain = meta.explain or {}
     mode = mode_name(meta.search_mode, meta.search_mode_reason)
@@ -144,17 +127,13 @@ def base_facts(response: SearchResponse, hotness: float) -> Iterator[tuple[str, 
     if meta.search_mode == "two_pass":
         yield from _knobs(explain)
     if explain["reranked"]:
-        yield "reranker", f"{_model_name(explain['reranker'])}, on the first {explain['reranked']}"
+        folder = Path(explain["reranker"])  # or the name of a model
+        name = folder.name if folder.is_absolute() else explain["reranker"]
+        yield "reranker", f"{name}, on the first {explain['reranked']}"
     if hotness:
         yield "hotness", f"{format_score(hotness)}: documents opened often and recently come first"
     if meta.vector_share < 1.0 and mode != "fast":
         yield "meaning", f"{format_percent(meta.vector_share)} of the texts are found by it so far"
-
-
-def _model_name(model: str) -> str:
-    """Return the name of a model; of one in a folder only its last part."""
-    folder = Path(model)
-    return folder.name if folder.is_absolute() else model
 
 
 def _filters(meta: SearchMeta, explain: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -196,13 +175,10 @@ LOOKS = {
     "entity": ("hatched", " for what it is linked to"),
     "reranker": ("dotted", " for what the reranker adds"),
 }
-"""Part of a score -> how its bar looks, and what it means."""
 OPEN = 3
-"""Results whose explanation is unfolded."""
 
 
 def _result_section(shared: SharedSearch) -> Markup:
-    """Return the results as a list, or a sentence if there are none."""
     results, responses = shared.answer.results, shared.answer.responses.values()
     if not results:
         nothing = element("p", "No document was found.", class_="nothing")
@@ -231,14 +207,16 @@ def _legend(results: Sequence[OwnedResult]) -> Markup:
 
 
 def _article(rank: int, own: OwnedResult, *, names_base: bool, is_fast: bool) -> Markup:
-    result = own.result
+    result, explain = own.result, own.result.explain or {}
+    parts = {kind: explain.get(f"{kind}_part", 0.0) for kind in LOOKS}
+    bar = score_bar(result.score, **{"document": 1.0} if explain.get("exact") else parts)
     title = element("bdi", result.title or result.path)
     reasons = None if result.explain is None else score_reasons(result.explain, fast=is_fast)
     return element(
         "article",
         element("h3", element("span", f"{rank} ", class_="rank"), title),
         _place(own, names_base=names_base),
-        element("p", _bar(result), " ", _parts(reasons), class_="sum-line"),
+        element("p", bar, " ", _parts(reasons), class_="sum-line"),
         _passage(result) if result.snippet else Markup(),
         _why(result, reasons, is_open=rank <= OPEN),
     )
@@ -252,13 +230,6 @@ def _place(own: OwnedResult, *, names_base: bool) -> Markup:
         element("bdi", f"{result.path}:{result.line}", class_="path"),
     ]
     return element("p", joined(parts, " · "), class_="place dim")
-
-
-def _bar(result: SearchResult) -> Markup:
-    explanation = result.explain or {}
-    if explanation.get("exact"):
-        return score_bar(result.score, document=1.0)
-    return score_bar(result.score, **{kind: explanation.get(f"{kind}_part", 0.0) for kind in LOOKS})
 
 
 def _parts(reasons: ScoreReasons | None) -> Markup:

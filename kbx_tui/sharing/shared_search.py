@@ -10,10 +10,10 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.several_bases import OwnedResult, SeveralBases, SeveralResponse
 from kbx_tui.search.request import SearchRequest, command_line
 from kbx_tui.search.results.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
+from kbx_tui.tools.answers import KbxSearchAnswer
 from kbx_tui.tools.json_output import search_json
 from kbx_tui.tools.public_answers import public_search
 from kbx_tui.tools.redaction_filter import pass_on
-from kbx_tui.tools.search_answers import KbxSearchAnswer
 from kbx_tui.tools.visible_pages import visible_pages
 
 
@@ -27,7 +27,6 @@ class SharedSearch:
     when: datetime
     """With its time zone."""
     hotness: float = 0.0
-    """The weight of how often and how recently documents were opened."""
 
     @property
     def bases(self) -> tuple[str, ...]:

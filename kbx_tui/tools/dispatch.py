@@ -79,7 +79,6 @@ def answer_call(
     *,
     allow_writes: bool = False,
 ) -> Answer:
-    """Call a method and return its answer or its failure; raises nothing."""
     method = callable_method(name, allow_writes=allow_writes)
     if isinstance(method, Failure):
         return failed_answer(name, method)
@@ -97,7 +96,6 @@ def answer_call(
 
 
 def public_error(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
-    """Return the message of an error as one line without what is redacted."""
     if isinstance(error, IndexFault | EmbeddingError):
         return one_line(str(error))  # about the index or the model, never about a page
     from kbx_tui.tools.redaction_filter import public_message  # loads the engine
@@ -149,7 +147,6 @@ KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
 """An error not listed here has the type and code of its nearest listed base class."""
 
 MESSAGE_LENGTH = 500
-"""Longest message, in characters: it may quote a long argument."""
 _UNION_TAGS = ("constrained-str", "constrained-int")
 """Added by pydantic to the place of an argument that may be a text or a number."""
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 MAX_REQUESTS = 16
-"""Default number of requests that one process takes at a time, those that wait included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,6 @@ class McpOptions:
     keeps_index: bool = True
 
     def engine(self) -> EngineWorker:
-        """Return the engine of the process, which opens nothing yet."""
         return EngineWorker(
             self._open, allow_writes=self.allow_writes, background=self.keeps_index, warms=self.warm
         )
@@ -76,8 +74,6 @@ fields of IndexState, None for none)."""
 
 
 def sent_as_lines(send: Callable[[bytes], object]) -> Report:
-    """Return what sends reports as lines of JSON, `{"load": [3, 2]}`."""
-
     def report(kind: str, *values: Any) -> None:
         send(json.dumps({kind: values}).encode() + b"\n")
 

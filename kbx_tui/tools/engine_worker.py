@@ -82,7 +82,6 @@ class EngineWorker:
         return not self._calls and time.monotonic() - self._last_call > IDLE_SECONDS
 
     def submit(self, name: str, params: Mapping[str, Any]) -> Future[Answer]:
-        """Start a call and return a future of its answer, which may be a failure."""
         if self._calls >= MOST_CALLS:
             busy: Future[Answer] = Future()
             busy.set_result(failed_answer(name, _BUSY))
@@ -110,7 +109,6 @@ class EngineWorker:
         return self._thread.submit(lambda: None if self._kb is None else self._kb.index_summary())
 
     def answer(self, name: str, params: Mapping[str, Any]) -> Answer:
-        """Call a method and wait for its answer, for at most `timeout` seconds."""
         try:
             return self.submit(name, params).result(self.timeout)
         except FutureTimeout:
@@ -121,10 +119,9 @@ class EngineWorker:
         return failed_answer(name, Failure("TRANSIENT", "internal_error", message))
 
     def close(self) -> None:
-        """Close the knowledge base after the calls that were started."""
         if self._keeper is not None:
             self._keeper.stop()
-        self._thread.submit(self._close)
+        self._thread.submit(lambda: None if self._kb is None else self._kb.close())
         self._thread.shutdown(wait=True, cancel_futures=False)
 
     def _counted(self, work: Callable[[], Any]) -> Future[Any]:
@@ -154,10 +151,7 @@ class EngineWorker:
     def _quietly(self, action: Callable[[KnowledgeBase], Any]) -> None:
         """Do something that a call would do anyway; that call reports what fails."""
         try:
-            from kbx_tui.tools import (
-                handlers,  # noqa: F401 - loads the engine
-                redaction_filter,  # noqa: F401 - loads the filter
-            )
+            from kbx_tui.tools import handlers, redaction_filter  # noqa: F401 - loads the engine
 
             action(self._opened())
         except KbxError as error:
@@ -167,10 +161,6 @@ class EngineWorker:
         if self._kb is None:
             self._kb = self._open_kb()
         return self._kb
-
-    def _close(self) -> None:
-        if self._kb is not None:
-            self._kb.close()
 
 
 def _refresh(kb: KnowledgeBase) -> None:
@@ -215,8 +205,10 @@ class IndexKeeper:
 
     def start(self) -> None:
         if not self._threads and not self._stopped.is_set():
-            for target, name in ((self._keep, "kbx-keep"), (self._watch, "kbx-watch")):
-                self._threads.append(threading.Thread(target=target, name=name, daemon=True))
+            self._threads = [
+                threading.Thread(target=target, name=name, daemon=True)
+                for target, name in ((self._keep, "kbx-keep"), (self._watch, "kbx-watch"))
+            ]
             for thread in self._threads:
                 thread.start()
 

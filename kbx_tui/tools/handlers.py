@@ -145,7 +145,6 @@ def _fact_data(pages: VisiblePages, fact: Fact) -> Json:
 def _data(
     page: str, shown_id: str, kind: str, entity: Entity | None, document: Document | None, text: str
 ) -> Json:
-    """Return what `kb_get` tells of a page, an entity without one, or a fact."""
     known = entity or Entity("", "", "", "")
     metadata = {
         "file_path": document.path if document else None,

@@ -77,7 +77,6 @@ async def serve_stdio(worker: EngineWorker) -> None:
 
 @cache
 def tool_of(method: Method) -> types.Tool:
-    """Return the description of a method for clients, the same object at every call."""
     return types.Tool(
         name=method.tool,
         title=method.title,
@@ -147,13 +146,10 @@ class _Handlers:
     async def list_templates(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
+        about = "The page of a person, project or team by its id"
         templates = (
             (f"{DOCUMENT}{{+path}}", "document", "A document by its path"),
-            (
-                f"{ENTITY}{{id}}",
-                "entity",
-                "The page of a person, project or team by its id",
-            ),
+            (f"{ENTITY}{{id}}", "entity", about),
         )
         return types.ListResourceTemplatesResult(
             resource_templates=[
@@ -171,7 +167,6 @@ class _Handlers:
         return types.ReadResourceResult(contents=[content])
 
     async def _run(self, work: Future[Any]) -> Any:
-        """Return the result of some work; exceptions become errors of the protocol."""
         try:
             return await self._wait(work)
         except TimeoutError as error:
@@ -186,8 +181,7 @@ class _Handlers:
         return await asyncio.wait_for(asyncio.wrap_future(work), self._worker.timeout)
 
 
-SCHEME = "kbx://"
-DOCUMENT, ENTITY = f"{SCHEME}document/", f"{SCHEME}entity/"
+DOCUMENT, ENTITY = "kbx://document/", "kbx://entity/"
 PAGE_SIZE = 200
 TEXT_LENGTH = 1_000_000
 """Maximum length of a resource in characters; kb_get reads the rest."""
@@ -199,17 +193,11 @@ def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]
         return [], None
     from kbx_tui.tools.redaction_filter import pass_on  # loads the engine
 
-    documents = kb.documents.listed(offset, PAGE_SIZE)
-    rows = [
-        {
-            "uri": ENTITY + quote(document_id)
-            if kb.documents.identify(path)[1]
-            else DOCUMENT + quote(path),
-            "title": title,
-            "path": path,
-        }
-        for document_id, path, title in documents
-    ]
+    documents, rows = kb.documents.listed(offset, PAGE_SIZE), []
+    for document_id, path, title in documents:
+        is_entity = kb.documents.identify(path)[1] is not None
+        uri = ENTITY + quote(document_id) if is_entity else DOCUMENT + quote(path)
+        rows.append({"uri": uri, "title": title, "path": path})
     listed = pass_on(kb, ResourceList, lambda: {"resources": rows}, {})["resources"]
     rows_left = [(row["uri"], row["title"], row["path"]) for row in listed]
     return rows_left, offset + PAGE_SIZE if len(documents) == PAGE_SIZE else None

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kbx_tui.tools import answers, arguments, search_answers
+from kbx_tui.tools import answers, arguments
+from kbx_tui.tools import answers as search_answers
 from kbx_tui.tools.answers import Failed
 
 
@@ -178,7 +179,6 @@ def failure_schema() -> dict[str, Any]:
 
 
 def all_schemas() -> dict[str, dict[str, Any]]:
-    """Return the schemas by file name in docs/schemas/."""
     schemas = {
         f"{method.tool}.json": {
             "name": method.tool,

@@ -232,7 +232,6 @@ def _names_openly(pages: VisiblePages, page: PublicPage, target: str) -> bool:
 
 
 def _open_suggestions(pages: VisiblePages, link: BrokenLink) -> tuple[str, ...]:
-    """Return the documents that a link may mean by a name of them that is public."""
     key = target_key(split_target(link.target)[0])
     return tuple(
         path
@@ -295,16 +294,10 @@ def _is_unchanged(expert: Expert, pages: VisiblePages) -> bool:
 
 
 def _public_claims(expert: Expert, pages: VisiblePages) -> list[Receipt]:
-    """Return the claims that count and are public; none of a hidden entity."""
-    if not pages.is_visible_id(expert.entity_id):
-        return []
-    return [receipt for receipt in expert.receipts if _is_public(receipt, pages)]
+    def is_public(receipt: Receipt) -> bool:
+        page = pages.page(receipt.path)
+        if page is None or pages.is_open(page) or not receipt.line:  # a document, not a fact
+            return page is not None
+        return any(fact.text == receipt.text and fact.status == "active" for fact in page.facts)
 
-
-def _is_public(receipt: Receipt, pages: VisiblePages) -> bool:
-    page = pages.page(receipt.path)
-    if page is None:
-        return False
-    if pages.is_open(page) or not receipt.line:  # a whole document counts by its relevance
-        return True
-    return any(fact.text == receipt.text and fact.status == "active" for fact in page.facts)
+    return list(filter(is_public, expert.receipts)) if pages.is_visible_id(expert.entity_id) else []

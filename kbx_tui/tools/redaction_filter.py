@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.errors import KbxError, NotFound, WriteFault
@@ -34,7 +34,6 @@ _MAPPING = (dict, Mapping)
 UNNAMED = "[redacted]"
 """In place of a withheld name, line or quotation."""
 WITHHELD: Any = object()
-"""The outcome of a check that failed."""
 
 
 @dataclass(slots=True)
@@ -103,14 +102,11 @@ class RedactionFilter:
             if not model.stays_unnamed:
                 return WITHHELD
             source = Source(values)
-        passed, fields = {}, _fields(model)
+        passed, hints = {}, _hints(model)
         for key, value in values.items():
-            if key not in fields:
+            if key not in hints:
                 continue
-            hint, passing, passing_if_open = fields[key]
-            if type(value) in (passing_if_open if source.is_open else passing):
-                passed[key] = value
-                continue
+            hint = hints[key]
             public = self._checked(hint, value, source)
             if public is WITHHELD:
                 if NoneType in get_args(hint):
@@ -127,12 +123,18 @@ class RedactionFilter:
 
         A text without provenance and a value of an unknown type are withheld.
         """
+        if isinstance(hint, type):
+            if issubclass(hint, Answer):
+                return self._object(hint, value, source)
+            is_plain = hint in (int, float, bool, NoneType)
+            kinds = (int, float) if hint is float else hint
+            return value if is_plain and isinstance(value, kinds) else WITHHELD
         origin, arguments = get_origin(hint), get_args(hint)
         if origin is Annotated:
-            provenance = _provenance(arguments)
-            if provenance is None:
-                return self._checked(arguments[0], value, source)
-            return self._text(provenance, value, source)
+            marks = [mark for mark in arguments[1:] if isinstance(mark, Provenance)]
+            if marks:
+                return self._text(marks[0], value, source)
+            return self._checked(arguments[0], value, source)
         if origin is Literal:
             return value if value in arguments else WITHHELD
         if origin in (Union, UnionType):
@@ -154,11 +156,6 @@ class RedactionFilter:
                 if self._checked(arguments[0], name, source) is not WITHHELD
             }
             return {name: each for name, each in public.items() if each is not WITHHELD}
-        if hint in (int, float, bool, NoneType):
-            kinds = (int, float) if hint is float else hint
-            return value if isinstance(value, kinds) else WITHHELD
-        if isinstance(hint, type) and issubclass(hint, Answer):
-            return self._object(hint, value, source)
         return WITHHELD
 
     def _text(self, provenance: Provenance, text: Any, source: Source) -> Any:
@@ -221,39 +218,38 @@ class RedactionFilter:
     def _title(self, text: str, source: Source) -> Any:
         if source.page is None:
             return WITHHELD
-        if source.entity is not None:
-            return source.entity.name
-        return source.page.document.title
+        return source.page.document.title if source.entity is None else source.entity.name
 
     def _kind(self, text: str, source: Source) -> Any:
-        if source.page is None and source.entity is None:
-            return text if self._pages.has_kind(text) else WITHHELD
-        return text if source.page is None else source.page.document.kind
+        if source.page is not None:
+            return source.page.document.kind
+        return text if source.entity is not None or self._pages.has_kind(text) else WITHHELD
 
     def _date(self, text: str, source: Source) -> Any:
         page = source.page
-        if page is None:
-            return WITHHELD
-        dates = {page.document.date, *(fact.date for fact in page.facts)}
+        dates = (
+            {page.document.date, *(fact.date for fact in page.facts)} if page is not None else ()
+        )
         return text if text in dates else WITHHELD
 
     def _passage(self, text: str, source: Source) -> Any:
-        page, values = source.page, source.values
+        page, kind = source.page, source.values.get("match_type")
         if page is None:
             return WITHHELD
-        if values.get("match_type") == "field":
+        if kind == "field":
             return self._field(text, source)
-        if values.get("match_type") in ("fact", "open_item"):
-            return text if any(fact.text == text for fact in page.facts) else WITHHELD
-        return text if page.says(text) else WITHHELD
+        is_fact = kind in ("fact", "open_item")
+        is_public = text in {fact.text for fact in page.facts} if is_fact else page.says(text)
+        return text if is_public else WITHHELD
 
     def _content(self, text: str, source: Source) -> Any:
         if not text or (source.page is None and source.is_open):
             return text  # a group without a page, named openly elsewhere
         page = source.page
-        if page is None or not (text in page.body or text in {fact.text for fact in page.facts}):
-            return WITHHELD
-        return text
+        is_public = page is not None and (
+            text in page.body or text in {fact.text for fact in page.facts}
+        )
+        return text if is_public else WITHHELD
 
     def _field(self, text: str, source: Source) -> Any:
         return text if text in _field_values(source) else WITHHELD
@@ -311,48 +307,11 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(fold(text))
 
 
-class _Field(NamedTuple):
-    """A field of an answer: its type, and types of values that pass without being looked up.
-
-    A value is mostly of such a type, so that hardly any needs its check.
-    """
-
-    hint: Any
-    passing: frozenset[type]
-    passing_if_open: frozenset[type]
-
-
 @cache
-def _fields(model: type[Answer]) -> dict[str, _Field]:
-    """Return the fields of a model by their names in JSON."""
+def _hints(model: type[Answer]) -> dict[str, Any]:
+    """Return the annotated types of the fields of a model, by their names in JSON."""
     hints = get_type_hints(model, include_extras=True)
-    return {
-        info.alias or name: _Field(
-            hints[name], _passing(hints[name], UNCHECKED), _passing(hints[name], _IF_OPEN)
-        )
-        for name, info in model.model_fields.items()
-    }
-
-
-_IF_OPEN = UNCHECKED | OF_THE_PAGE
-
-
-def _provenance(arguments: tuple[Any, ...]) -> Provenance | None:
-    return next((mark for mark in arguments[1:] if isinstance(mark, Provenance)), None)
-
-
-def _passing(hint: Any, unchecked: Collection[Provenance]) -> frozenset[type]:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        provenance = _provenance(arguments)
-        if provenance is None:
-            return _passing(arguments[0], unchecked)
-        return frozenset({str}) if provenance in unchecked else frozenset()
-    if origin in (Union, UnionType):
-        return frozenset().union(*(_passing(one, unchecked) for one in arguments))
-    if hint is float:
-        return frozenset({int, float})
-    return frozenset({hint}) if hint in (int, bool, NoneType) else frozenset()
+    return {info.alias or name: hints[name] for name, info in model.model_fields.items()}
 
 
 ATTEMPTS = 3
@@ -399,22 +358,18 @@ def public_message(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
 
 def _settled(model: type[answers.Answer], raw: Mapping[str, Any], passed: Json) -> Json:
     """Return an answer whose conclusions follow from what is left of it."""
-    if model is answers.KbxMemorySimilarAnswer and _lost(raw, passed, "matches", "nearest"):
+    if model is answers.KbxMemorySimilarAnswer and any(
+        len(raw[key]) != len(passed[key]) for key in ("matches", "nearest")
+    ):
         scores = [text["score"] for text in (*passed["matches"], *passed["nearest"])]
         similar = [match for match in passed["matches"] if match["relation"] != "conflict"]
         passed |= {"has_similar": bool(similar), "best_score": max(scores, default=0.0)}
-    elif model is answers.KbxEntitySimilarFieldAnswer and _lost(raw, passed, "current_value"):
+    elif model is answers.KbxEntitySimilarFieldAnswer and (
+        raw["current_value"] is not None and passed["current_value"] is None
+    ):
         nothing = dict.fromkeys(("relation", "cosine", "signals"))
         passed |= {"similarity": 0.0, "is_similar": False, "conflicts": [], **nothing}
     elif model is answers.KbSearchAnswer:
         data = passed["data"]
         data["total_found"] = len(data["results"])
     return passed
-
-
-def _lost(raw: Mapping[str, Any], passed: Json, *keys: str) -> bool:
-    return any(_size(raw[key]) != _size(passed[key]) for key in keys)
-
-
-def _size(value: Any) -> int:
-    return len(value) if isinstance(value, list) else int(value is not None)

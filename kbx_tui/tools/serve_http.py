@@ -74,7 +74,7 @@ async def _serve(
             await service.serve(listening)
 
 
-MODULE = "kbx_tui.tools.worker_process"
+MODULE = "kbx_tui.tools.mcp_http"
 RESTARTS, RESTART_SECONDS = 5, 60.0
 """More restarts than this within this time end the server: they would end for the same reason."""
 START_SECONDS = 60.0
@@ -85,8 +85,6 @@ counted, not seconds, which pass while the machine stands still, too."""
 
 
 class WorkerPool:
-    """Runs the workers and hands connections out."""
-
     def __init__(self, options: McpOptions, count: int, state: ServiceState) -> None:
         self._options, self._count, self._state = options, count, state
         self._workers: dict[int, HttpWorker] = {}
@@ -224,8 +222,6 @@ MAX_UNCONFIRMED = 32
 
 @dataclass(eq=False)
 class HttpWorker:
-    """A process, and the connections it has."""
-
     name: str
     process: asyncio.subprocess.Process
     control: socket.socket
@@ -257,7 +253,6 @@ class HttpWorker:
 
 
 WAIT_SECONDS = 5.0
-"""Time for which a connection waits while no worker can take it."""
 MAX_WAITING = 256
 """Connections that wait, and refusals that are on their way."""
 ANSWER_SECONDS = 1.0
@@ -309,7 +304,6 @@ class ConnectionQueue:
             del self._waiting[connection]
 
     def close(self) -> None:
-        """Cut the connections that wait, and those that are added later."""
         self._is_closed = True
         for connection, timer in self._waiting.items():
             timer.cancel()
@@ -331,7 +325,6 @@ class ConnectionQueue:
 
 
 async def _answer_busy(connection: socket.socket) -> None:
-    """Tell a client to try again."""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(ANSWER_SECONDS):
             reader, writer = await asyncio.open_connection(sock=connection)

@@ -59,7 +59,6 @@ class VisiblePages:
         self._hidden_before, self._is_indexed = None, False
 
     def looked_at(self) -> list[PublicPage]:
-        """Return the visible pages that this call looked at so far."""
         return [page for page in self._looked_at.values() if page is not None]
 
     def page(self, path: str) -> PublicPage | None:
@@ -80,7 +79,6 @@ class VisiblePages:
         return self._looked_at[path]
 
     def id_of(self, page: PublicPage) -> str:
-        """Return the id of a page in the index, empty if it is not indexed."""
         return self.kb.documents.ids([page.path]).get(page.path, "")
 
     def is_open(self, page: PublicPage) -> bool:
@@ -129,7 +127,6 @@ class VisiblePages:
         return path, entity
 
     def is_visible_id(self, document_id: str) -> bool:
-        """Return whether an id names a page or entity that may be known."""
         try:
             self.identify(document_id)
         except NotFound:

@@ -9,21 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kbx_tui.cli import options
 from kbx_tui.cli.base_command import Command, Group, open_kb
-from kbx_tui.cli.options import (
-    complete_entity,
-    count_option,
-    flag,
-    json_option,
-    option,
-    text_argument,
-    threshold_option,
-)
 from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import prints_written
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import slug
-from kbx_tui.tools.json_output import experts_json, field_json
+from kbx_tui.tools.json_output import experts_json, field_json, picked
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -52,8 +44,8 @@ def entity_command() -> None:
 
 
 @entity_command.command(name="list")
-@option("--type kind", "T", "Only this type: person, project, team ...")
-@json_option
+@options.option("--type kind", "T", "Only this type: person, project, team ...")
+@options.json_option
 def list_entities(kind: str | None) -> None:
     """List all entities, those with the most documents first.
 
@@ -75,8 +67,8 @@ def list_entities(kind: str | None) -> None:
 
 
 @entity_command.command(name="show")
-@click.argument("name", metavar="NAME", shell_complete=complete_entity)
-@json_option
+@click.argument("name", metavar="NAME", shell_complete=options.complete_entity)
+@options.json_option
 def show(name: str) -> None:
     """Show what is known about one entity.
 
@@ -100,16 +92,16 @@ def show(name: str) -> None:
 
 
 @entity_command.command(name="similar-field")
-@click.argument("name", metavar="NAME", shell_complete=complete_entity)
-@option(
+@click.argument("name", metavar="NAME", shell_complete=options.complete_entity)
+@options.option(
     "--field",
     "F",
     "role, team, facts, open_items or any key of the page's frontmatter.",
     required=True,
 )
-@option("--value", "V", "The proposed value.", required=True)
-@threshold_option
-@json_option
+@options.option("--value", "V", "The proposed value.", required=True)
+@options.threshold_option
+@options.json_option
 def similar_field(name: str, field: str, value: str, threshold: float | None) -> None:
     """Check whether a field already says the same as a value.
 
@@ -135,8 +127,7 @@ def _require_index(kb: KnowledgeBase) -> None:
 
 
 def name_json(entity: EntityName) -> dict[str, Any]:
-    path = entity.path or None
-    return {"id": entity.id, "name": entity.name, "type": entity.type, "path": path}
+    return picked(entity, "id name type path?")
 
 
 def card_json(card: EntityCard) -> dict[str, Any]:
@@ -148,7 +139,6 @@ def card_json(card: EntityCard) -> dict[str, Any]:
 
 
 def card_lines(card: EntityCard, redacted: Collection[str] = ()) -> list[str]:
-    """Return a card as lines of text, greyed if redacted; `redacted` are values of its fields."""
     lines = [f"{card.name} · {card.type} · {card.id}"]
     fields = [
         ("role", card.role),
@@ -231,9 +221,9 @@ def group_of(kind: str) -> Group:
 def _command(kind: str, verb: str, write: Callable[..., Written], help_text: str) -> click.Command:
     @prints_written
     def callback(
-        name: str, alias: tuple[str, ...], meta: tuple[str, ...], dry_run: bool, **options: Any
+        name: str, alias: tuple[str, ...], meta: tuple[str, ...], dry_run: bool, **given: Any
     ) -> Written:
-        named = {key: value for key, value in options.items() if value is not None}
+        named = {key: value for key, value in given.items() if value is not None}
         fields = named | _parse_meta(meta)
         aliases = (*alias, *filter(None, [fields.pop("aliases", "")]))
         return write(kind, name, fields, {"aliases": aliases} if aliases else {}, dry_run=dry_run)
@@ -281,17 +271,19 @@ RECEIPTS_SHOWN = 3
 
 
 @click.command(name="experts", cls=Command)
-@text_argument("topic", "TOPIC...", "the topic is empty; name what the experts should know about")
-@count_option("--limit", 10, "Maximum number of experts.")
-@count_option("--min-claims", 1, "Leave out entities with fewer claims.")
-@option(
+@options.text_argument(
+    "topic", "TOPIC...", "the topic is empty; name what the experts should know about"
+)
+@options.count_option("--limit", 10, "Maximum number of experts.")
+@options.count_option("--min-claims", 1, "Leave out entities with fewer claims.")
+@options.option(
     "--weight",
     "W",
     "count, recency, citation or relevance; anything else means count.",
     default="count",
 )
-@flag("--people", "Rank only people, no projects and teams.")
-@json_option
+@options.flag("--people", "Rank only people, no projects and teams.")
+@options.json_option
 def experts_command(topic: str, limit: int, min_claims: int, weight: str, people: bool) -> None:
     """Rank people, projects and teams as experts on a topic.
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 DIGITS = 4
-"""Decimals of figures in JSON."""
 RUN_FILE = click.Path(path_type=Path, dir_okay=False)
 folder_argument = click.argument(
     "folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False)
@@ -240,7 +239,6 @@ def sweep_json(sweep: Sweep) -> dict[str, Any]:
 
 
 def sweep_lines(sweep: Sweep) -> list[str]:
-    """Return nDCG@10 by value and group, with the best value of each marked, and judged@10."""
     best = [sweep.best(group) for group in sweep.ndcg]
     rows = []
     for value, judged, *means in zip(sweep.values, sweep.judged, *sweep.ndcg.values(), strict=True):

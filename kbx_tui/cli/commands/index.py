@@ -164,12 +164,11 @@ def _confirm(kb: KnowledgeBase) -> None:
     from kbx_tui.index.index_status import refusal_to_index
 
     question = kb.index_question()
-    if question is None or not (may_ask() or question.is_first):
-        return
-    if not may_ask():
+    if question is not None and may_ask():
+        if not confirmed(f"{question.sentence}. Index them?"):
+            raise NotConfirmed("nothing was indexed")
+    elif question is not None and question.is_first:
         raise refusal_to_index(question)
-    if not confirmed(f"{question.sentence}. Index them?"):
-        raise NotConfirmed("nothing was indexed")
 
 
 def report_lines(report: IndexReport) -> list[str]:
@@ -196,13 +195,12 @@ def _changes(report: IndexReport) -> str:
 
 
 def _seconds(report: IndexReport) -> str:
-    stages = [
+    stages = ", ".join(
         f"{stage} {spent:.1f}"
         for stage, spent in report.seconds.items()
         if stage != "total" and spent >= 0.05
-    ]
-    detail = f" ({', '.join(stages)})" if stages else ""
-    return f"{report.seconds['total']:.1f} s{detail}"
+    )
+    return f"{report.seconds['total']:.1f} s" + (f" ({stages})" if stages else "")
 
 
 Rows = list[tuple[str, str]]

@@ -334,11 +334,13 @@ def web_command(
 
     bases = _bases(paths)
     monitor = _monitor(metrics_host, metrics_port)
+    if (certfile is None) != (keyfile is None):
+        raise ConfigError("--certfile and --keyfile are given together: a certificate and its key")
     listening = listen(
         host or DEFAULT_HOST,
         port,
         base_url=base_url,
-        certificate=_certificate(certfile, keyfile),
+        certificate=(certfile, keyfile) if certfile and keyfile else None,
         insecure_bind=insecure_bind,
     )
     limits = Limits(
@@ -391,12 +393,6 @@ def _bases(paths: tuple[Path, ...]) -> list[Path]:
     if not given:
         return [selected_root().resolve()]
     return list(dict.fromkeys(find_base(path).resolve() for path in given))
-
-
-def _certificate(certfile: Path | None, keyfile: Path | None) -> tuple[Path, Path] | None:
-    if (certfile is None) != (keyfile is None):
-        raise ConfigError("--certfile and --keyfile are given together: a certificate and its key")
-    return None if certfile is None or keyfile is None else (certfile, keyfile)
 
 
 def _require_support() -> None:

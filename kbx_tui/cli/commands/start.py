@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +13,6 @@ from kbx_tui.cli.options import flag, json_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.cli.write_output import NAMES_SHOWN, chose_entities, may_ask
 from kbx_tui.errors import KbxError
-
-if TYPE_CHECKING:
-    from kbx_tui.knowledge.topics import EntityProposal
 
 
 @click.command(name="init", cls=Command)
@@ -57,22 +53,19 @@ def init_command(yes: bool, dry_run: bool) -> None:
         lines.append(f"{proposal.sentence}: not used; kbx init --yes writes them to kbx.toml")
         lines += proposal.lines(NAMES_SHOWN)
         lines += written.diff.splitlines() if dry_run and written is not None else []
+    examples = {
+        what: [{"name": name, "notes": count} for name, count in names]
+        for what, names in (proposal.examples.items() if proposal else ())
+    }
     answer = {
         "notes": report.documents,
         "entities": report.entities,
         "proposed": dict(proposal.counts) if proposal else {},
         "settings": dict(proposal.settings) if proposal else {},
-        "examples": _examples(proposal) if proposal else {},
+        "examples": examples,
         "written": is_used,
     }
     print_result(answer, lines)
-
-
-def _examples(proposal: EntityProposal) -> dict[str, list[dict[str, str | int]]]:
-    return {
-        what: [{"name": name, "notes": count} for name, count in names]
-        for what, names in proposal.examples.items()
-    }
 
 
 SMOKE_QUERY = "what did the platform team decide about migration?"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class FacetBox(BoxScreen[None]):
-    """An overlay on explore, whose results follow each choice."""
-
     BINDINGS = bindings("facet_box")
     SCOPES = ("facets", "list", "facet_box", "app")
     AUTO_FOCUS = "FacetList"

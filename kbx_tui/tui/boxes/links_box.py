@@ -40,26 +40,20 @@ NOUNS: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """One link or mention. Texts are without control characters."""
-
     kind: Kind
     title: str
     """The title of the other document, or the target of a broken link."""
     place: str
     """Where it is: `memory/notes/plan.md:12`, `line 12`, `in a property`."""
     text: str
-    """The line it is in, or what may be meant; may be empty."""
     path: str = ""
     line: int = 0
     """1-based line to open it at, 0 for the beginning."""
     entity_id: str = ""
-    """The entity to open, where `path` is empty."""
     mention: UnlinkedMention | None = None
-    """What can become a link."""
 
 
 def link_rows(links: DocumentLinks) -> tuple[LinkRow, ...]:
-    """Return all rows: backlinks, mentions, outgoing links, broken links."""
     backlinks = [
         LinkRow("backlink", safe_line(each.title), _place(each.path, each.line),
                 safe_line(each.text) if each.line else "in a property", each.path, each.line)
@@ -116,7 +110,7 @@ class LinksList(RowsView[LinkRow]):
 
     @dataclass
     class Moved(Message):
-        """The cursor is on another row."""
+        pass
 
     def show(self, rows: tuple[LinkRow, ...]) -> None:
         cursor, self.rows = self.cursor, rows
@@ -236,7 +230,6 @@ class LinksBox(BoxScreen[LinkRow | None]):
         self.dismiss(event.row)
 
     def action_make(self) -> None:
-        """Make the mention under the cursor a link."""
         row = self.query_one(LinksList).current
         if row is not None and row.mention is not None:
             self._client.start(self._make(row.mention))

@@ -41,18 +41,13 @@ UNITS = (("y", 365 * 86_400), ("d", 86_400), ("h", 3_600), ("min", 60))
 
 @dataclass(frozen=True, slots=True)
 class RecallRow:
-    """A query to run, or a document to go to."""
-
     kind: Literal["saved", "past", "document"]
     text: str
-    """The query, or the title of the document."""
     name: str = ""
     """The name of a saved query; for a document `new` or `changed`."""
     found: str = ""
-    """How many results there were; for a document its date."""
     when: str = ""
     detail: str = ""
-    """Settings in words, and the first results."""
     state: SearchState | None = None
     """What to search for; None for a document, and where the settings cannot be read."""
     path: str = ""
@@ -145,7 +140,6 @@ def _settings(state: SearchState | None, usual: SearchState) -> str:
 
 
 FOUND, WHEN = 10, 10
-"""Cells of the number of results, or a date, and of the time."""
 NAME = 24
 WHEN_FROM = 60
 
@@ -174,8 +168,6 @@ class RecallList(BoxList[RecallRow]):
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What the user chose: a search to run, and perhaps a document of it to go to."""
-
     state: SearchState
     notice: str = ""
     path: str = ""
@@ -203,7 +195,6 @@ class RecallBox(ModalScreen[Recalled | None]):
         self._rows: list[RecallRow] = []
         self._saved: tuple[SavedQuery, ...] = ()
         self._opened: RecallRow | None = None
-        """The saved query whose news are listed."""
         self._news = ""
 
     def compose(self) -> ComposeResult:
@@ -271,7 +262,6 @@ class RecallBox(ModalScreen[Recalled | None]):
 
     @on(RowsView.Opened)
     def action_take(self) -> None:
-        """Save by the name typed; else run the query or go to the document under the cursor."""
         row = self._list.current
         if self._naming:
             self._client.start(self._save(self._text or (row.name if row else "")))
@@ -288,7 +278,6 @@ class RecallBox(ModalScreen[Recalled | None]):
             self.dismiss(Recalled(row.state))
 
     def action_drop(self) -> None:
-        """Remove the saved query under the cursor; undo brings it back."""
         row = self._list.current
         saved = [one for one in self._saved if row is not None and safe_line(one.name) == row.name]
         if self._opened is None and row is not None and row.kind == "saved" and saved:

@@ -38,14 +38,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the user chose to do about a document."""
-
     path: str
     action: ActionRow
 
 
 LIMIT = 10
-"""The first results, among which a document is or is not."""
 DOCUMENTS = 20
 
 
@@ -70,9 +67,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
         self._cancelled = threading.Event()
         """Set when nobody waits for what was asked last: on the engine's thread it ends soon."""
         self._found_for: str | None = None
-        """The text that the documents listed match; None before the first."""
         self._takes_found = False
-        """Whether to pick the first document as soon as those that match are found."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="why_not"):
@@ -117,7 +112,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
         self._requests.cancel()
 
     async def _find(self, text: str) -> None:
-        """Find the documents that match a text; none until the base is indexed."""
         found: Sequence[DocumentName] = ()
         if self._model.is_searchable:
             found = await self._client.run(lambda engine: engine.documents.find(text, DOCUMENTS))
@@ -172,7 +166,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
     @on(RowsView.Opened)
     def action_take(self) -> None:
-        """Pick the document, or do what is chosen about it."""
         if self._is_answered:
             answer, action = self._answer.answer, self._answer.current
             if answer is not None and action is not None:
@@ -213,41 +206,30 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
 
 ActionKind = Literal["apply", "go", "read"]
-"""Change the search, go to the document in the results, or open it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionRow:
-    """Something to do about the document."""
-
     kind: ActionKind
     text: str
-    """`alpha .62`, `read it`."""
     rank: int | None = None
-    """Its rank after a change."""
     effect: str = ""
     """What the change does to the rest, in short: `2 lost, 3 move`."""
     detail: str = ""
-    """What it does, with the titles of documents."""
     changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Fields of the `SearchState` to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """Why a document is not among the first results, and what to do about it."""
-
     path: str
     title: str
     standing: str
     reason: str
     heading: str
-    """What the actions are; or that no change helps."""
     actions: tuple[ActionRow, ...]
 
 
 NAMES = 3
-"""Documents lost that are listed by title."""
 
 
 def present_answer(
@@ -278,7 +260,6 @@ def present_answer(
 
 
 def read_only(path: str, title: str) -> AnswerView:
-    """Return what the box shows of a document while there is no query."""
     standing = "There is no query: type one to ask why a document is not among its results"
     return AnswerView(path, title, standing, "", "", (ActionRow("read", "read it"),))
 
@@ -387,16 +368,12 @@ class AnswerList(BoxList[ActionRow]):
 
 
 PATH_FROM = 70
-"""The width from which the path is shown beside the title."""
 DATE = 10
 RANK = 5
 
 
 class DocumentList(BoxList["DocumentName"]):
-    """One line per document: title, path, date, and its rank if it is a result."""
-
     ranks: Mapping[str, int] = MappingProxyType({})
-    """The rank of each result, by path."""
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         document = self.rows[row]

@@ -46,13 +46,11 @@ class BrailleCanvas:
                 self.dot(round(x0 + share * (x1 - x0)), round(y0 + share * (y1 - y0)), look)
 
     def sign(self, x: int, y: int, sign: str, look: Look) -> None:
-        """Show a character of one cell in place of the dots around a point."""
         row, column = y // DOTS_DOWN, x // DOTS_ACROSS
         if 0 <= column < self.width and 0 <= row < self.height:
             self._signs[row][column], self._looks[row][column] = sign, look
 
     def rule(self, x: int, sign: str, look: Look) -> None:
-        """Show a character in all empty cells of the column at `x`."""
         column = x // DOTS_ACROSS
         for row in range(self.height):
             if not (self._bits[row][column] or self._signs[row][column]):

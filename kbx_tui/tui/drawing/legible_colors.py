@@ -13,7 +13,6 @@ LEAST_CONTRAST = 4.5
 CURSOR_SHARE = 0.14
 """The share of the foreground in the background of the row under the cursor, as in `styles/`."""
 STEP = 0.05
-"""How far a colour is moved towards black or white at a time."""
 TEXT_COLORS = (
     "foreground",
     "text-primary",
@@ -49,7 +48,6 @@ def legible(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def least_contrast(color: Color, foreground: Color, backgrounds: Iterable[Color]) -> float:
-    """Return the contrast with the least legible of these backgrounds, or of a cursor on one."""
     shades = [(plain, plain.blend(foreground, CURSOR_SHARE)) for plain in backgrounds]
     return min(contrast(color, shade) for pair in shades for shade in pair)
 

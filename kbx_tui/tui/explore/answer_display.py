@@ -39,10 +39,8 @@ class AnswerDisplay:
         self._find = screen.query_one
         self._facets = FacetSidebar(screen)
         self.view: ExploreView | None = None
-        """The answer shown; None before the first and without a query."""
 
     def show(self, view: ExploreView, *, is_new: bool) -> None:
-        """Show a ranking: of a new query, or of the same one under other knobs."""
         self.view, keymap = view, self._screen.app.keymap
         status, chip = self._find(StatusLine), self._find(DateChip)
         status.clear_error()
@@ -75,7 +73,6 @@ class AnswerDisplay:
             self._show_no_reasons(blank)
 
     def clear(self) -> None:
-        """Clear the answer, and show what the user could type."""
         self.view = None
         self._find(StatusLine).show_note("")
         self._find(DateChip).display = False
@@ -90,7 +87,6 @@ class AnswerDisplay:
         self._show_badge(())
 
     def show_base(self) -> None:
-        """Show what the base holds where there is no answer."""
         self._facets.update()
         if self.view is None:
             recent = tuple(self._screen.app_state.queries[:RECENT_QUERIES])
@@ -112,7 +108,6 @@ class AnswerDisplay:
         self._find(PathField).show(scope)
 
     def show_scope_without_query(self, scope: ScopeView) -> None:
-        """Show how many documents match the path before anything has been typed."""
         if self.view is None:
             self._find(StatusLine).clear_error()  # of an earlier invalid path
             self.show_base()
@@ -136,7 +131,6 @@ class AnswerDisplay:
         return result.title
 
     def unmark(self) -> bool:
-        """Mark no result; return whether one was marked."""
         results = self._find(ResultList)
         was_marked = bool(results.marked)
         results.mark("")
@@ -175,7 +169,6 @@ class AnswerDisplay:
 
 
 def _count(view: ExploreView) -> str:
-    """Return how many documents match, of how many, and how many were left out."""
     scored = f"{view.scope.in_scope:,}"
     if view.mode.candidates is not None:
         scored = f"{view.mode.candidates:,} candidates"
@@ -236,7 +229,6 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
 
 
 def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
-    """Return what the results pane shows without results: the cause, and what to try."""
     scope, fast = view.scope, view.mode.name == "fast"
     if not scope.total:
         reason = "This knowledge base holds no document."

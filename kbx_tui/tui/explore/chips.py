@@ -25,8 +25,6 @@ from kbx_tui.tui.widgets.lines_view import LineWidget
 
 
 class ModeBadge(LineWidget):
-    """Shows the longest badge text that fits."""
-
     COMPONENT_CLASSES = looks("document", "entity")
 
     def show(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
@@ -48,7 +46,6 @@ SHORT_REASONS: Mapping[str, str] = {
     FLAT_REASONS["too_broad"]: "too many similar",
     FLAT_REASONS["nothing_linked"]: "nothing linked",
 }
-"""Reasons in short, where there is little room."""
 
 
 def mode_candidates(mode: Mode) -> tuple[str, ...]:
@@ -102,8 +99,6 @@ class ChipLine(LineWidget):
 
 
 class DateChip(ChipLine):
-    """Lies over the border below the query; hidden where the query has no date words."""
-
     COMPONENT_CLASSES = looks("accent", "strong")
 
     def show(self, dates: DatesView, keymap: Keymap) -> None:
@@ -138,21 +133,16 @@ CLOSE = " x "
 
 
 class FilterChip(ChipLine):
-    """Lies over the border below the query, with a chip for each filter."""
-
     COMPONENT_CLASSES = looks("accent", "strong", "cursor")
 
     filters: tuple[str, ...] = ()
 
     @dataclass
     class Removed(Message):
-        """The user clicked a filter, to remove it."""
-
         number: int
         """Counted from 0, in the order of the query."""
 
     def show(self, filters: Sequence[str], words: str, keymap: Keymap) -> None:
-        """Show filters, and settings in words; hide the line if there are neither."""
         self.filters = tuple(filters)
         if not (filters or words):
             self.hide()
@@ -180,8 +170,6 @@ def _chip(text: str) -> Line:
 
 
 class MeasureLine(LineWidget):
-    """The newest measure of the settings; says what to do while there is nothing to measure."""
-
     def show(self, judging: JudgingModel, keymap: Keymap) -> None:
         wordings = _measure_wordings(judging, keymap)
         self.show_line(lambda width: (Span(f" {longest_fitting(wordings, width - 2)}", "dim"),))

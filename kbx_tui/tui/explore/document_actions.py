@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Content = Literal["path", "citation", "snippet", "command"]
 COMMAND = "command line"
-"""The name of the command in the notice that it was copied."""
 SHARED_RESULTS = 20
 """Results on a page: those that a reranker ranks, and about what is read."""
 
@@ -41,7 +40,6 @@ class DocumentActions:
             self._screen.show_notice("no document is chosen: go to one first")
 
     def linked_path(self) -> str:
-        """Return the document whose links to show: on a card the page of the entity."""
         focused = self._screen.focused
         if isinstance(focused, EntityCard):
             return focused.card.path if focused.card is not None else ""
@@ -84,7 +82,6 @@ class DocumentActions:
         self._screen.show_notice(safe_line(f"wrote {format_count(count, 'result')} to {place}"))
 
     def refresh_index(self) -> None:
-        """Index changed files now, those on the screen for certain."""
         shown = [result.path for result in self._screen.query_one(ResultList).rows]
         read = self._screen.query_one(PreviewPane).path
         self._session.index_sync.index(maybe_changed=[*shown, read], by_user=True)
@@ -108,7 +105,6 @@ class DocumentActions:
         return result.path, snippet.line_start if snippet is not None else 0
 
     def _text(self, content: Content, path: str, line: int) -> str:
-        """Return the text to copy of the document at `path`; empty when there is none."""
         model = self._model
         if content == "command":
             if not model.state.query:

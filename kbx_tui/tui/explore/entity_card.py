@@ -44,7 +44,6 @@ class EntityCard(RowsView[str]):
         self.card: Card | None = None
         self._is_redacted = False
         self._tops: list[int] = []
-        """The first line of each row."""
         self._document_height = 1
         self._laid_out_height = 1
         """The visible height for which the card was last laid out."""
@@ -172,7 +171,6 @@ class EntityCard(RowsView[str]):
         return self._tops[row] + (0 if row < self._page_count else self._document_height - 1)
 
     def _distance(self, row: int) -> int:
-        """Return how many lines to scroll until a row is fully visible."""
         first = self.scroll_offset.y
         return max(
             first - self._tops[row], self._bottom(row) - (first + self._laid_out_height - 1), 0
@@ -197,11 +195,8 @@ class EntityCard(RowsView[str]):
 
 
 BESIDE = 48
-"""From this width, in cells, the date of a fact is shown before it, not below."""
 ONE_LINE = 58
-"""From this width, in cells, kind and reason of a document are shown beside its title."""
 SOURCES = 2
-"""Sources of a fact that are listed by name."""
 
 EDGE = 2
 DATE = 10
@@ -228,7 +223,6 @@ def page_line(path: str, width: int, *, cursor: bool) -> Line:
 
 
 def item_lines(items: Sequence[Fact], width: int) -> list[Line]:
-    """Return the open items, then those done; nothing when there are none."""
     if not items:
         return []
     lines = [BLANK, title_line("Open items", sum(not item.done for item in items), width)]
@@ -243,7 +237,6 @@ def item_lines(items: Sequence[Fact], width: int) -> list[Line]:
 
 
 def fact_lines(facts: Sequence[Fact], width: int) -> list[Line]:
-    """Return facts in order, inactive ones dimmed; nothing when there are none."""
     if not facts:
         return []
     lines = [BLANK, title_line("Facts", len(facts), width)]
@@ -286,7 +279,6 @@ def document_height(width: int) -> int:
 
 
 def document_line(document: EntityDocument, part: int, width: int, *, cursor: bool) -> Line:
-    """Return line `part` of a document, of `document_height`."""
     about = " · ".join(filter(None, (document.kind, document.reason)))
     indent = EDGE + DAY + 2
     if part:

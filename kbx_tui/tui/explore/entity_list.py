@@ -19,8 +19,6 @@ KEPT, NOT_KEPT, MUTED = "●", "○", "✕"
 
 
 class EntityList(RowsView[EntityRow]):
-    """Entities in a column, each with the reasons it was found."""
-
     COMPONENT_CLASSES = looks("strong", "entity", "rule", "cursor")
     BINDINGS = bindings("entities")
     LEAVE_ACTION = "screen.focus_query"
@@ -79,8 +77,6 @@ class EntityList(RowsView[EntityRow]):
 
 
 class EntityStrip(LineWidget):
-    """The entities in one line, for terminals too small for a column."""
-
     COMPONENT_CLASSES = looks("strong", "entity", "rule")
 
 
@@ -93,7 +89,6 @@ def sign(entity: EntityRow) -> str:
 
 
 def reasons(entity: EntityRow) -> str:
-    """Return whether the user pinned or muted an entity, why it is left out, why it was found."""
     decision = "muted by you" if entity.muted else "pinned by you" if entity.pinned else ""
     return ", ".join(filter(None, (decision, entity.left_out, entity.signals)))
 

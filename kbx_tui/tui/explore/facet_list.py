@@ -87,7 +87,6 @@ def narrowed(query: str, row: FacetRow) -> str:
 
 
 def _without(query: str, key: Key, value: str = "") -> str:
-    """Return a query without its filters of a key, those of one value if there is one."""
     filters = read_filters(query).filters
     for number in reversed(range(len(filters))):
         each = filters[number]
@@ -97,7 +96,6 @@ def _without(query: str, key: Key, value: str = "") -> str:
 
 
 def _is_for(typed: TypedFilter, key: Key, value: str) -> bool:
-    """Return whether a filter is for this value and no other, in any spelling."""
     is_single = typed.key == key and len(typed.values) == 1
     return is_single and is_same_value(key, typed.values[0], value)
 
@@ -106,20 +104,15 @@ BARS = " ▁▂▃▄▅▆▇█"
 MONTHS = 60
 """More months than these are shown as years."""
 WIDEST = 6
-"""Cells of one time in a strip of few."""
 
 
 @dataclass(frozen=True, slots=True)
 class DateStrip:
-    """Times with the number of results in each, and the span that is selected, if any."""
-
     times: tuple[tuple[str, int], ...] = ()
     """`2026-03` or `2026`, without gaps, and the number of results."""
     start: int | None = None
     end: int = 0
-    """The last time of the span, at or after `start`."""
     width: int = MONTHS
-    """Cells for the whole strip."""
 
     @classmethod
     def of(cls, months: Sequence[tuple[str, int]], width: int = MONTHS) -> Self:
@@ -152,7 +145,6 @@ class DateStrip:
 
     @property
     def bars(self) -> str:
-        """The bars, `cells` for each time; a time with any result has one."""
         most = max((count for _, count in self.times), default=1) or 1
         top = len(BARS) - 1
         return "".join(BARS[-(-count * top // most)] * self.cells for _, count in self.times)
@@ -176,13 +168,11 @@ class DateStrip:
         return replace(self, start=at, end=at)
 
     def extended(self, steps: int) -> Self:
-        """Move the end of the span, not before its start."""
         if self.start is None:
             return self.moved(steps)
         return replace(self, end=max(self.start, min(self.end + steps, len(self.times) - 1)))
 
     def between(self, one: int, other: int) -> Self:
-        """Select the times from one to another, in either order."""
         last = len(self.times) - 1
         start, end = sorted(max(0, min(at, last)) for at in (one, other))
         return replace(self, start=start, end=end) if self.times else self
@@ -213,16 +203,11 @@ TITLES: dict[Kind, str] = {
 LABEL = 32
 BAR = 24
 WIDE = 60
-"""Cells of a list from which words say what its colour says."""
 STRIP = 3
-"""Cells before the strip of dates."""
 EDGES = 6
-"""Cells beside the strip of dates."""
 
 
 class FacetList(RowsView[FacetRow]):
-    """One line per value below the title of its kind; the last row is the strip of dates."""
-
     BINDINGS = bindings("facets", "list")
     COMPONENT_CLASSES = looks("strong", "accent", "cursor", "document")
 
@@ -232,8 +217,6 @@ class FacetList(RowsView[FacetRow]):
 
     @dataclass
     class Taken(Message):
-        """The user chose a value or a span of dates to narrow to, or a document."""
-
         row: FacetRow
 
     def __init__(self) -> None:
@@ -243,7 +226,6 @@ class FacetList(RowsView[FacetRow]):
     def show(
         self, rows: tuple[FacetRow, ...], months: Sequence[tuple[str, int]], total: int
     ) -> None:
-        """Show these values of `total` results, with the cursor where it was."""
         self.months, self.total = months, total
         self.strip = DateStrip.of(months, max(self.line_width - EDGES, 1))
         dates = (FacetRow("dates", "", "", 0),) if self.strip.times else ()

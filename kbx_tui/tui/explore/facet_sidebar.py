@@ -24,15 +24,12 @@ if TYPE_CHECKING:
 
 
 class FacetSidebar:
-    """Shows the facets of what the screen shows, in place of the entities."""
-
     def __init__(self, screen: ModeScreen) -> None:
         self._screen, self._model = screen, screen.session.explore
         self._client = screen.session.client
         self._counting = LatestOnly(self._client)
 
     def update(self) -> None:
-        """Show the facets of the current answer, or the entities where there are any."""
         self._screen.set_class(self._model.shows_facets, "-facets")
         if self._model.shows_facets:
             self._counting.start(self._count())
@@ -97,8 +94,6 @@ class FacetPane(FacetList):
 
 
 class FacetStrip(LineWidget):
-    """The most frequent values of each kind in one line, for terminals too small for a column."""
-
     COMPONENT_CLASSES = looks("strong", "accent")
 
 

@@ -31,7 +31,6 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.user_files import logger
 
 SHOWN = 8
-"""Values of a filter listed in the status line."""
 
 
 class QueryLine(PathInput):
@@ -47,13 +46,11 @@ class QueryLine(PathInput):
         self._model = model
         self._badge: tuple[str, ...] = ()
         self._taken = 0
-        """Cells of the border that chips lie over."""
         self._has_hint = False
         self._typed = self._completed = ""
         """The text when its last word was last looked up, and with that word whole."""
 
     def show_query(self, query: str) -> None:
-        """Put a query into the field, with the cursor at its end."""
         self.value = query
         self.cursor_position = len(query)
 
@@ -102,7 +99,6 @@ class QueryLine(PathInput):
         return True
 
     def replace_query(self, after: str) -> None:
-        """Put another query into the line; `undo` takes that back."""
         before = self.value
         self.show_query(after)
 
@@ -130,7 +126,6 @@ class QueryLine(PathInput):
         self._model.update(query=text.strip() if is_whole else unfinished.rest)
 
     def _suggest(self, query: str) -> None:
-        """Show inline how the text may go on; nothing if it does not begin like that."""
         if query.startswith(self.value):
             self.post_message(SuggestionReady(self.value, query))
 
@@ -164,14 +159,11 @@ class PathLine(PathInput):
 
     @dataclass
     class Left(Message):
-        """The user left the field with this path in it."""
-
         path: str
 
     def __init__(self, complete: CompletePath) -> None:
         super().__init__("everywhere", complete)
         self._completions: tuple[str, ...] = ()
-        """Those of the current text, as far as they are known."""
 
     @property
     def is_completing(self) -> bool:
@@ -248,7 +240,6 @@ class Knobs(Horizontal):
         self.threshold.show(state.threshold)
 
     def annotate(self, view: ExploreView | None) -> None:
-        """Show the effect of the settings on this ranking; None without a query."""
         if view is None:
             self.alpha.annotate("")
             self.threshold.annotate("")
@@ -261,7 +252,6 @@ class Knobs(Horizontal):
 
 
 def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str) -> str:
-    """Return how many entities reach the threshold, or why it has no effect."""
     if mode == "fast":
         return "threshold has no effect on a fast search"
     if not entities:

@@ -63,11 +63,9 @@ if TYPE_CHECKING:
 DEBOUNCE_SECONDS = 0.08
 """Seconds without a key before a query is searched."""
 SLOW_SEARCH_SECONDS = 0.15
-"""Seconds after which the screen shows that a search is in progress."""
 RERANKING_PAUSE_SECONDS = 0.2
 """Seconds without a key or a slider's move before the reranker runs."""
 FIRST_RESULTS = 3
-"""Results that are noted with a query."""
 MODE_HELP = {
     "two-pass": "entities first, then their documents",
     "flat": "documents ranked without entities",
@@ -80,8 +78,6 @@ PRESET_HELP = {
 
 
 class ExploreModel:
-    """The state of the search, and the answer on the screen."""
-
     def __init__(
         self,
         client: EngineClient,
@@ -94,7 +90,6 @@ class ExploreModel:
         self._client, self._status, self._open_base = client, status, open_base
         self.debounce = debounce
         self.on_settings: Callable[[SearchSettings], object] = lambda settings: None
-        """Receives the current settings whenever they have changed."""
         self.on_state: Callable[[], object] = lambda: None
         """Called when the state has changed other than by the user in a field: shows all of it."""
         self.on_answer: Callable[[bool], object] = lambda is_new: None
@@ -108,7 +103,6 @@ class ExploreModel:
         """What kbx.toml says."""
         self.displayed = DisplayedSearch(client)
         self.summary: BaseSummary | None = None
-        """The open base; None before it is open."""
         self._undo = Undo()
         self._changed_fields: set[str] = set()
         self._is_configured = False
@@ -129,7 +123,6 @@ class ExploreModel:
 
     @property
     def is_reranking(self) -> bool:
-        """Whether the reranker is at work or about to start."""
         return self._reranking.is_running
 
     @property
@@ -187,7 +180,6 @@ class ExploreModel:
         self._undo.remember_call(lambda: self._set(before, show=True))
 
     def undo(self) -> None:
-        """Undo the last change, of the search or a change that `remember` was given."""
         before = self._undo.back(self.state)
         if before is None:
             self._status.show_notice("nothing to undo")
@@ -250,7 +242,6 @@ class ExploreModel:
         return ""
 
     def mute(self, entity_id: str) -> None:
-        """Exclude an entity from this query, or include it again; it is pinned no longer."""
         state = self.state
         self.update(muted=state.muted ^ {entity_id}, pinned=state.pinned - {entity_id})
 
@@ -262,14 +253,12 @@ class ExploreModel:
 
     @property
     def settings(self) -> SearchSettings | None:
-        """The current settings; None before kbx.toml is read."""
         engine = self._client.engine
         if engine is None or not self._is_configured:
             return None
         return SearchSettings(tuning_of(engine, self.state), self.state.mode == "fast")
 
     def restore_knobs(self, alpha: float, threshold: float) -> None:
-        """Restore alpha and threshold of the last session, unless the user has moved them."""
         knobs: dict[str, Any] = {"alpha": alpha, "threshold": threshold}
         knobs = {name: value for name, value in knobs.items() if name not in self._changed_fields}
         self._set(replace(self.state, **knobs), show=True)
@@ -285,7 +274,6 @@ class ExploreModel:
         self._announce_settings()
 
     def set_defaults(self, tuning: Tuning) -> None:
-        """Note what kbx.toml says now; the current settings stay."""
         self.defaults = replace(self.defaults, **knobs_of(tuning))
 
     def _announce_settings(self) -> None:
@@ -296,7 +284,6 @@ class ExploreModel:
 
     @property
     def engine(self) -> KnowledgeBase | None:
-        """The engine, for calls without I/O; None until it is open."""
         return self._client.engine
 
     def show_base(self, summary: BaseSummary) -> None:
@@ -312,7 +299,6 @@ class ExploreModel:
         self.post(FilesChanged(paths))
 
     def search_again(self) -> None:
-        """Search again, because the index has new content."""
         if self._open_query and self.state.query.startswith(self._open_query):
             self.state = replace(self.state, query=self._open_query)  # it may be a word by now
         if self.is_searching:
@@ -327,7 +313,6 @@ class ExploreModel:
         return await self._client.run(lambda engine: engine.documents.complete_path(text))
 
     async def complete_filter(self, unfinished: UnfinishedFilter) -> FilterCompletions | None:
-        """Return how the filter at the end of a query may go on."""
         if not self.is_searchable:
             return None
         return await self._client.run(lambda engine: engine.documents.complete_filter(unfinished))
@@ -340,7 +325,6 @@ class ExploreModel:
     # The answer.
 
     def asked(self) -> PastQuery | None:
-        """Return the current query with its settings and what it found; None without one."""
         if not self.state.query:
             return None
         view = self.displayed.view if self.displayed.answers(self.state) else None
@@ -352,11 +336,9 @@ class ExploreModel:
         )
 
     def paths_after_alpha_step(self, step: float) -> tuple[str, ...]:
-        """Return the paths of the best results if alpha were higher by `step`."""
         return self.displayed.paths_at(replace(self.state, alpha=min(self.state.alpha + step, 1.0)))
 
     def request_snippets(self, paths: Sequence[str]) -> None:
-        """Read the snippets of these documents that have not been requested for this answer."""
         displayed = self.displayed
         missing = [path for path in paths if path not in displayed.requested_snippets]
         if missing and displayed.evidence is not None:
@@ -469,7 +451,6 @@ class ExploreModel:
             self.on_ranking()
 
     async def _rerank(self) -> None:
-        """Score the first results of the displayed ranking that have no score yet."""
         await asyncio.sleep(RERANKING_PAUSE_SECONDS if self.debounce else 0.0)
         if (ranking := self.displayed.ranking) is None:
             return

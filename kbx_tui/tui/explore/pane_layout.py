@@ -42,11 +42,9 @@ class Panes(Horizontal):
         super().__init__(classes="-pane-results -idle")
         self._app_state = app_state
         self.has_live_room = False
-        """Whether the terminal is large enough for the live preview."""
         self.is_live = False
         """Whether the live preview is shown, or would be if nothing were read in its place."""
         self.read: Read | None = None
-        """The reader that is shown, if any."""
 
     def compose(self) -> ComposeResult:
         entities, results, why = EntityList(), ResultList(), WhyPane()
@@ -58,13 +56,11 @@ class Panes(Horizontal):
             yield from (why, PreviewPane(), EntityCard())
 
     def pane(self, name: Pane) -> LinesView:
-        """Return the widget of a pane; of the entities, the facets where they are in its place."""
         if name == "entities" and self.screen.has_class("-facets"):
             return self.query_one(FacetPane)
         return self.query_one(PANES[name])
 
     def name_of(self, widget: Widget | None) -> Pane | None:
-        """Return the name of a pane, or None if `widget` is not one."""
         if isinstance(widget, FacetPane):
             return "entities"
         return next((name for name, kind in PANES.items() if isinstance(widget, kind)), None)
@@ -76,7 +72,6 @@ class Panes(Horizontal):
             self.add_class(f"-pane-{name}")
 
     def show_reader(self, read: Read | None) -> None:
-        """Show the document or the card in place of the why pane; None shows the why pane again."""
         self.read = read
         self.set_class(read is not None, "-reading")
         for name in READERS:
@@ -101,7 +96,6 @@ class Panes(Horizontal):
     # Moving between panes, and hiding them.
 
     def go_to(self, name: Pane) -> None:
-        """Show a pane and move the focus there."""
         self.show_pane(name)
         self.screen.set_focus(self.pane(name))  # at once: the next key may be waiting
 
@@ -120,7 +114,6 @@ class Panes(Horizontal):
             self.show_pane(name)
 
     def go_to_entities(self) -> None:
-        """Show the entities, even if they were hidden, and go there."""
         self.remove_class("-no-entities")
         self._save_hidden()
         self.go_to("entities")

@@ -72,7 +72,6 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
 
 
 def _reranking(ranked: Ranked, plain: float) -> Reranking | None:
-    """Return what the reranker adds to the score `plain`; None if it does not count."""
     if ranked.reranker_score is None:
         return None
     return Reranking(
@@ -203,7 +202,6 @@ def _plain(weight: float) -> float:
 
 
 UNIT = Fraction(1, 100)
-"""The last digit shown on screen."""
 
 
 def formula_values(total: float, weights: Sequence[float], values: Sequence[float]) -> list[float]:

@@ -139,7 +139,6 @@ def mode_words(ranking: Ranking) -> Mode:
 
 
 def left_out_words(ranking: Ranking, entity: EntityCandidate) -> str:
-    """Return why an entity that reaches the threshold does not count; empty if it does not."""
     tuning = ranking.tuning
     if entity.score < tuning.entity_threshold or not entity.found or entity.id in tuning.muted:
         return ""
@@ -173,7 +172,6 @@ def _gated(ranking: Ranking) -> int:
 
 
 def _note(ranking: Ranking) -> str:
-    """Return what to know about the answer first; empty if there is nothing to say."""
     evidence = ranking.evidence
     about_filters = (*unknown_names_notes(evidence.scope), *not_dates_notes(evidence.query))
     return (
@@ -232,7 +230,6 @@ def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset
 
 
 def _redacted_spans(snippet: Snippet, lines: frozenset[int]) -> list[tuple[int, int]]:
-    """Return the spans of the text of a snippet that show these lines of its file."""
     end = len(snippet.text)
     edges = [0, *(min(place, end) for place in snippet.line_breaks), end]
     shown = enumerate(pairwise(edges), snippet.line_start)
@@ -279,7 +276,6 @@ def present_document(
 def _passages(
     text: InlineText, read_passage: Callable[[str], Passage | None]
 ) -> dict[int, list[Passage]]:
-    """Return the passages of the notes embedded in a text, by 1-based line."""
     passages: dict[int, list[Passage]] = {}
     embeds = [link for link in text.links if link.is_embed]
     for link in embeds[:MOST_EMBEDS]:

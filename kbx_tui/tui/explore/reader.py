@@ -35,11 +35,9 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.response import Snippet
 
 LEAST_WIDTH = 20
-"""Minimum width in cells to lay a document out for, before its pane has a width."""
 PREVIEW_PAUSE_SECONDS = 0.06
 """Seconds the cursor has to rest on a result before its document is previewed."""
 KEPT = 16
-"""Previews kept for the query on the screen."""
 MOST_BYTES = 250_000
 """Bytes of a document that are previewed: its best passage is among the first 60,000 characters.
 To read all of a very long page would make the next search wait."""
@@ -68,28 +66,21 @@ class History:
         self.steps[-1:] = [step]
 
     def back(self) -> Step | None:
-        """Drop the current step and return the one before, None when there is none."""
         del self.steps[-1:]
         return self.steps[-1] if self.steps else None
 
 
 class Reader:
-    """The document or card being read, those read before, and the preview at the cursor."""
-
     def __init__(self, screen: ModeScreen) -> None:
         self._screen = screen
         self._client, self._model = screen.session.client, screen.session.explore
         self._requests, self._previews = LatestOnly(self._client), LatestOnly(self._client)
         self._width = 0
-        """The width of the pane for which a document was last requested."""
         self._kept = LruCache[tuple[str, int], TextLayout](KEPT)
-        """Previews by path and width."""
         self._kept_for: object = None
         self.history = History()
         self.origin: Pane = "results"
-        """The pane to return to when nothing is read any more."""
         self._takes_focus = False
-        """Whether what is opened next gets the focus when it arrives."""
         self._replaces = False
         """Whether what is opened next takes the place of what is read now in the history."""
 
@@ -108,7 +99,6 @@ class Reader:
     # Previewing.
 
     def follow_cursor(self) -> None:
-        """Preview the result under the cursor, where the preview is shown all the time."""
         result, evidence = self._current, self._model.displayed.evidence
         if not self._panes.is_live or self.is_open or result is None:
             return
@@ -167,7 +157,6 @@ class Reader:
         self._requests.start(self._read_card(entity_id))
 
     def follow(self, target: str, source: str) -> None:
-        """Open the target of a link, given as written in the document at `source`."""
         self._takes_focus, self._replaces = True, False
         self._width = self._pane.text_width
         self._requests.start(self._follow(target, source))
@@ -283,7 +272,6 @@ class Reader:
             self.open_document(step.key, focus=True, replace=True)
 
     def toggle_preview(self) -> None:
-        """Close what is read; when nothing is, preview the result under the cursor."""
         if self.is_open:
             self._close()
             if not isinstance(self._screen.focused, ResultList):
@@ -310,7 +298,6 @@ class Reader:
 
     @property
     def _pane_width(self) -> int:
-        """The width to lay a document out for; approximate before its pane is shown."""
         results = self._screen.query_one(ResultList)
         return self._pane.text_width or max(results.size.width - 3, LEAST_WIDTH)
 
@@ -353,7 +340,6 @@ def read_layout(
 
 
 def _read_passage(engine: KnowledgeBase, target: str, source: str) -> Passage | None:
-    """Return what to show of a note that the document at `source` embeds; None without one."""
     destination = engine.links.follow(target, source)
     if destination is None or not destination.path or destination.path == source:
         return None
@@ -370,7 +356,6 @@ def _read_passage(engine: KnowledgeBase, target: str, source: str) -> Passage | 
 
 
 _BLOCK = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\||>|```|~~~)")
-"""The beginning of a list item, heading, table row, quotation or code block."""
 
 
 def whole_passage(lines: Sequence[str], start: int, end: int) -> str:

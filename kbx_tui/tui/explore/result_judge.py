@@ -26,10 +26,8 @@ class ResultJudge:
         self._screen, self._answer, self._reader = screen, answer, reader
         self._model, self._judging = screen.session.explore, screen.session.judging
         self._proposed = ""
-        """The document that was last gone to as the next to judge."""
 
     def show(self) -> None:
-        """Show the grades of the query on the screen."""
         view = self._answer.view
         grades = self._judging.grades_of(view.query) if view is not None else {}
         self._screen.query_one(ResultList).show_grades(grades)

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 TITLE_MARGIN = 4
-"""Cells of the upper border that hold no title."""
 TALL = 20
 """The height from which each result has a second line with its snippet."""
 
@@ -63,20 +62,15 @@ class Columns:
 
 
 class ResultList(RowsView[ResultRow]):
-    """The results; a row that has moved shows by how many ranks."""
-
     COMPONENT_CLASSES = looks(
         "strong", "accent", "grade", "document", "entity", "reranker", "rule", "cursor"
     )
     BINDINGS = bindings("results")
     LEAVE_ACTION = "screen.focus_query"
     SETTLE_SECONDS = 3.0
-    """How long a row shows that it has moved."""
 
     @dataclass
     class Highlighted(Message):
-        """The user moved the cursor to another result."""
-
         result: ResultRow
 
         def can_replace(self, message: Message) -> bool:
@@ -84,8 +78,6 @@ class ResultList(RowsView[ResultRow]):
 
     @dataclass
     class SnippetsMissing(Message):
-        """The documents at these paths are visible without a snippet."""
-
         paths: tuple[str, ...]
 
         def can_replace(self, message: Message) -> bool:
@@ -101,7 +93,6 @@ class ResultList(RowsView[ResultRow]):
         self._more = 0
         self._grades: Mapping[str, int | None] = {}
         self._best = 1.0
-        """The highest score, whose bar fills its column."""
         self._shared: list[int] = []
         """How much of each title its neighbours share, in characters."""
         self._sought = ""
@@ -146,7 +137,6 @@ class ResultList(RowsView[ResultRow]):
         self._update_titles()
 
     def leave_room(self, cells: int) -> None:
-        """Keep so many cells of the upper border free, for what lies over it."""
         self._covered = cells
         self._update_titles()
 
@@ -183,7 +173,6 @@ class ResultList(RowsView[ResultRow]):
         self.rebuild_lines()
 
     def badge_of(self, result: ResultRow) -> str:
-        """Return what is off with a result: `gone`, `changed`, `no vector`; empty if nothing."""
         return self._outdated.get(result.path) or ("" if result.has_vector else "no vector")
 
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
@@ -262,7 +251,6 @@ def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
 
 
 def snippet_line(snippet: Snippet) -> Line:
-    """Return a snippet with its matches strong, and what is redacted of it greyed."""
     line, position = highlight(snippet.text, snippet.matches), 0
     shown: Line = ()
     for start, end in snippet.redacted:

@@ -15,7 +15,6 @@ QUOTED = re.compile("“[^”]*”")
 """What an entity matched with, which may hold any words."""
 
 Words = tuple[str, str]
-"""A number or sign as it is displayed, and what it means."""
 
 MEANINGS: Mapping[str, str] = {
     "score": "how well the result answers, 0 to 1; results are in this order.",
@@ -53,7 +52,6 @@ MEANINGS: Mapping[str, str] = {
     "gate": "documents that match, but are linked to none of the entities that count.",
     "▲": "the result rose since the list last settled, by so many ranks; ▼: it fell.",
 }
-"""Meanings that hold whatever the numbers are."""
 
 REASONS: Mapping[str, str] = {
     "disabled": "you switched entities off.",
@@ -64,7 +62,6 @@ REASONS: Mapping[str, str] = {
     "too_broad": "many entities fit equally well, so none can lead.",
     "nothing_linked": "no document in scope is linked to the entities that were found.",
 }
-"""Why a search is flat."""
 
 SIGNALS: Mapping[str, str] = {
     "name": "its full name is in the question",

@@ -162,7 +162,6 @@ class Explore(JudgingScreen):
     # What the model of the search found.
 
     def show_state(self) -> None:
-        """Show a state of the search that was changed other than by the user in a field."""
         state = self.model.state
         self.query_one(Knobs).show(state)
         query, path = self.query_line, self.query_one(PathLine)
@@ -172,7 +171,6 @@ class Explore(JudgingScreen):
             path.value = state.path
 
     def show_answer(self, is_new: bool) -> None:
-        """Show the newest ranking, with the reasons of the result under the cursor."""
         view, results = self.model.displayed.view, self.query_one(ResultList)
         if view is None:
             return
@@ -329,7 +327,6 @@ class Explore(JudgingScreen):
     # What other modes ask for.
 
     def show_query(self, query: str) -> None:
-        """Ask this query, with the focus on its results."""
         self.query_line.show_query(query)
         self.panes.go_to("results")
 
@@ -471,7 +468,6 @@ class Explore(JudgingScreen):
         self.app.push_screen(RecallBox(self, naming=naming), self._run_recalled)
 
     def _run_recalled(self, recalled: Recalled | None) -> None:
-        """Search with the query and all settings of an earlier state; undo takes that back."""
         if recalled is None:
             return
         state = recalled.state

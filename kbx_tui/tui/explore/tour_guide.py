@@ -9,7 +9,6 @@ from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.tour import ALPHA_STEP, Tour, TourBubble
 
 ALPHA_MOVE = 0.05
-"""How far a key moves alpha."""
 
 
 class TourGuide:
@@ -17,11 +16,9 @@ class TourGuide:
         self._screen, self._model = screen, screen.session.explore
         self._tour = Tour()
         self.is_wanted = False
-        """Whether the tour starts as soon as the base can be searched."""
         self.is_shown = False
 
     def start_if_wanted(self) -> None:
-        """Start the tour, the first time that there is something to search."""
         if self.is_wanted:
             self.is_wanted = False
             self._screen.app_state.note_tour()
@@ -54,7 +51,6 @@ class TourGuide:
         return False
 
     def show(self) -> None:
-        """Show the current step; its words depend on the answer."""
         bubble, step = self._screen.query_one(TourBubble), self._tour.step
         watches = step is not None and step.command in (ALPHA_STEP, "undo")
         self._screen.set_class(watches, "-watching-rows")

@@ -13,8 +13,6 @@ EXPERTS_KEY = "{experts}"
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One document in the result list."""
-
     row: int
     """Row of the evidence, which identifies it to the engine."""
     path: str
@@ -33,13 +31,10 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class EntityRow:
-    """One entity found in pass 1."""
-
     id: str
     name: str
     type: str
     path: str
-    """The path of its page, or empty."""
     score: float
     kept: bool
     signals: str
@@ -51,19 +46,14 @@ class EntityRow:
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """The mode of a search, and its reason."""
-
     name: str
     """`two-pass`, `flat` or `fast`."""
     reason: str
     """In words: the entities for which the second pass ran, or why it did not."""
     preset: str
-    """Whose formula ranks: `default` or `seed`."""
     milliseconds: float
     vector_share: float
-    """Share of chunks that have a vector, 0..1."""
     is_cut: bool = False
-    """True when only the first `MAX_QUERY` characters of the query count."""
     reranker_ms: float | None = None
     """Milliseconds that the reranker took beside those; None where it added nothing."""
     candidates: int | None = None
@@ -72,10 +62,7 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class ScopeView:
-    """The number of documents that match a path filter."""
-
     path: str
-    """As typed; empty for everywhere."""
     in_scope: int
     total: int
     left_out: int = 0
@@ -84,8 +71,6 @@ class ScopeView:
 
 @dataclass(frozen=True, slots=True)
 class DatesView:
-    """What was read of the date words of a query."""
-
     use: str
     """`prefer`, `filter`, or `off` where the user turned them off."""
     words: str
@@ -96,8 +81,6 @@ class DatesView:
 
 @dataclass(frozen=True, slots=True)
 class ExploreView:
-    """One ranking, ready to be shown."""
-
     query: str
     mode: Mode
     threshold: float
@@ -109,7 +92,6 @@ class ExploreView:
     order: str
     """How the results are sorted, in words; empty when by score."""
     alpha_note: str
-    """Why alpha has no effect, or where its next effect is."""
     note: str = ""
     """That no document answers the topic, and why there are results all the same; or why results
     are not reranked; else empty."""
@@ -122,8 +104,6 @@ class ExploreView:
 
 @dataclass(frozen=True, slots=True)
 class Addend:
-    """One addend of a sum on screen."""
-
     value: float
     """Rounded as shown."""
     maximum: float | None
@@ -146,8 +126,6 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A weight times a value in the formula of the score."""
-
     weight: float
     value: float
     name: str
@@ -159,7 +137,6 @@ class Reranking:
     """What the reranker adds to a score; all numbers rounded as shown."""
 
     score: float
-    """How well the reranker finds that the document answers, 0..1."""
     plain: float
     """The score without it; `plain + added` is the score."""
     added: float
@@ -169,8 +146,6 @@ class Reranking:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a document has its score, in numbers that add up as shown."""
-
     row: int
     title: str
     path: str
@@ -183,16 +158,12 @@ class Why:
     frecency: Term | None
     """Set when hotness has a weight; the terms weigh `1 - frecency.weight` together then."""
     known_item: str
-    """As in `ResultRow`."""
     sections: tuple[Section, ...]
     reranking: Reranking | None = None
-    """Set when the reranker scored the document."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseSummary:
-    """The open knowledge base."""
-
     name: str
     root: str
     searchable: bool
@@ -200,28 +171,21 @@ class BaseSummary:
     """None until it has been counted."""
     entities: int | None = None
     contents: str = ""
-    """What it holds by type, in words; empty until it has been counted."""
     queries: tuple[str, ...] = ()
-    """Queries made from it, which find something."""
     is_waiting: bool = False
     """Whether files are indexed only once the user begins it."""
 
 
 FileState = Literal["changed", "gone"]
-"""How a file differs from what was indexed."""
 
 
 @dataclass
 class BaseCounted(Message):
-    """The knowledge base is open, or what it holds has been counted again."""
-
     summary: BaseSummary
 
 
 @dataclass
 class QueryCompleted(Message):
-    """A query whose last word may still be typed is answered."""
-
     typed: str
     query: str
     """What was searched for: the same, or with its last word continued."""
@@ -234,21 +198,15 @@ class SearchSlow(Message):
 
 @dataclass
 class ScopeCounted(Message):
-    """The number of documents that match a path filter, while there is no query."""
-
     scope: ScopeView
 
 
 @dataclass
 class SnippetsReady(Message):
-    """Snippets of some of the results have been read."""
-
     query: str
     paths: frozenset[str]
 
 
 @dataclass
 class FilesChanged(Message):
-    """Files were written, and the index holds their new content."""
-
     paths: frozenset[str]

@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 FEW_LINES = 14
 """A pane with fewer lines shows only the formula and its sections, side by side."""
 REASON_LINES = 2
-"""A longer reason is cut."""
 RERANKER_BAR = 10
-"""Cells of the bar of a reranker's score of 1."""
 TWO_COLUMNS = 64
-"""The minimum width in cells for the two columns."""
 
 
 class WhyPane(TextPane):
@@ -87,7 +84,6 @@ def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line
 
 
 def formula_lines(why: Why) -> list[Line]:
-    """Return the score as a sum of weight times value, one term per line."""
     lines: list[Line] = []
     score = Span(f"{format_score(why.score):>4}", "text")
     if (reranking := why.reranking) is not None:
@@ -116,7 +112,6 @@ def formula_lines(why: Why) -> list[Line]:
 
 
 def section_lines(section: Section, width: int) -> list[Line]:
-    """Return a number of the formula and the addends that sum to it."""
     sign = "█" if section.name == "document" else "▒"
     head: Line = (
         Span(f"{sign} {section.name} ", _look(section.name)),
@@ -157,7 +152,6 @@ def reranking_lines(reranking: Reranking, width: int) -> list[Line]:
 
 
 def location_lines(snippet: Snippet, width: int) -> list[Line]:
-    """Return the matched words with their counts, and the location of the best passage."""
     lines: list[Line] = []
     if snippet.terms:
         terms = ", ".join(f"{term} ×{count}" for term, count in snippet.terms)

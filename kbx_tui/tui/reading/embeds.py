@@ -17,11 +17,9 @@ from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.reading.markdown_lines import Kind, Mark, Preview, line_kinds, render_inline
 
 MOST_LINES = 12
-"""Lines of a note that are shown where it is embedded."""
 MOST_EMBEDS = 20
 """Embeds of a document that are shown; further ones stay links."""
 MOST_TEXT = 500
-"""Characters of a line of an embedded note."""
 QUOTE = "> "
 
 
@@ -30,7 +28,6 @@ class Passage:
     lines: tuple[str, ...]
     """Without inline markup, each begins with `QUOTE`."""
     redacted: frozenset[int]
-    """Indices of lines that are shown greyed."""
     emphasis: Mapping[int, tuple[Mark, ...]]
     """The parts that were emphasized, by index of the line."""
 
@@ -104,7 +101,6 @@ def with_passages(preview: Preview, passages: Mapping[int, Sequence[Passage]]) -
 
 
 def _end_of_section(lines: Sequence[str], kinds: Sequence[Kind], heading: int) -> int:
-    """Return the number of lines before the next heading that is not below this one."""
     level = _level(lines[heading - 1])
     for number in range(heading, len(lines)):
         if kinds[number] in ("title", "heading") and _level(lines[number]) <= level:

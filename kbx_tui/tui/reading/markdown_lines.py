@@ -87,7 +87,6 @@ def line_style(text: str, kind: Kind) -> LineStyle:
 
 
 def wrap_prefix(text: str, kind: Kind) -> str:
-    """Return the text that starts each further row of a wrapped line: its indent and quotes."""
     if kind == "text":
         lead = _lead(text)
         end = lead.start("date") if lead["date"] else lead.end()
@@ -152,8 +151,6 @@ def _pipes(text: str) -> list[Mark]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A part of one line of a document, as displayed."""
-
     line: int
     """1-based."""
     start: int
@@ -163,14 +160,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class TextLink:
-    """A wikilink or a markdown link in a document."""
-
     place: Place
     """The place of its label, which is shown without brackets."""
     target: str
-    """Where it leads, as written in the file."""
     is_embed: bool = False
-    """Whether the document shows a passage of the target below this line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,19 +182,15 @@ class Preview:
     line_end: int = 0
     """1-based lines of the best passage, 0 when there is none."""
     matches: tuple[Place, ...] = ()
-    """Words of the query, in the order of the text."""
     links: tuple[TextLink, ...] = ()
-    """In the order of the text."""
     redacted: frozenset[int] = frozenset()
     """1-based lines that are shown greyed: programs do not get to see them."""
     kinds: Sequence[Kind] = ()
     """What each line is; empty if it is to be seen from the lines."""
     emphasis: Mapping[int, tuple[Mark, ...]] = field(default_factory=dict)
-    """By 1-based line: the parts that are emphasized, or code."""
     file_lines: Sequence[int] = ()
     """The line of the file that each line belongs to; empty if each is a line of the file."""
     front_summary: str = ""
-    """What the frontmatter holds, in words; empty without one."""
 
     def file_line(self, line: int) -> int:
         """Return the 1-based line of the file that shows as `line`; 0 for 0."""
@@ -212,7 +201,6 @@ class Preview:
         return bisect_left(self.file_lines, line) + 1 if line and self.file_lines else line
 
     def is_own(self, line: int) -> bool:
-        """Return whether a 1-based line shown is one of the file, not of a passage."""
         lines = self.file_lines
         return line < 2 or not lines or lines[line - 1] != lines[line - 2]
 
@@ -222,14 +210,10 @@ LINKED = 100_000
 
 
 class InlineText(NamedTuple):
-    """The lines of a file without inline markup."""
-
     lines: tuple[str, ...]
     kinds: Sequence[Kind]
-    """What each line is, markup included."""
     links: tuple[TextLink, ...]
     emphasis: Mapping[int, tuple[Mark, ...]]
-    """By 1-based line: the parts that were emphasized, or code."""
 
 
 _CODE_SPAN = r"(?P<ticks>`(?<!``)(?<!\\`)`{0,7})(?!`)(?:[^`]{1,1000}+)(?P=ticks)(?!`)"
@@ -278,7 +262,6 @@ def render_inline(lines: Sequence[str]) -> InlineText:
 
 
 def _replace_links(line: str, number: int, links: list[TextLink]) -> str:
-    """Return `line` with links replaced by their labels; appends them to `links`."""
     parts: list[str] = []
     offset = length = 0
     for match in _LINK.finditer(line, 0, LINKED):
@@ -299,7 +282,6 @@ def _replace_links(line: str, number: int, links: list[TextLink]) -> str:
 
 
 def _label_and_target(match: re.Match[str]) -> tuple[str, str]:
-    """Return the label and target of a link; empty strings for code."""
     if (target := match["target"]) is not None:
         target = target.rstrip("\\ ").strip()
         alias = match["alias"] or ""

@@ -48,17 +48,11 @@ class PreviewPane(TextPane):
 
     @dataclass
     class Followed(Message):
-        """The user followed a link."""
-
         target: str
-        """As written in the file."""
         path: str
-        """The document that contains the link."""
 
     @dataclass
     class NothingToGoTo(Message):
-        """The user asked for the next of something that the document has none of."""
-
         text: str
 
     @dataclass
@@ -80,14 +74,11 @@ class PreviewPane(TextPane):
         self._error = ""
         self._grades: Mapping[str, int | None] = {}
         self._folds_front = True
-        """Whether the frontmatter of the next document is folded."""
         self._notice: list[Line] = []
         self._is_placed = True
-        """Whether the best passage has been scrolled to with the height of the pane known."""
         self._best_offset = 0
         """The scroll offset at which the best passage was placed."""
         self._height = 0
-        """The height in rows before the terminal changes its size."""
 
     def show(self, layout: TextLayout) -> None:
         """Show a document at its best passage; the same document stays where it was."""
@@ -111,7 +102,6 @@ class PreviewPane(TextPane):
         self._request_layout()
 
     def shows(self, layout: TextLayout) -> bool:
-        """Return whether this layout is on the screen, folded or not."""
         return self.laid_out.preview is layout.preview and self.laid_out.width == layout.width
 
     def clear(self) -> None:
@@ -130,7 +120,6 @@ class PreviewPane(TextPane):
         self._update_subtitle()
 
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
-        """Show the grade of the document before its title, if these have one for its path."""
         self._grades = grades
         self._update_title()
 
@@ -258,7 +247,6 @@ class PreviewPane(TextPane):
         self.border_title = grade + Content(title)
 
     def _update_subtitle(self) -> None:
-        """Show the position and the path in the border; for a link, its target."""
         room = max(self.size.width - 6, 12)
         path = safe_line(self.path)
         if self._link != NO_PLACE:
@@ -271,7 +259,6 @@ class PreviewPane(TextPane):
         self.border_subtitle = Content(text)
 
     def _notice_lines(self, width: int) -> list[Line]:
-        """Return what is shown instead of a document; empty if there is one."""
         if self._error:
             return [
                 *paragraph(f"{safe_line(self.path)} can no longer be read.", width, "strong"),
@@ -288,7 +275,6 @@ class PreviewPane(TextPane):
             self.post_message(self.Resized(self.text_width))
 
     def _scroll_to_best(self) -> None:
-        """Scroll until the best passage is a little below the top."""
         self._is_placed = self.visible_height > 0
         best_row = self.laid_out.row_of(self.laid_out.preview.line_start)
         self.scroll_to_line(best_row - self.visible_height // 4)
@@ -308,7 +294,6 @@ class PreviewPane(TextPane):
         return layout.place_of(row), row - top
 
     def _place_in_view(self, height: int) -> Place | None:
-        """Return the current match or link, or else the best passage, if among `height` rows."""
         best = Place(self.laid_out.preview.line_start, 0, 0)
         for place in (self.current_place, best):
             if place is not None and place.line and self._is_visible(place, height):

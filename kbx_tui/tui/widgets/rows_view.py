@@ -22,14 +22,10 @@ RowT = TypeVar("RowT")
 
 
 class RowsView(LinesView, Generic[RowT]):
-    """Rows of one or more lines, one row under the cursor, and lines between them."""
-
     BINDINGS = bindings("list")
     LEAVE_ACTION = ""
-    """The action of moving up from the first row, if any."""
     rows: tuple[RowT, ...] = ()
     cursor: reactive[int] = reactive(0)
-    """The row under the cursor; 0 if there are no rows."""
 
     @dataclass
     class Opened(Message):
@@ -70,14 +66,12 @@ class RowsView(LinesView, Generic[RowT]):
         self.show_cursor()
 
     def marker(self, row: int) -> str:
-        """Return the sign before a row: `›` at the cursor of a focused list."""
         return "›" if row == self.cursor and self.has_focus else " "
 
     def row_heights(self) -> list[int]:
         return [1] * len(self.rows)
 
     def row_slots(self) -> list[Slot]:
-        """Return the lines of all rows."""
         return [(row, part) for row, n in enumerate(self.row_heights()) for part in range(n)]
 
     def slots(self) -> Sequence[Slot | Line]:
@@ -104,7 +98,6 @@ class RowsView(LinesView, Generic[RowT]):
         """Handle a move of the cursor to another row; subclasses override it."""
 
     def row_opened(self) -> None:
-        """Handle the opening of the row under the cursor; subclasses may override it."""
         self.post_message(self.Opened(self, self.current))
 
     def slot_at(self, y: int) -> Slot:
@@ -147,7 +140,6 @@ class RowsView(LinesView, Generic[RowT]):
             self.scroll_to_line(lines[-1] - height + 1)
 
     def visible_rows(self) -> list[int]:
-        """Return the rows that are at least partly visible."""
         top = self.scroll_offset.y
         rows = {self.slot_at(y)[0] for y in range(top, top + self.visible_height)}
         return sorted(rows - {-1})
@@ -176,7 +168,6 @@ class RowsView(LinesView, Generic[RowT]):
             self.row_opened()
 
     def row_at(self, event: events.MouseEvent) -> Slot:
-        """Return the line of a row that the mouse is at; (-1, 0) for none."""
         offset = event.get_content_offset(self)
         return (-1, 0) if offset is None else self.slot_at(offset.y + self.scroll_offset.y)
 
@@ -198,7 +189,6 @@ class BoxList(RowsView[RowT], can_focus=False):
     COMPONENT_CLASSES = looks("strong", "accent", "cursor")
 
     def show(self, rows: Iterable[RowT]) -> None:
-        """Show these rows, with the cursor on the first."""
         self.rows = tuple(rows)
         self.set_reactive(RowsView.cursor, 0)
         self.rebuild_lines()
@@ -208,7 +198,6 @@ class BoxList(RowsView[RowT], can_focus=False):
         return []
 
     def lines_below(self, width: int) -> list[Line]:
-        """Return the lines below the rows: details of the row under the cursor."""
         return []
 
     def cursor_moved(self) -> None:
@@ -220,7 +209,6 @@ class BoxList(RowsView[RowT], can_focus=False):
 
 
 LINES_PER_CHOICE = 3
-"""Title, description and a blank line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +219,11 @@ class Choice:
 
 
 class ChoiceList(RowsView[Choice]):
-    """Introductory paragraphs, then the choices, then what can be read after them."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "cursor")
     BINDINGS = bindings("welcome")
 
     @dataclass
     class Chosen(Message):
-        """The user opened a choice."""
-
         choice: Choice
 
     def __init__(self, choices: Sequence[Choice]) -> None:
@@ -248,7 +232,6 @@ class ChoiceList(RowsView[Choice]):
         self.intro: tuple[str, ...] = ()
         """Paragraphs above the choices; without blank lines where these would not fit below."""
         self.outro: tuple[str, ...] = ()
-        """Paragraphs below the choices."""
 
     def row_heights(self) -> list[int]:
         return [LINES_PER_CHOICE] * len(self.rows)

@@ -41,11 +41,8 @@ def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
 
 
 class FrameScreen(Screen[None]):
-    """A screen with tabs, its panes, a status line and a key bar."""
-
     ALLOW_IN_MAXIMIZED_VIEW = "ModeTabs, StatusLine, KeyBar"
     MODE: ClassVar[str]
-    """Its name in the table of tabs and for `GoTo`."""
     PANES: ClassVar[Mapping[str, type[Widget]]] = {}
     """Its panes in the order of Tab, if not all focusable widgets in their order.
 
@@ -60,7 +57,6 @@ class FrameScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._laid_out: Size | None = None
-        """The size that the screen was laid out for."""
 
     def compose(self) -> ComposeResult:
         # before there are widgets, which would be styled twice
@@ -72,7 +68,7 @@ class FrameScreen(Screen[None]):
 
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
-        """Yield what is between the tabs and the status line."""
+        pass
 
     def on_mount(self) -> None:
         for name in list(self.PANES)[:1]:
@@ -84,13 +80,12 @@ class FrameScreen(Screen[None]):
 
     @property
     def tab_counts(self) -> Mapping[str, str]:
-        """What is waiting in a mode, by mode, in a few characters."""
         return {}
 
     @property
     @abstractmethod
     def base_words(self) -> tuple[str, str]:
-        """The name of what is open, and what it holds."""
+        pass
 
     def show_tabs(self) -> None:
         counts = {**self.app.tabs_of_several, **self.tab_counts}
@@ -131,7 +126,6 @@ class FrameScreen(Screen[None]):
             await asyncio.sleep(LAYOUT_PAUSE)
 
     def _set_width_class(self, width: int, *, update: bool = True) -> bool:
-        """Set the class of this width and return whether it changed."""
         breakpoints = self.app.HORIZONTAL_BREAKPOINTS or []
         _, name = max((entry for entry in breakpoints if entry[0] <= width), default=(0, ""))
         if not name or self.has_class(name):
@@ -141,12 +135,11 @@ class FrameScreen(Screen[None]):
         return True
 
     def fit(self, size: Size) -> None:
-        """Adapt to a new size, after the class of its width has been set."""
+        pass
 
     # Keys.
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Return the scopes whose keys work where the focus is, the nearest first."""
         inner = () if self.focused is None else scopes_of(type(self.focused))
         is_field = isinstance(self.focused, Input)  # there, letters are text
         return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
@@ -161,23 +154,19 @@ class FrameScreen(Screen[None]):
 
     @property
     def is_typing(self) -> bool:
-        """Whether the focus is in a field, where letters are text."""
         return isinstance(self.focused, Input)
 
     # Panes.
 
     @property
     def focused_pane(self) -> str:
-        """The name of the pane that has the focus; empty if none has it."""
         names = (name for name, kind in self.PANES.items() if isinstance(self.focused, kind))
         return next(names, "")
 
     def pane_names(self) -> list[str]:
-        """Return the panes that Tab visits."""
         return list(self.PANES)
 
     def show_pane(self, name: str) -> None:
-        """Show this pane where there is room for one only."""
         if not self.has_class(f"-pane-{name}"):
             self.remove_class(*(f"-pane-{other}" for other in self.PANES), update=False)
             self.add_class(f"-pane-{name}")
@@ -187,7 +176,6 @@ class FrameScreen(Screen[None]):
             self.show_pane(name)
 
     def go_to_pane(self, name: str) -> None:
-        """Show a pane, and let it have the focus, which it could not take while hidden."""
         self.show_pane(name)
         self.set_focus(self.query_one(self.PANES[name]))
 
@@ -217,12 +205,10 @@ class FrameScreen(Screen[None]):
         return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
     def use_keymap(self, keymap: Keymap) -> None:
-        """Show these keys in the tabs and in the key bar."""
         self.query_one(ModeTabs).use(keymap)
         self.query_one(KeyBar).use(keymap)
 
     def leave_field(self) -> None:
-        """Move the focus out of a field, so that letter keys run commands."""
         if isinstance(self.focused, Input):
             self.action_leave_field()
 
@@ -255,7 +241,6 @@ class FrameScreen(Screen[None]):
             self.show_notice(f"{self.app.keymap.key_of('mode.explore')} goes to explore")
 
     def action_zoom(self) -> None:
-        """Let the pane that has the focus fill the screen, or show all panes again."""
         if self.maximized is not None:
             self.maximized = None
         elif isinstance(self.focused, LinesView):
@@ -277,8 +262,6 @@ class FrameScreen(Screen[None]):
 
 
 class ModeScreen(FrameScreen):
-    """A mode of the open base."""
-
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__()
         self.session, self.app_state = session, app_state
@@ -292,7 +275,6 @@ class ModeScreen(FrameScreen):
         return self.session.base_words
 
     def pick_entity(self, pick: Callable[[str], None]) -> None:
-        """Let the user choose an entity by name; `pick` receives its id."""
         from kbx_tui.tui.commands.entity_picker import entity_palette
 
         self.app.push_screen(entity_palette(self.session.explore.find_entities, pick))
@@ -325,4 +307,3 @@ class BoxScreen(ModalScreen[ResultT]):
     app = getters.app(TerminalApp)
 
     SCOPES: ClassVar[tuple[Scope, ...]]
-    """The scopes of its keys, innermost first."""

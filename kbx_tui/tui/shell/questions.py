@@ -31,7 +31,6 @@ class QuestionScreen(Screen[bool]):
 
     AUTO_FOCUS = "ChoiceList"
     SCOPES: tuple[Scope, ...] = ("welcome", "list", "app")
-    """The scopes of the keys in the key bar."""
     app = getters.app(TerminalApp)
 
     def __init__(self, title: str, no: str, yes: str) -> None:
@@ -85,8 +84,6 @@ class TrustQuestion(QuestionScreen):
 
 
 class ConfirmIndexing(QuestionScreen):
-    """Whether to index very many files, or a folder of the system."""
-
     def __init__(self, question: IndexQuestion) -> None:
         keep = "nothing is read or written" if question.is_first else "the index stays as it is"
         super().__init__(

@@ -16,10 +16,7 @@ from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """One thing to try."""
-
     command: str
-    """Id of the command whose key goes to the next step."""
     words: str
     """What to do; `{key}` is its key, `{row}` what moves."""
 
@@ -57,12 +54,9 @@ WAITING = "No row has moved yet. Press {key} again and watch {row} move."
 
 
 class Tour:
-    """The place in the tour."""
-
     def __init__(self) -> None:
         self._index = len(STEPS)
         self._presses = 0
-        """How often the key of the current step was pressed without ending it."""
 
     @property
     def step(self) -> TourStep | None:
@@ -106,7 +100,6 @@ class TourBubble(LineDrawing, Widget):
     words = ""
 
     def show(self, words: str) -> None:
-        """Show a step; hide the bubble if there is none."""
         if words == self.words:
             return
         self.words = words

@@ -31,8 +31,6 @@ NEW = Choice("new", "Start a new one", "empty, with a page on what goes where")
 
 
 class Welcome(Screen[None]):
-    """Three choices, and the recent bases."""
-
     BINDINGS = bindings("bases")
     AUTO_FOCUS = "ChoiceList"
     app = getters.app(TerminalApp)
@@ -46,7 +44,6 @@ class Welcome(Screen[None]):
         self.why, self.is_base_open = why, is_base_open
         self._find_root: Callable[[str], Path] = bases.existing
         self._forgotten: list[tuple[str, int]] = []
-        """Bases removed from the list here, and their places in it."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="welcome"):
@@ -117,7 +114,6 @@ class Welcome(Screen[None]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        """Show those of recent bases only where there is one, or was one."""
         has_bases = self.app_state.user.bases or self._forgotten
         bases: tuple[Scope, ...] = ("bases",) if has_bases else ()
         self.query_one(KeyBar).show("welcome", "list", *bases, "app")
@@ -167,7 +163,6 @@ class FolderLine(PathInput):
         )
 
     async def key_tab(self, event: events.Key) -> None:
-        """Take the suggestion, and keep the focus."""
         event.stop()
         self.cursor_position = len(self.value)
         self.action_cursor_right()

@@ -155,8 +155,6 @@ NOTHING = "Nothing links here and no name of it is mentioned elsewhere; it has n
 
 
 class LinksBox(BoxScreen[LinkRow | None]):
-    """An overlay on a mode. Dismissed with the row to open, or None."""
-
     SCOPES = ("links", "list", "app")
     AUTO_FOCUS = "LinksList"
 
@@ -213,7 +211,6 @@ class LinksBox(BoxScreen[LinkRow | None]):
         self._box.border_subtitle = Content(" · ".join(parts))
 
     def _show_error(self, error: KbxError) -> None:
-        """Show an error in the box or, once that is closed, below it."""
         if not self.is_current:
             raise error
         self._box.border_subtitle = Content(safe_line(str(error)))

@@ -59,10 +59,7 @@ def recall_rows(
     usual: SearchState,
     now: float | None = None,
 ) -> list[RecallRow]:
-    """Return the rows of saved queries by name, then of past ones, the most recent first.
-
-    Settings that equal `usual` are left out.
-    """
+    """Return saved queries by name, then past ones, the most recent first."""
     now = time.time() if now is None else now
     rows = []
     for one in saved:
@@ -178,13 +175,7 @@ class RecallLine(OrderedInput):
 
 
 class RecallBox(ModalScreen[Recalled | None]):
-    """An overlay on a mode. Dismissed with what to run, or None.
-
-    With `naming`, it asks for a name to save the current query by.
-
-    The field keeps the focus. The list below it is that of queries, or that of the documents which
-    are new since a saved query was last opened.
-    """
+    """Dismissed with what to run, or None. With `naming`, asks for a name for the current query."""
 
     AUTO_FOCUS = "RecallLine"
 
@@ -297,7 +288,6 @@ class RecallBox(ModalScreen[Recalled | None]):
         self.dismiss(done)
 
     def _show_error(self, error: KbxError) -> None:
-        """Show an error in the box or, once that is closed, below it."""
         if not self.is_current:
             raise error
         self._box.border_subtitle = Content(safe_line(str(error)))

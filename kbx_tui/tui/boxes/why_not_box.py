@@ -51,11 +51,7 @@ class DocumentLine(OrderedInput):
 
 
 class WhyNotBox(ModalScreen[Chosen | None]):
-    """An overlay on explore. Dismissed with what to do, or None.
-
-    The field keeps the focus, so that typing always finds other documents; the list below it is
-    that of documents, or that of actions on the one that was picked.
-    """
+    """Dismissed with what to do. The field keeps the focus: typing finds other documents."""
 
     AUTO_FOCUS = "DocumentLine"
 
@@ -214,7 +210,6 @@ class ActionRow:
     text: str
     rank: int | None = None
     effect: str = ""
-    """What the change does to the rest, in short: `2 lost, 3 move`."""
     detail: str = ""
     changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 

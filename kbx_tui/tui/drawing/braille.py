@@ -20,7 +20,6 @@ class BrailleCanvas:
     """
 
     def __init__(self, width: int, height: int) -> None:
-        """`width` and `height` are in cells."""
         self.width, self.height = width, height
         self._bits = [[0] * width for _ in range(height)]
         self._signs = [[""] * width for _ in range(height)]

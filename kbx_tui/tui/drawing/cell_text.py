@@ -54,7 +54,6 @@ def format_place(path: str, line: int) -> str:
 
 
 TextRange = tuple[int, int]
-"""Start and end offset of a wrapped line; the spaces at a break belong to no range."""
 
 _NARROW = re.compile("[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027\u2500-\u25fc]*")
 """Text in which every character takes one cell, as in most text."""

@@ -26,10 +26,7 @@ TEXT_COLORS = (
 
 
 def legible(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a theme with text colours that can be read on its backgrounds.
-
-    Colours that the terminal defines are left as they are.
-    """
+    """Return a theme with text colours that can be read; those of the terminal are left alone."""
     changed = dict(variables)
     colors = {
         name: Color.parse(variables[name]) for name in ("background", "surface", "foreground")

@@ -27,7 +27,6 @@ RoleLook = Literal["text", "dim", "strong", "accent", "rule", "bad", "tab", "cur
 Look = Literal[RoleLook, DocumentLook, ScoreLook]
 
 FAINT: tuple[Look, ...] = ("dim", "rule")
-"""Styles that are drawn as `text` in the row under the cursor, whose background is lighter."""
 
 
 def looks(*names: Look) -> set[str]:
@@ -154,10 +153,7 @@ LEAST_KEPT = 6
 
 
 def shared_lengths(titles: Sequence[str]) -> list[int]:
-    """Return how many characters each title shares with the beginning of a title next to it.
-
-    Whole words only, and never the whole title.
-    """
+    """Return how many characters (whole words) each title shares with a neighbour's beginning."""
     lengths = [0] * len(titles)
     for index in range(len(titles) - 1):
         shared = _shared(titles[index], titles[index + 1])

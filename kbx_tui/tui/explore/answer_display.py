@@ -12,7 +12,7 @@ from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.drawing.lines import BLANK, Span, paragraph, width_of
 from kbx_tui.tui.explore.chips import DateChip, FilterChip, ModeBadge, mode_candidates
 from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip, entity_strip_line
-from kbx_tui.tui.explore.facet_sidebar import FacetSidebar
+from kbx_tui.tui.explore.facets import FacetSidebar
 from kbx_tui.tui.explore.inputs import Knobs, PathField, QueryLine
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.result_list import ResultList
@@ -97,7 +97,6 @@ class AnswerDisplay:
         self._show_badge(("searching …",), busy=True)
 
     def show_failure(self, text: str) -> None:
-        """Show an error in place of results, unless there are results to keep."""
         view = self.view
         self._show_badge(mode_candidates(view.mode) if view is not None else ())
         if view is None:
@@ -200,10 +199,7 @@ WITHOUT_ENTITIES = (
 
 
 def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str = "") -> EmptyState:
-    """Return what the results pane shows before a query: `recent` ones, or some made from the base.
-
-    `key` puts them into the query line, one after the other.
-    """
+    """Return what the results pane shows before a query; `key` asks the queries shown."""
     has_entities = summary is None or summary.entities != 0
     about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())

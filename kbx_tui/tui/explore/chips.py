@@ -28,8 +28,6 @@ class ModeBadge(LineWidget):
     COMPONENT_CLASSES = looks("document", "entity")
 
     def show(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
-        """Show the longest of these texts that fits; all of it dimmed when `busy`."""
-
         def line(width: int) -> Line:
             text = shorten(longest_fitting(candidates, width), width)
             if busy:
@@ -49,7 +47,7 @@ SHORT_REASONS: Mapping[str, str] = {
 
 
 def mode_candidates(mode: Mode) -> tuple[str, ...]:
-    """Return texts for the badge, the longest first; it shows the first that fits."""
+    """Return texts for the badge, the longest first."""
     time = f"{mode.milliseconds:.0f} ms"
     if mode.reranker_ms is not None:
         time += f" + reranker {mode.reranker_ms:.0f} ms"

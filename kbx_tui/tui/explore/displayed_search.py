@@ -90,15 +90,12 @@ class DisplayedSearch:
         if ranking is None or not is_among:
             return None
         from kbx_tui.search.ranking.explain import explain
-        from kbx_tui.tui.explore.present_why import present_why
+        from kbx_tui.tui.explore.presenting import present_why
 
         return present_why(ranking, explain(ranking, ranking.ranked(result.row, rank=0)))
 
     def explain_pair(self, path: str, result: ResultRow) -> str:
-        """Return why the document at `path` is before or behind a result, in a sentence.
-
-        Empty where one of them is not a result, or they are the same.
-        """
+        """Return why the document at `path` is before or behind a result; empty if it is none."""
         ranking = self.ranking
         if ranking is None or path == result.path:
             return ""
@@ -129,7 +126,7 @@ class DisplayedSearch:
 
 
 def tuning_of(engine: KnowledgeBase, state: SearchState) -> Tuning:
-    """Return the knobs of `state`, without the entities that are muted and pinned for a query."""
+    """Return the knobs of `state`, without what is muted and pinned for a query."""
     tuning = engine.tuning(preset=state.preset, **state.tuning_fields)
     return replace(tuning, muted=frozenset(), pinned=frozenset())
 

@@ -31,8 +31,6 @@ REACH = 3
 
 
 class EntityCard(RowsView[str]):
-    """A page of text whose rows are what can be opened: the entity's page and its documents."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "heading", "cursor")
     BINDINGS = bindings("card")
 
@@ -154,7 +152,6 @@ class EntityCard(RowsView[str]):
         return 1 if self.card is not None and self.card.path else 0
 
     def _lay_out(self, cursor_offset: int | None) -> None:
-        """Rebuild the lines, keeping the cursor row `cursor_offset` lines below the top."""
         super().rebuild_lines()
         self._laid_out_height = self.visible_height
         if cursor_offset is not None and self.cursor < len(self._tops):
@@ -184,7 +181,6 @@ class EntityCard(RowsView[str]):
         self.show_cursor()  # even if the cursor was there already
 
     def _next_row(self, step: int) -> int | None:
-        """Return the row next to the cursor, or to the visible lines if the cursor is hidden."""
         if self._is_visible(self.cursor):
             row = self.cursor + step
         elif step > 0:
@@ -263,7 +259,6 @@ def title_line(words: str, count: int, width: int) -> Line:
 
 
 def document_groups(documents: Sequence[EntityDocument]) -> Iterator[tuple[str, int]]:
-    """Yield the years of `documents`, in their order, and how many each has."""
     for year, group in groupby(documents, key=lambda document: _year(document.date)):
         yield year, sum(1 for _ in group)
 

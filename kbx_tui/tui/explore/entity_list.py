@@ -42,7 +42,6 @@ class EntityList(RowsView[EntityRow]):
         return [1 + len(self._reason_lines(row)) for row in range(len(self.rows))]
 
     def _reason_lines(self, row: int) -> list[str]:
-        """Return why an entity is listed: whole at the cursor, else cut to a line."""
         words, width = reasons(self.rows[row]), max(self.line_width - 4, 1)
         if not words:
             return []

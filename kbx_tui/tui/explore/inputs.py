@@ -34,11 +34,6 @@ SHOWN = 8
 
 
 class QueryLine(PathInput):
-    """The line in which the query is typed: searches as it is typed, and completes filters.
-
-    It has a non-blinking cursor; its border, if any, shows the mode badge.
-    """
-
     BINDINGS = bindings("query")
 
     def __init__(self, model: ExploreModel) -> None:
@@ -83,7 +78,6 @@ class QueryLine(PathInput):
         )
 
     def on_blur(self) -> None:
-        """Search for the whole text, with its last word completed."""
         self._show_hint("")
         # The window of the terminal may only have lost the focus.
         if self.completion and self.completion == self._completed and self.app.app_focus:
@@ -205,8 +199,6 @@ class PathField(Horizontal):
 
 
 class PathLabel(LineWidget):
-    """The label of the path field, for layouts in which it has no border."""
-
     def line(self, width: int) -> Line:
         return (Span("in", "dim"),)
 

@@ -61,11 +61,10 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.response import Snippet
 
 DEBOUNCE_SECONDS = 0.08
-"""Seconds without a key before a query is searched."""
 SLOW_SEARCH_SECONDS = 0.15
 RERANKING_PAUSE_SECONDS = 0.2
-"""Seconds without a key or a slider's move before the reranker runs."""
 FIRST_RESULTS = 3
+ALPHA_MOVE = 0.05
 MODE_HELP = {
     "two-pass": "entities first, then their documents",
     "flat": "documents ranked without entities",
@@ -138,7 +137,6 @@ class ExploreModel:
     # Changing what is searched for.
 
     def update(self, **changes: Any) -> None:
-        """Change the search: retrieve after a pause in typing, or only rank again."""
         after = replace(self.state, **changes)
         if not after.query:  # these hold for one query
             after = after.for_another_query(self.defaults)
@@ -177,7 +175,7 @@ class ExploreModel:
         before = self.state
         self._changed_fields |= changed_fields(before, state)
         self._set(state, show=True)
-        self._undo.remember_call(lambda: self._set(before, show=True))
+        self._undo.add(lambda: self._set(before, show=True))
 
     def undo(self) -> None:
         before = self._undo.back(self.state)
@@ -191,8 +189,7 @@ class ExploreModel:
             before()
 
     def remember(self, undo: UndoCall) -> None:
-        """Let `undo` take back a change that has just been made elsewhere."""
-        self._undo.remember_call(undo)
+        self._undo.add(undo)
 
     def forget(self, undo: UndoCall) -> None:
         """Do not undo a change that did not happen after all."""
@@ -216,7 +213,6 @@ class ExploreModel:
         return f"results are sorted by {sort} now" if self.displayed.view is None else ""
 
     def toggle_exact(self) -> str:
-        """Compare every chunk in meaning, or only candidates in a scope of more than a million."""
         view = self.displayed.view
         if self.state.exact:
             self.update(exact=False)
@@ -307,7 +303,7 @@ class ExploreModel:
             self._start_search(is_new=not self.displayed.answers(self.state))
 
     async def complete_path(self, text: str) -> tuple[str, ...]:
-        """Return completions of a path; none until there is an index, as in the next two."""
+        """Return completions of a path; none until there is an index."""
         if not self.is_searchable:
             return ()
         return await self._client.run(lambda engine: engine.documents.complete_path(text))
@@ -335,8 +331,9 @@ class ExploreModel:
             settings=stored_settings(self.state),
         )
 
-    def paths_after_alpha_step(self, step: float) -> tuple[str, ...]:
-        return self.displayed.paths_at(replace(self.state, alpha=min(self.state.alpha + step, 1.0)))
+    def paths_after_alpha_step(self) -> tuple[str, ...]:
+        alpha = min(self.state.alpha + ALPHA_MOVE, 1.0)
+        return self.displayed.paths_at(replace(self.state, alpha=alpha))
 
     def request_snippets(self, paths: Sequence[str]) -> None:
         displayed = self.displayed
@@ -384,7 +381,6 @@ class ExploreModel:
             self.on_state()
 
     def _start_search(self, *, is_typed: bool = False, is_new: bool = True) -> None:
-        """Search for the current state; after a pause if it `is_typed`."""
         self._retrieves = self.state.retrieval_key
         self._search.start(self._run(self.debounce if is_typed else 0.0, is_new=is_new))
 

@@ -19,7 +19,7 @@ from textual.widget import Widget
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.entity_list import EntityList
-from kbx_tui.tui.explore.facet_sidebar import FacetPane
+from kbx_tui.tui.explore.facets import FacetPane
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -34,7 +34,6 @@ READERS: dict[Read, type[LinesView]] = {"document": PreviewPane, "card": EntityC
 
 
 LIVE_WIDTH, LIVE_HEIGHT = 160, 30
-"""Minimum size of a terminal in which the document under the cursor is previewed all the time."""
 
 
 class Panes(Horizontal):
@@ -78,9 +77,7 @@ class Panes(Horizontal):
             self.set_class(name == read, f"-{name}")
 
     def is_covered(self, widget: Widget | None) -> bool:
-        """Return whether a reader takes the place of `widget`: the why pane, or, where there is
-        room for one pane only, any pane.
-        """
+        """Return whether a reader is shown in place of `widget`."""
         name = self.name_of(widget)
         return name == "why" or (name is not None and not self.screen.has_class("-wide"))
 
@@ -109,7 +106,6 @@ class Panes(Horizontal):
             self.screen.focus_previous()
 
     def show_focused(self) -> None:
-        """On a small terminal, show the pane that has the focus."""
         if (name := self.name_of(self.screen.focused)) is not None:
             self.show_pane(name)
 

@@ -7,8 +7,6 @@ are read and laid out on the engine's thread; a newer request cancels an older o
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -23,7 +21,7 @@ from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.pane_layout import READERS, Pane, Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import ResultRow
-from kbx_tui.tui.reading.embeds import Passage, passage_of
+from kbx_tui.tui.reading.documents import Passage, present_document, read_passage, whole_passage
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
 from kbx_tui.tui.shell.frame_screen import ModeScreen
@@ -36,11 +34,9 @@ if TYPE_CHECKING:
 
 LEAST_WIDTH = 20
 PREVIEW_PAUSE_SECONDS = 0.06
-"""Seconds the cursor has to rest on a result before its document is previewed."""
 KEPT = 16
 MOST_BYTES = 250_000
-"""Bytes of a document that are previewed: its best passage is among the first 60,000 characters.
-To read all of a very long page would make the next search wait."""
+"""Bytes of a preview: the best passage is in the first 60,000 characters."""
 MAX_STEPS = 50
 
 
@@ -48,7 +44,7 @@ MAX_STEPS = 50
 class Step:
     kind: Literal["document", "card"]
     key: str
-    """Path of the document or id of the entity."""
+    """Path or id."""
 
 
 @dataclass
@@ -142,10 +138,7 @@ class Reader:
     def open_document(
         self, path: str, *, line: int = 0, focus: bool = False, replace: bool = False
     ) -> None:
-        """Open a document at a 1-based line, or with 0 at its best passage.
-
-        Its pane is shown when the text arrives.
-        """
+        """Open a document at a 1-based line, or with 0 at its best passage."""
         self._takes_focus, self._replaces = focus, replace
         if focus:  # a document passed over with the cursor does not count as opened
             self.count_opening(path)
@@ -173,10 +166,7 @@ class Reader:
             self._requests.start(self._lay_out())
 
     def reload(self, paths: frozenset[str]) -> None:
-        """Read the open document again if it is among these files, and an open card in any case.
-
-        Not where something else has been requested.
-        """
+        """Read again what is open and may have changed, unless another is requested."""
         self._kept = LruCache(KEPT)
         path, card = self._pane.path, self._screen.query_one(EntityCard).card
         is_idle = not self._requests.is_running
@@ -319,10 +309,9 @@ def read_layout(
     It opens at `line` of the file; with 0, at the best passage. Of a document longer than `most`
     bytes only the beginning is read. Raises NotFound.
     """
-    from kbx_tui.tui.explore.presenting import present_document
 
     def read(target: str) -> Passage | None:
-        return _read_passage(engine, target, path)
+        return read_passage(engine, target, path)
 
     document = engine.documents.view(path, most=most)
     if evidence is None:
@@ -337,43 +326,3 @@ def read_layout(
         shown = preview.shown_line(line)
         preview = replace(preview, line_start=shown, line_end=shown)
     return lay_out(preview, width)
-
-
-def _read_passage(engine: KnowledgeBase, target: str, source: str) -> Passage | None:
-    destination = engine.links.follow(target, source)
-    if destination is None or not destination.path or destination.path == source:
-        return None
-    if destination.heading and not destination.line:
-        return None  # no such section: the link says what was meant
-    try:
-        note = engine.documents.view(destination.path)
-    except NotFound:
-        return None
-    lines = safe_lines(note.text)
-    if destination.line > len(lines):  # the file has changed since it was indexed
-        return None
-    return passage_of(lines, destination.line, note.redacted_lines)
-
-
-_BLOCK = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\||>|```|~~~)")
-
-
-def whole_passage(lines: Sequence[str], start: int, end: int) -> str:
-    """Return lines `start` to `end` (1-based), extended to whole paragraphs and list items.
-
-    Empty if the document has no such lines.
-    """
-    if not 1 <= start <= min(end, len(lines)):
-        return ""
-    first, last = start - 1, min(end, len(lines)) - 1
-    while first and lines[first].strip() and _continues(lines[first - 1], lines[first]):
-        first -= 1
-    while last + 1 < len(lines) and _continues(lines[last], lines[last + 1]):
-        last += 1
-    return "\n".join(lines[first : last + 1]).strip("\n")
-
-
-def _continues(line: str, following: str) -> bool:
-    if not (line.strip() and following.strip()) or _BLOCK.match(following):
-        return False
-    return not line.lstrip().startswith(("#", "|", "```", "~~~"))

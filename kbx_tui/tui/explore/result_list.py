@@ -102,10 +102,7 @@ class ResultList(RowsView[ResultRow]):
         """Path of the result that others are compared with; empty if none is."""
 
     def show(self, view: ExploreView, displayed: DisplayedSearch, *, fresh: bool) -> None:
-        """Show results: with `fresh` those of a new query, else the same query re-ranked.
-
-        Snippets are those of `displayed`, to which later ones are added.
-        """
+        """Show results: with `fresh` those of a new query, else the same query re-ranked."""
         current, results = self.current, view.results
         self.rows, self._more = results, 0 if view.order else view.matched - len(results)
         self._snippets, self._outdated = displayed.snippets, displayed.outdated
@@ -145,7 +142,6 @@ class ResultList(RowsView[ResultRow]):
         self._update_titles()
 
     def _update_titles(self) -> None:
-        """Show what is judged in the bottom border; where there is none, in the title."""
         has_bottom = self.styles.border_bottom[0] not in ("", "none")
         titles = ("Results", self._count), ("Results", self._count, self._judged)
         counted, judged = (" · ".join(filter(None, parts)) for parts in titles)
@@ -159,7 +155,6 @@ class ResultList(RowsView[ResultRow]):
         self.refresh()
 
     def seek(self, path: str) -> None:
-        """Move the cursor to this document in the results that are shown next."""
         self._sought = path
 
     def go_to(self, path: str) -> None:
@@ -233,7 +228,6 @@ class ResultList(RowsView[ResultRow]):
         self.request_snippets()
 
     def request_snippets(self) -> None:
-        """Ask for the snippets that are visible, or of the result under the cursor, if missing."""
         rows = self.visible_rows() if self.has_snippet_lines else []
         paths = {self.rows[row].path for row in rows}
         if self.current is not None:

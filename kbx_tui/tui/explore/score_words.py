@@ -165,10 +165,7 @@ def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
 
 
 def result_words(result: ResultRow, badge: str = "") -> Iterator[Words]:
-    """Yield the parts of a row of the results, rounded so that they add up.
-
-    `badge` says what is off with the document.
-    """
+    """Yield the parts of a row, rounded so that they add up; `badge` says what is off with it."""
     parts = (result.document_part, result.entity_part, result.reranker_part)
     document, entity, reranker = rounded_parts(sum(parts), parts)
     yield format_score(result.score), MEANINGS["score"]

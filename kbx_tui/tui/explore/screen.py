@@ -17,15 +17,13 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.chips import DateChip, FilterChip, MeasureLine, ModeBadge
-from kbx_tui.tui.explore.document_actions import Content, DocumentActions
+from kbx_tui.tui.explore.document_actions import Content, DocumentActions, ResultJudge
 from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
-from kbx_tui.tui.explore.facet_list import FacetList, FacetRow, narrowed
-from kbx_tui.tui.explore.facet_sidebar import FacetStrip
+from kbx_tui.tui.explore.facets import FacetList, FacetRow, FacetStrip, narrowed
 from kbx_tui.tui.explore.inputs import Knobs, PathField, PathLine, QueryLine, effective_path
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.reader import Reader
-from kbx_tui.tui.explore.result_judge import ResultJudge
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.score_words import (
     alpha_words,
@@ -36,7 +34,7 @@ from kbx_tui.tui.explore.score_words import (
     why_words,
 )
 from kbx_tui.tui.explore.search_state import settings_words
-from kbx_tui.tui.explore.tour_guide import TourGuide
+from kbx_tui.tui.explore.tour import TourBubble, TourGuide
 from kbx_tui.tui.explore.view import (
     BaseCounted,
     ExploreView,
@@ -51,7 +49,6 @@ from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure, GoTo
-from kbx_tui.tui.shell.tour import TourBubble
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -481,7 +478,7 @@ class Explore(JudgingScreen):
         self.show_notice(" · ".join(filter(None, (words, undo))))
 
     def action_facets(self) -> None:
-        from kbx_tui.tui.boxes.facet_box import FacetBox
+        from kbx_tui.tui.explore.facets import FacetBox
 
         if self.view is not None and self.view.results:
             self.app.push_screen(FacetBox(self, self.narrow))

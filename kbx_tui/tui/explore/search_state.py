@@ -37,7 +37,6 @@ GRADUAL = (*KNOBS, "path")
 class SearchState:
     query: str = ""
     path: str = ""
-    """Path filter as typed, empty for everywhere."""
     mode: Mode = "two-pass"
     sort: Sort = "score"
     preset: Preset = "default"
@@ -92,10 +91,7 @@ class SearchState:
         return replace(self, **{name: getattr(defaults, name) for name in FOR_ONE_QUERY})
 
     def extra_words(self, defaults: SearchState) -> str:
-        """Return the settings that no pane shows, in words: `only note · from 2026-03-10`.
-
-        Knobs that equal `defaults` are left out.
-        """
+        """Return settings that no pane shows, without `defaults`: `only note · from 2026-03-10`."""
         own_formula = self.preset == "default"
         words = (
             f"only {' or '.join(self.doc_types)}" if self.doc_types else "",
@@ -156,18 +152,19 @@ class Undo:
     _moving: str = ""
 
     def remember(self, before: SearchState, changed: set[str]) -> None:
-        """Save `before` for undo, unless the last step changed the same gradual field."""
         if "query" in changed:
             self._moving = ""
             return
         name = next(iter(changed)) if len(changed) == 1 else ""
         if name in GRADUAL and name == self._moving:
             return
-        self._add(before)
+        self.add(before)
         self._moving = name
 
-    def remember_call(self, undo: UndoCall) -> None:
-        self._add(undo)
+    def add(self, step: SearchState | UndoCall) -> None:
+        self._moving = ""
+        self.steps.append(step)
+        del self.steps[:-UNDO_STEPS]
 
     def forget_call(self, undo: UndoCall) -> None:
         if undo in self.steps:
@@ -180,8 +177,7 @@ class Undo:
         self._moving = ""
 
     def back(self, current: SearchState) -> SearchState | UndoCall | None:
-        """Return the state to go back to, with the current query, or the call that takes back the
-        last change; None when there is none."""
+        """Return the state to go back to, or the call that takes back the last change, if any."""
         self._moving = ""
         while self.steps:
             before = self.steps.pop()
@@ -192,11 +188,6 @@ class Undo:
             if before != current:
                 return before
         return None
-
-    def _add(self, step: SearchState | UndoCall) -> None:
-        self._moving = ""
-        self.steps.append(step)
-        del self.steps[:-UNDO_STEPS]
 
 
 def changed_fields(before: SearchState, after: SearchState) -> set[str]:

@@ -47,7 +47,6 @@ class EntityRow:
 @dataclass(frozen=True, slots=True)
 class Mode:
     name: str
-    """`two-pass`, `flat` or `fast`."""
     reason: str
     """In words: the entities for which the second pass ran, or why it did not."""
     preset: str
@@ -66,7 +65,6 @@ class ScopeView:
     in_scope: int
     total: int
     left_out: int = 0
-    """Muted documents that would be in scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +91,7 @@ class ExploreView:
     """How the results are sorted, in words; empty when by score."""
     alpha_note: str
     note: str = ""
-    """That no document answers the topic, and why there are results all the same; or why results
-    are not reranked; else empty."""
+    """What to know about the answer first; empty if there is nothing to say."""
     filters: tuple[str, ...] = ()
     dates: DatesView | None = None
     """None where the query has no date words, or kbx.toml says that they are not read."""
@@ -129,7 +126,6 @@ class Term:
     weight: float
     value: float
     name: str
-    """`document` or `entity`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +137,6 @@ class Reranking:
     """The score without it; `plain + added` is the score."""
     added: float
     maximum: float
-    """What it adds to this document at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +148,7 @@ class Why:
     date: str
     score: float
     terms: tuple[Term, ...]
-    """Their weighted sum, rounded, is `score`, or what it is without the reranker; empty when the
-    document alone makes it."""
+    """Their weighted sum is the score without reranker; empty if the document alone makes it."""
     frecency: Term | None
     """Set when hotness has a weight; the terms weigh `1 - frecency.weight` together then."""
     known_item: str

@@ -32,10 +32,7 @@ class WhyPane(TextPane):
     difference = ""
 
     def show(self, why: Why | None, snippet: Snippet | None, difference: str = "") -> None:
-        """Show an explanation; that of the same result keeps its scroll position.
-
-        `difference` says why a marked result is before or behind this one.
-        """
+        """Show an explanation; `difference` says why a marked result is before or behind it."""
         same = why is not None and self.why is not None and why.row == self.why.row
         self.why, self.snippet, self.difference = why, snippet, difference
         self.rebuild_lines()

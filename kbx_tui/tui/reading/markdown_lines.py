@@ -71,10 +71,7 @@ def line_kinds(lines: Sequence[str]) -> list[Kind]:
 
 @lru_cache(maxsize=512)
 def line_style(text: str, kind: Kind) -> LineStyle:
-    """Return the styles of a line of this kind, without inline markup.
-
-    Styles only the first `STYLED` characters. The most recent results are cached.
-    """
+    """Return the styles of a line without inline markup, of its first `STYLED` characters."""
     prefix = wrap_prefix(text, kind)
     if kind == "text":
         return _text_style(text, prefix)
@@ -154,14 +151,12 @@ class Place:
     line: int
     """1-based."""
     start: int
-    """In characters of the line, 0-based."""
     end: int
 
 
 @dataclass(frozen=True, slots=True)
 class TextLink:
     place: Place
-    """The place of its label, which is shown without brackets."""
     target: str
     is_embed: bool = False
 

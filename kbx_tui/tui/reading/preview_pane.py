@@ -68,7 +68,6 @@ class PreviewPane(TextPane):
         super().__init__()
         self.laid_out = NO_DOCUMENT
         self.path = ""
-        """The path of the document, even if it can no longer be read."""
         self.empty_state = no_document
         self._match = self._link = NO_PLACE
         self._error = ""
@@ -77,7 +76,6 @@ class PreviewPane(TextPane):
         self._notice: list[Line] = []
         self._is_placed = True
         self._best_offset = 0
-        """The scroll offset at which the best passage was placed."""
         self._height = 0
 
     def show(self, layout: TextLayout) -> None:
@@ -150,10 +148,7 @@ class PreviewPane(TextPane):
 
     @property
     def current_line(self) -> int:
-        """The 1-based line of the file being read; 0 if there is no document.
-
-        The line of the current match or link, else of the best passage, if visible; else the top.
-        """
+        """The 1-based line of the file being read; 0 if there is no document."""
         place = self._place_in_view(self.visible_height)
         line = place.line if place else self.laid_out.line_of(self.scroll_offset.y)
         return self.laid_out.preview.file_line(line)
@@ -281,7 +276,6 @@ class PreviewPane(TextPane):
         self._best_offset = self.scroll_offset.y
 
     def _is_at_best(self) -> bool:
-        """Return whether nobody has scrolled away from the best passage."""
         return not self._is_placed or self.scroll_offset.y == self._best_offset
 
     def _anchor(self) -> tuple[Place, int]:

@@ -161,7 +161,6 @@ class TextLayout:
         return None
 
     def line_with(self, row: int, place: Place, look: Look) -> Line:
-        """Return `row` with the part of `place` that it shows in another style."""
         line = self.line(row)
         if self.line_of(row) != place.line or self.is_in_fold(place):
             return line
@@ -172,10 +171,7 @@ class TextLayout:
         return (*slice_line(line, 0, start), *part, *slice_line(line, max(start, end)))
 
     def _end(self, row: int) -> int:
-        """Return the offset in its line at which a row ends, without trailing spaces.
-
-        The row is counted as if nothing were folded.
-        """
+        """Return the offset at which a row, counted unfolded, ends without trailing spaces."""
         number = bisect_right(self.first_rows, row)
         text, first = self.preview.lines[number - 1], self.row_offsets[row]
         is_last = row + 1 == len(self.row_offsets)

@@ -43,7 +43,6 @@ class OrderedInput(Input):
 
 
 CompletePath = Callable[[str], Awaitable[Sequence[str]]]
-"""Returns the paths that continue a text, folders first."""
 
 
 class PathSuggester(Suggester):

@@ -58,7 +58,6 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
         self.empty_state: EmptyState = blank
 
     def empty_lines(self) -> list[Line]:
-        """Return the lines of the empty state, spaced as far as the height allows."""
         return fit_to_height(self.empty_state(self.line_width), self.visible_height)
 
     def count_lines(self) -> int:

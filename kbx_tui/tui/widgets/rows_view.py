@@ -52,11 +52,7 @@ class RowsView(LinesView, Generic[RowT]):
     def show_rows(
         self, rows: Iterable[RowT], key: Callable[[RowT], object], *, otherwise: int = 0
     ) -> None:
-        """Show these rows, with the cursor on the one with the same key as before.
-
-        If it is gone, the cursor is at `otherwise`, or the last row. It is set first: fewer lines
-        may scroll the list, which reads it.
-        """
+        """Show rows, with the cursor on that with the same key as before, else at `otherwise`."""
         before, self.rows = self.current, tuple(rows)
         keys = [key(row) for row in self.rows]
         is_there = before is not None and key(before) in keys
@@ -127,7 +123,6 @@ class RowsView(LinesView, Generic[RowT]):
         self.cursor_moved()
 
     def show_cursor(self) -> None:
-        """Scroll until the row under the cursor is fully visible."""
         cursor, height, top = self.cursor, self.visible_height, self.scroll_offset.y
         lines = [y for y in range(len(self._slots)) if self.slot_at(y)[0] == cursor]
         if not lines or not height:
@@ -145,7 +140,6 @@ class RowsView(LinesView, Generic[RowT]):
         return sorted(rows - {-1})
 
     def choose(self, row: int) -> None:
-        """Move the cursor to `row` on behalf of the user."""
         self.chosen = True
         self.cursor = row
 

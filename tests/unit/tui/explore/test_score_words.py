@@ -8,8 +8,12 @@ import pytest
 
 from kbx_tui.formatting import FLAT_REASONS
 from kbx_tui.tui.explore.inputs import threshold_note
-from kbx_tui.tui.explore.present_why import link_sentence, meaning_sentence, words_sentence
-from kbx_tui.tui.explore.presenting import SIGNAL_WORDS
+from kbx_tui.tui.explore.presenting import (
+    SIGNAL_WORDS,
+    link_sentence,
+    meaning_sentence,
+    words_sentence,
+)
 from kbx_tui.tui.explore.score_words import (
     MEANINGS,
     REASONS,

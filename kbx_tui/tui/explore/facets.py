@@ -1,18 +1,23 @@
-"""The facets: values with counts, the strip of dates, and what choosing one does to a query."""
+"""The facets: values with counts and the strip of dates, in the sidebar of explore and in a box."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, Self
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.link_records import MOST_DOCUMENTS
 from kbx_tui.search.query.filters import (
     Key,
     TypedFilter,
@@ -23,10 +28,14 @@ from kbx_tui.search.query.filters import (
 )
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import Line, Span, looks
+from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
+from kbx_tui.tui.engine.client import LatestOnly
+from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeScreen
+from kbx_tui.tui.widgets.lines_view import LineWidget, dim_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.link_records import LinkedDocument
     from kbx_tui.search.results.facets import Facets
 
@@ -37,8 +46,6 @@ Kind = Key | Literal["linked", "dates"]
 
 @dataclass(frozen=True, slots=True)
 class FacetRow:
-    """A value to narrow to, a document to read, or the strip of dates."""
-
     kind: Kind
     value: str
     """That of the filter, the path of the document, or the first and last time of a span."""
@@ -71,10 +78,7 @@ def linked_rows(linked: Sequence[LinkedDocument]) -> tuple[FacetRow, ...]:
 
 
 def narrowed(query: str, row: FacetRow) -> str:
-    """Return a query narrowed to a value, or without that filter if it is on.
-
-    A span of dates takes the place of other dates.
-    """
+    """Return a query narrowed to a value, or no longer if it is on; dates replace other dates."""
     if row.kind == "linked":
         return query
     if row.kind == "dates":
@@ -160,7 +164,6 @@ class DateStrip:
         return f"{name}, {format_count(count, 'result')}"
 
     def moved(self, steps: int) -> Self:
-        """Select one time, the last at first, then the one `steps` after that selected."""
         if not self.times:
             return self
         last = len(self.times) - 1
@@ -322,3 +325,158 @@ class FacetList(RowsView[FacetRow]):
         if start is not None and end is not None:
             self._select(self.strip.between(start, end))
             self.row_opened()
+
+
+class FacetSidebar:
+    def __init__(self, screen: ModeScreen) -> None:
+        self._screen, self._model = screen, screen.session.explore
+        self._client = screen.session.client
+        self._counting = LatestOnly(self._client)
+
+    def update(self) -> None:
+        self._screen.set_class(self._model.shows_facets, "-facets")
+        if self._model.shows_facets:
+            self._counting.start(self._count())
+        else:
+            self._counting.cancel()
+
+    async def _count(self) -> None:
+        ranking, summary = self._model.displayed.ranking, self._model.summary
+        documents = self._model.state.path if ranking is None else ranking
+        is_small = summary is not None and (summary.documents or 0) <= MOST_DOCUMENTS
+
+        def read(engine: KnowledgeBase) -> tuple[Facets, tuple[LinkedDocument, ...]]:
+            linked = engine.links.most_linked(documents) if is_small else ()
+            return engine.documents.facets(documents), linked
+
+        facets, linked = await self._client.run(read)
+        if self._screen.is_attached:
+            self._show(facets, linked)
+
+    def _show(self, facets: Facets, linked: tuple[LinkedDocument, ...]) -> None:
+        values = tuple(
+            row
+            for row in facet_rows(facets, self._model.state.query)
+            if row.is_on or row.count < facets.total
+        )
+        pane, strip = self._screen.query_one(FacetPane), self._screen.query_one(FacetStrip)
+        pane.show((*values, *linked_rows(linked)), facets.months, facets.total)
+        noun = "document" if self._model.displayed.ranking is None else "result"
+        pane.border_title = f"Facets of {format_count(facets.total, noun)}"
+        key = self._screen.app.keymap.key_of("focus.entities")
+        strip.show_line(partial(facet_strip_line, _top_of_each(pane.rows), key))
+
+
+def _top_of_each(rows: tuple[FacetRow, ...]) -> tuple[FacetRow, ...]:
+    kept: list[FacetRow] = []
+    for row in rows:
+        if row.kind != "dates" and sum(other.kind == row.kind for other in kept) < 3:
+            kept.append(row)
+    return tuple(kept)
+
+
+no_results = dim_text("There is no result to narrow.")
+no_facets = dim_text("These notes have no tags, folders, dates or links to narrow by.")
+
+
+class FacetPane(FacetList):
+    LEAVE_ACTION = "screen.focus_query"
+
+    def show(
+        self, rows: tuple[FacetRow, ...], months: Sequence[tuple[str, int]], total: int
+    ) -> None:
+        self.empty_state = no_facets if total else no_results
+        super().show(rows, months, total)
+
+    def on_resize(self, event: events.Resize) -> None:
+        values = tuple(row for row in self.rows if row.kind != "dates")
+        super().show(values, self.months, self.total)  # the strip of dates fits the width
+
+    def is_cursor_line(self, y: int) -> bool:
+        return self.has_focus and super().is_cursor_line(y)
+
+
+class FacetStrip(LineWidget):
+    COMPONENT_CLASSES = looks("strong", "accent")
+
+
+def facet_strip_line(rows: Sequence[FacetRow], key: str, width: int) -> Line:
+    """Return ` e narrows  Tags: garden 12, idea 4  Folders: trips 8`, as many as fit."""
+    if not rows:
+        return (Span(" "),)
+    spans: list[Span] = [Span(f" {key}", "accent"), Span(" narrows", "dim")]
+    room = width - cell_len(f" {key} narrows")
+    before = ""
+    for row in rows:
+        title = "" if row.kind == before else f"  {TITLES[row.kind]}: "
+        text = title or ", "
+        room -= cell_len(text + row.label) + len(f" {row.count:,}")
+        if room < 0:
+            break
+        look: tuple[Span, ...] = (
+            Span(text, "dim"),
+            Span(row.label, "accent" if row.is_on else "strong"),
+            Span(f" {row.count:,}", "dim"),
+        )
+        spans += look
+        before = row.kind
+    return fit_line(tuple(spans), width)
+
+
+class FacetBox(BoxScreen[None]):
+    BINDINGS = bindings("facet_box")
+    SCOPES = ("facets", "list", "facet_box", "app")
+    AUTO_FOCUS = "FacetList"
+
+    def __init__(self, below: ModeScreen, narrow: Callable[[FacetRow], object]) -> None:
+        super().__init__()
+        self._below, self._model, self._narrow = below, below.session.explore, narrow
+        self._counting = LatestOnly(below.session.client)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="facets"):
+            yield FacetList()
+
+    def on_mount(self) -> None:
+        self._model.on_ranking = self._count
+        self._count()
+
+    def on_unmount(self) -> None:
+        self._model.on_ranking = lambda: None
+        self._counting.cancel()
+
+    # Counting.
+
+    def _count(self) -> None:
+        self._counting.start(self._read())
+
+    async def _read(self) -> None:
+        ranking = self._model.displayed.ranking
+        if ranking is None:
+            return
+        facets = await self._below.session.client.run(
+            lambda engine: engine.documents.facets(ranking)
+        )
+        if self.is_attached:
+            self._show(facets)
+
+    def _show(self, facets: Facets) -> None:
+        query, keymap = self._model.state.query, self._below.app.keymap
+        rows = facet_rows(facets, query)
+        self.query_one(FacetList).show(rows, facets.months, facets.total)
+        take, undo, close = map(keymap.key_of, ("facets.take", "facets.undo", "facets.close"))
+        box = self.query_one("#facets", Vertical)
+        box.border_title = Content(f"{facets.total:,} results of “{safe_line(query)}”")
+        box.border_subtitle = Content(f"{take} narrow · {undo} undo · {close} close")
+
+    # What the user does.
+
+    @on(FacetList.Taken)
+    def narrow(self, event: FacetList.Taken) -> None:
+        self._narrow(event.row)
+
+    def action_undo(self) -> None:
+        self._model.undo()
+
+    def action_close(self) -> None:
+        self.dismiss(None)

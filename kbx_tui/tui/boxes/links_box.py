@@ -13,19 +13,16 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
-from kbx_tui.errors import KbxError
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import Line, Span, highlight, looks
-from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeScreen
+from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeBox, ModeScreen
 from kbx_tui.tui.widgets.lines_view import dim_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
-    from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
     from kbx_tui.search.link_records import DocumentLinks, UnlinkedMention
 
 
@@ -90,9 +87,8 @@ def counts(rows: tuple[LinkRow, ...]) -> str:
 
 
 def _suggestions(paths: tuple[str, ...]) -> str:
-    return f"leads to nothing; may mean {safe_line(', '.join(paths))}" if paths else (
-        "leads to nothing"
-    )  # fmt: skip
+    maybe = f"; may mean {safe_line(', '.join(paths))}" if paths else ""
+    return f"leads to nothing{maybe}"
 
 
 def _place(path: str, line: int) -> str:
@@ -111,12 +107,6 @@ class LinksList(RowsView[LinkRow]):
     @dataclass
     class Moved(Message):
         pass
-
-    def show(self, rows: tuple[LinkRow, ...]) -> None:
-        cursor, self.rows = self.cursor, rows
-        self.set_reactive(RowsView.cursor, max(min(cursor, len(rows) - 1), 0))
-        self.rebuild_lines()
-        self.show_cursor()
 
     def row_heights(self) -> list[int]:
         return [1 + bool(row.text) for row in self.rows]
@@ -154,15 +144,13 @@ class LinksList(RowsView[LinkRow]):
 NOTHING = "Nothing links here and no name of it is mentioned elsewhere; it has no links itself."
 
 
-class LinksBox(BoxScreen[LinkRow | None]):
+class LinksBox(ModeBox[LinkRow | None], BoxScreen[LinkRow | None]):
     SCOPES = ("links", "list", "app")
     AUTO_FOCUS = "LinksList"
 
     def __init__(self, below: ModeScreen, path: str) -> None:
-        super().__init__()
-        self._below, self._path = below, path
-        self._client, self._model = below.session.client, below.session.explore
-        self._notice = ""
+        super().__init__(below)
+        self._path, self._notice = path, ""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="links"):
@@ -173,28 +161,15 @@ class LinksBox(BoxScreen[LinkRow | None]):
         self._box.border_subtitle = "reading …"
         self._client.start(self._read())
 
-    @property
-    def _box(self) -> Vertical:
-        return self.query_one("#links", Vertical)
-
     # Reading and showing.
 
     async def _read(self) -> None:
-        def read(engine: KnowledgeBase) -> DocumentLinks:
-            return engine.links.of(self._path)
-
-        try:
-            links = await self._client.run(read)
-        except KbxError as error:
-            self._show_error(error)
+        links = await self._ask(lambda engine: engine.links.of(self._path))
+        if links is None or not self.is_attached:
             return
-        if self.is_attached:
-            self._show(links)
-
-    def _show(self, links: DocumentLinks) -> None:
         shown = self.query_one(LinksList)
         shown.empty_state = dim_text(NOTHING)
-        shown.show(link_rows(links))
+        shown.show_at(link_rows(links), shown.cursor)
         self._box.border_title = Content(f"“{safe_line(links.title)}”: {counts(shown.rows)}")
         self._show_keys()
 
@@ -209,11 +184,6 @@ class LinksBox(BoxScreen[LinkRow | None]):
         if self._notice:
             parts = [self._notice, f"{undo} takes it back"]
         self._box.border_subtitle = Content(" · ".join(parts))
-
-    def _show_error(self, error: KbxError) -> None:
-        if not self.is_current:
-            raise error
-        self._box.border_subtitle = Content(safe_line(str(error)))
 
     # What the user does.
 
@@ -233,23 +203,11 @@ class LinksBox(BoxScreen[LinkRow | None]):
         else:
             self._box.border_subtitle = "only a mention without a link can become one"
 
-    def action_undo(self) -> None:
-        self._model.undo()
-
-    def action_close(self) -> None:
-        self.dismiss(None)
-
     async def _make(self, mention: UnlinkedMention) -> None:
-        def write(engine: KnowledgeBase) -> Written:
-            return engine.links.link(mention, self._path)
-
-        try:
-            written = await self._client.run(write)
-        except KbxError as error:
-            self._show_error(error)
+        written = await self._ask(lambda engine: engine.links.link(mention, self._path))
+        if written is None:
             return
-        if written.entry is not None:
-            number = written.entry
+        if (number := written.entry) is not None:
             self._model.remember(lambda: self._client.start(self._take_back(number)))
         self._index([mention.path])
         self._notice = f"linked in {safe_line(f'{mention.path}:{mention.line}')}"

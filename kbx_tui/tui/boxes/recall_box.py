@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rapidfuzz import fuzz
 from rich.cells import cell_len
@@ -14,10 +14,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from kbx_tui.errors import KbxError
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import News, PastQuery, SavedQuery
@@ -25,14 +23,10 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
 from kbx_tui.tui.explore.search_state import SearchState, settings_words, state_of, stored_settings
-from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import dim_text
 from kbx_tui.tui.widgets.rows_view import BoxList, RowsView
-
-if TYPE_CHECKING:
-    from kbx_tui.api import KnowledgeBase
-
 
 LEAST_SIMILARITY = 70.0
 """Lowest similarity of a query to what is typed, 0..100, where none holds its words."""
@@ -174,15 +168,14 @@ class RecallLine(OrderedInput):
     BINDINGS = bindings("recall")
 
 
-class RecallBox(ModalScreen[Recalled | None]):
+class RecallBox(ModeBox[Recalled | None]):
     """Dismissed with what to run, or None. With `naming`, asks for a name for the current query."""
 
     AUTO_FOCUS = "RecallLine"
 
     def __init__(self, below: ModeScreen, *, naming: bool) -> None:
-        super().__init__()
-        self._below, self._naming = below, naming
-        self._client, self._model = below.session.client, below.session.explore
+        super().__init__(below)
+        self._naming = naming
         self._rows: list[RecallRow] = []
         self._saved: tuple[SavedQuery, ...] = ()
         self._opened: RecallRow | None = None
@@ -196,10 +189,6 @@ class RecallBox(ModalScreen[Recalled | None]):
     def on_mount(self) -> None:
         self._show_title()
         self._client.start(self._read())
-
-    @property
-    def _box(self) -> Vertical:
-        return self.query_one("#recall", Vertical)
 
     @property
     def _list(self) -> RecallList:
@@ -274,34 +263,16 @@ class RecallBox(ModalScreen[Recalled | None]):
         if self._opened is None and row is not None and row.kind == "saved" and saved:
             self._client.start(self._drop(saved[0]))
 
-    def action_move(self, rows: int) -> None:
-        self._list.action_move(rows)
-
-    def action_move_page(self, pages: int) -> None:
-        self._list.action_move_page(pages)
-
     def action_close(self) -> None:
-        opened = self._opened
-        done = None
-        if opened is not None and opened.state is not None:
-            done = Recalled(opened.state, self._news)
-        self.dismiss(done)
-
-    def _show_error(self, error: KbxError) -> None:
-        if not self.is_current:
-            raise error
-        self._box.border_subtitle = Content(safe_line(str(error)))
+        state = self._opened.state if self._opened is not None else None
+        self.dismiss(None if state is None else Recalled(state, self._news))
 
     async def _save(self, name: str) -> None:
         state = self._model.state
-
-        def save(engine: KnowledgeBase) -> SavedQuery:
-            return engine.queries.save(name, state.request(), stored_settings(state))
-
-        try:
-            saved = await self._client.run(save)
-        except KbxError as error:
-            self._show_error(error)
+        saved = await self._ask(
+            lambda engine: engine.queries.save(name, state.request(), stored_settings(state))
+        )
+        if saved is None:
             return
         if self.is_current:
             self.dismiss(None)
@@ -311,16 +282,8 @@ class RecallBox(ModalScreen[Recalled | None]):
     async def _open(self, row: RecallRow, state: SearchState) -> None:
         names = (one.name for one in self._saved if safe_line(one.name) == row.name)
         name = next(names, row.name)  # it may just have been removed
-
-        def read(engine: KnowledgeBase) -> News:
-            return engine.queries.open(name, state.request())
-
-        try:
-            news = await self._client.run(read)
-        except KbxError as error:
-            self._show_error(error)
-            return
-        if not self.is_current:  # closed meanwhile
+        news = await self._ask(lambda engine: engine.queries.open(name, state.request()))
+        if news is None or not self.is_current:  # closed meanwhile
             return
         since = datetime.fromtimestamp(news.saved.at).isoformat(" ", "minutes")
         self._news = f"{news_words(news)} since {since}"

@@ -13,7 +13,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from kbx_tui.errors import KbxError
@@ -26,7 +25,7 @@ from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
 from kbx_tui.tui.widgets.rows_view import BoxList, RowsView
@@ -50,15 +49,13 @@ class DocumentLine(OrderedInput):
     BINDINGS = bindings("why_not")
 
 
-class WhyNotBox(ModalScreen[Chosen | None]):
+class WhyNotBox(ModeBox[Chosen | None]):
     """Dismissed with what to do. The field keeps the focus: typing finds other documents."""
 
     AUTO_FOCUS = "DocumentLine"
 
     def __init__(self, below: ModeScreen) -> None:
-        super().__init__()
-        self._below = below
-        self._client, self._model = below.session.client, below.session.explore
+        super().__init__(below)
         self._requests = LatestOnly(self._client)
         self._cancelled = threading.Event()
         """Set when nobody waits for what was asked last: on the engine's thread it ends soon."""
@@ -79,10 +76,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
     def on_unmount(self) -> None:
         self._cancel()
-
-    @property
-    def _box(self) -> Vertical:
-        return self.query_one("#why_not", Vertical)
 
     @property
     def _documents(self) -> DocumentList:
@@ -127,7 +120,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
         if self._takes_found:
             self.action_take()
 
-    async def _ask(self, document: DocumentName) -> None:
+    async def _answer_for(self, document: DocumentName) -> None:
         state, defaults, cancelled = self._model.state, self._model.defaults, self._cancelled
         result_rank = self._ranks.get(document.path)
 
@@ -170,7 +163,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
             self._takes_found = True
         elif (document := self._documents.current) is not None:
             self._box.border_subtitle = "asking …"
-            self._request(self._ask(document))
+            self._request(self._answer_for(document))
 
     def action_read(self) -> None:
         answer, document = self._answer.answer, self._documents.current
@@ -179,15 +172,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
             path = answer.path
         if path:
             self.dismiss(Chosen(path, ActionRow("read", "read it")))
-
-    def action_move(self, rows: int) -> None:
-        self._list.action_move(rows)
-
-    def action_move_page(self, pages: int) -> None:
-        self._list.action_move_page(pages)
-
-    def action_close(self) -> None:
-        self.dismiss(None)
 
     @property
     def _list(self) -> DocumentList | AnswerList:

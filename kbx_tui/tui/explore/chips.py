@@ -59,18 +59,13 @@ def mode_candidates(mode: Mode) -> tuple[str, ...]:
     short = "" if mode.name == "two-pass" else SHORT_REASONS.get(mode.reason, mode.reason)
     name = f"{mode.name}, seed" if mode.preset == "seed" else mode.name
     cut = f"first {MAX_QUERY:,} characters" if mode.is_cut else ""
-    wordings = (
-        (name, cut, mode.reason, meaning, time),
-        (name, cut, mode.reason, meaning),
-        (name, cut, mode.reason),
-        (name, cut, short, meaning, time),
-        (name, cut, short, meaning),
-        (name, cut, short),
-        (name, cut),
-        (name,),
-        (mode.name,),
-    )
-    return tuple(" · ".join(word for word in words if word) for words in wordings)
+    wordings = [
+        (name, cut, reason, meaning, time)[:kept]
+        for reason in (mode.reason, short)
+        for kept in (5, 4, 3)
+    ]
+    wordings += [(name, cut), (name,), (mode.name,)]
+    return tuple(" · ".join(filter(None, words)) for words in wordings)
 
 
 class ChipLine(LineWidget):
@@ -81,7 +76,7 @@ class ChipLine(LineWidget):
     without_keys: Line = BLANK
 
     def show_chips(self, chips: Line, without_keys: Line) -> None:
-        self.display, self.without_keys = True, without_keys
+        self.without_keys = without_keys
         if chips != self.chips:  # laying out the screen for each step of a slider would be slow
             self.chips = chips
             self.refresh(layout=True)
@@ -99,28 +94,23 @@ class ChipLine(LineWidget):
 class DateChip(ChipLine):
     COMPONENT_CLASSES = looks("accent", "strong")
 
-    def show(self, dates: DatesView, keymap: Keymap) -> None:
-        words = chip_words(dates)
-        self.show_chips((*words, *chip_keys(dates, keymap)), words)
-
-
-def chip_words(dates: DatesView) -> Line:
-    if dates.use == "off":
-        return (Span(" date words are not read", "dim"),)
-    if not dates.words:
-        return (Span(f" no document is dated {safe_line(dates.undated)}", "dim"),)
-    return (Span(" only " if dates.use == "filter" else " prefers "), Span(dates.words, "strong"))
-
-
-def chip_keys(dates: DatesView, keymap: Keymap) -> Line:
-    off, only = keymap.key_of("dates.off"), keymap.key_of("dates.only")
-    if dates.use == "off":
-        return _key(off, "read them")
-    if not dates.words:
-        return _key(off, "do not read it")
-    if dates.use == "filter":
-        return (*_key(only, "prefer"), *_key(off, "remove"))
-    return (*_key(off, "remove"), *_key(only, "only"))
+    def show(self, dates: DatesView | None, keymap: Keymap) -> None:
+        self.display = dates is not None
+        if dates is None:
+            return
+        off, only = keymap.key_of("dates.off"), keymap.key_of("dates.only")
+        words: Line
+        if dates.use == "off":
+            words, keys = (Span(" date words are not read", "dim"),), _key(off, "read them")
+        elif not dates.words:
+            words = (Span(f" no document is dated {safe_line(dates.undated)}", "dim"),)
+            keys = _key(off, "do not read it")
+        else:
+            is_filter = dates.use == "filter"
+            words = (Span(" only " if is_filter else " prefers "), Span(dates.words, "strong"))
+            switch, remove = _key(only, "prefer" if is_filter else "only"), _key(off, "remove")
+            keys = (*switch, *remove) if is_filter else (*remove, *switch)
+        self.show_chips((*words, *keys), words)
 
 
 def _key(key: str, label: str) -> Line:
@@ -141,9 +131,8 @@ class FilterChip(ChipLine):
         """Counted from 0, in the order of the query."""
 
     def show(self, filters: Sequence[str], words: str, keymap: Keymap) -> None:
-        self.filters = tuple(filters)
-        if not (filters or words):
-            self.hide()
+        self.filters, self.display = tuple(filters), bool(filters or words)
+        if not self.display:
             return
         remove = (*_key(keymap.key_of("filter.remove"), "remove last"),) if filters else BLANK
         settings, undo = BLANK, BLANK
@@ -152,9 +141,6 @@ class FilterChip(ChipLine):
             undo = _key(keymap.key_of("undo"), "undo")
         chips = [span for text in filters for span in _chip(text)]
         self.show_chips((*chips, *remove, *settings, *undo), (*chips, *settings))
-
-    def hide(self) -> None:
-        self.display, self.filters = False, ()
 
     def on_click(self, event: events.Click) -> None:
         ends = accumulate(sum(cell_len(span.text) for span in _chip(text)) for text in self.filters)
@@ -174,20 +160,16 @@ class MeasureLine(LineWidget):
 
 
 def _measure_wordings(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
-    if not judging.queries and not keymap.offers("grade.0"):
-        return ()
-    if judging.queries and any(
-        settings and settings.is_fast for settings in (judging.pinned, judging.current)
-    ):
-        return ("a fast search is not measured",)
-    if judging.queries and judging.measured is not None:
-        return measure_candidates(judging.measured)
     lowest, highest = (keymap.display_keys(command_by_id(f"grade.{grade}")) for grade in (0, 3))
     if not judging.queries:
         keys = f"{lowest}-{highest} grade a result"
-        following = f"{keymap.key_of('judge.next')} goes to the next"
-        quality = "then search quality shows here"
-        return (f"{keys}, {following}; {quality}", f"{keys}, {following}", keys)
+        more = f"{keys}, {keymap.key_of('judge.next')} goes to the next"
+        most = f"{more}; then search quality shows here"
+        return (most, more, keys) if keymap.offers("grade.0") else ()
+    if any(settings and settings.is_fast for settings in (judging.pinned, judging.current)):
+        return ("a fast search is not measured",)
+    if judging.measured is not None:
+        return measure_candidates(judging.measured)
     if not any(query.is_measurable for query in judging.queries):
         return (f"no result is graded 1-{highest}, so there is nothing to measure",)
     return ("reading the judged queries …",)

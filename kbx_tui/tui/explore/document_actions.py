@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.response import Snippet
 
 
+NO_DOCUMENT = "no document is chosen: go to one first"
 Content = Literal["path", "citation", "snippet", "command"]
 COMMAND = "command line"
 SHARED_RESULTS = 20
@@ -42,7 +43,7 @@ class DocumentActions:
         if path:
             self._reader.count_opening(path)
         if not await self._screen.edit_file(path, line):
-            self._screen.show_notice("no document is chosen: go to one first")
+            self._screen.show_notice(NO_DOCUMENT)
 
     def linked_path(self) -> str:
         focused = self._screen.focused
@@ -154,7 +155,6 @@ def citation(title: str, date: str, path: str) -> str:
 
 NO_QUERY = "type a query first: a grade says how well a document answers it"
 NO_ANSWER = "nothing was graded: the results of this query are not there yet"
-NO_DOCUMENT = "no document is chosen: go to one first"
 
 
 class ResultJudge:
@@ -218,7 +218,7 @@ class ResultJudge:
             self._go(path)
 
     def _go_to_next(self, judged: Collection[str]) -> str:
-        ranking, engine = self._model.displayed.ranking, self._model.engine
+        ranking, engine = self._model.displayed.ranking, self._screen.session.client.engine
         pinned = self._judging.pinned
         if ranking is None or engine is None:
             return NO_QUERY

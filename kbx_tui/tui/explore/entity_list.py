@@ -15,13 +15,11 @@ from kbx_tui.tui.explore.view import EntityRow
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
-KEPT, NOT_KEPT, MUTED = "●", "○", "✕"
-
 
 class EntityList(RowsView[EntityRow]):
     COMPONENT_CLASSES = looks("strong", "entity", "rule", "cursor")
     BINDINGS = bindings("entities")
-    LEAVE_ACTION = "screen.focus_query"
+    LEAVE_ACTION, NEEDS_FOCUS = "screen.focus_query", True
     threshold = 0.5
 
     def show(
@@ -71,9 +69,6 @@ class EntityList(RowsView[EntityRow]):
             return (Span("   "), Span(lines[part - 1] if part <= len(lines) else "", "dim"))
         return entity_line(entity, width, self.marker(row), self.threshold)
 
-    def is_cursor_line(self, y: int) -> bool:
-        return self.has_focus and super().is_cursor_line(y)
-
 
 class EntityStrip(LineWidget):
     COMPONENT_CLASSES = looks("strong", "entity", "rule")
@@ -81,10 +76,6 @@ class EntityStrip(LineWidget):
 
 def count_passing(entities: tuple[EntityRow, ...], threshold: float) -> int:
     return sum(entity.score >= threshold for entity in entities)
-
-
-def sign(entity: EntityRow) -> str:
-    return MUTED if entity.muted else KEPT if entity.kept else NOT_KEPT
 
 
 def reasons(entity: EntityRow) -> str:
@@ -105,7 +96,7 @@ def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: flo
     room = width - 3 - cell_len(kind) - 4
     return (
         Span(marker, "dim"),
-        Span(f"{sign(entity)} ", "entity" if entity.kept else "dim"),
+        Span(f"{entity.sign} ", "entity" if entity.kept else "dim"),
         Span(fit(entity.name, room), "strong" if entity.kept else "text"),
         Span(kind, "dim"),
         Span(f"{score_text(entity.score, threshold):>4}", "text" if entity.kept else "dim"),
@@ -129,7 +120,7 @@ def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: 
         elif index:
             spans.append(Span("  "))
         spans += [
-            Span(f"{sign(entity)} ", "entity" if entity.kept else "dim"),
+            Span(f"{entity.sign} ", "entity" if entity.kept else "dim"),
             Span(entity.name, "strong" if entity.kept else "dim"),
             Span(f" {score_text(entity.score, threshold)}", "dim"),
         ]

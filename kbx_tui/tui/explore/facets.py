@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Literal, Self
 
 from rich.cells import cell_len
-from textual import events, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
@@ -26,11 +26,13 @@ from kbx_tui.search.query.filters import (
     with_filter,
     without_filter,
 )
+from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.engine.client import LatestOnly
-from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeScreen
+from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeBox, ModeScreen
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import LineWidget, dim_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -215,22 +217,12 @@ class FacetList(RowsView[FacetRow]):
     COMPONENT_CLASSES = looks("strong", "accent", "cursor", "document")
 
     strip = DateStrip()
-    months: Sequence[tuple[str, int]] = ()
-    total = 0
+    facets: Facets | None = None
+    _dragged_from: int | None = None
 
-    @dataclass
-    class Taken(Message):
-        row: FacetRow
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._dragged_from: int | None = None
-
-    def show(
-        self, rows: tuple[FacetRow, ...], months: Sequence[tuple[str, int]], total: int
-    ) -> None:
-        self.months, self.total = months, total
-        self.strip = DateStrip.of(months, max(self.line_width - EDGES, 1))
+    def show(self, rows: tuple[FacetRow, ...], facets: Facets) -> None:
+        self.facets = facets
+        self.strip = DateStrip.of(facets.months, max(self.line_width - EDGES, 1))
         dates = (FacetRow("dates", "", "", 0),) if self.strip.times else ()
         self.show_rows((*rows, *dates), key=lambda row: (row.kind, row.value))
 
@@ -246,7 +238,8 @@ class FacetList(RowsView[FacetRow]):
             return self._strip_line(part, width, is_here=row == self.cursor)
         widest = max(cell_len(other.label) for other in self.rows)
         label = max(min(widest, LABEL, width - 11), 8)
-        bar = round(each.count / max(self.total, 1) * min(BAR, max(width - label - 16, 0)))
+        total = max(self.facets.total, 1) if self.facets is not None else 1
+        bar = round(each.count / total * min(BAR, max(width - label - 16, 0)))
         return (
             Span(f" {self.marker(row)} ", "accent"),
             Span(fit(shorten(each.label, label), label), "accent" if each.is_on else "strong"),
@@ -280,10 +273,11 @@ class FacetList(RowsView[FacetRow]):
 
     def row_opened(self) -> None:
         row = self.current
-        if row is not None and row.kind != "dates":
-            self.post_message(self.Taken(row))
-        elif self.strip.span is not None:
-            self.post_message(self.Taken(FacetRow("dates", " ".join(self.strip.span), "", 0)))
+        if row is not None and row.kind == "dates":
+            span = self.strip.span
+            row = None if span is None else replace(row, value=" ".join(span))
+        if row is not None:
+            self.post_message(self.Opened(self, row))
 
     def action_span(self, steps: int) -> None:
         self._select(self.strip.moved(steps))
@@ -298,8 +292,7 @@ class FacetList(RowsView[FacetRow]):
             self.rebuild_lines()
 
     def _time_at(self, event: events.MouseEvent) -> int | None:
-        row, part = self.row_at(event)
-        offset = event.get_content_offset(self)
+        (row, part), offset = self.row_at(event), event.get_content_offset(self)
         if offset is None or row < 0 or part or self.rows[row].kind != "dates":
             return None
         return (int(offset.x) - STRIP) // self.strip.cells
@@ -327,14 +320,22 @@ class FacetList(RowsView[FacetRow]):
             self.row_opened()
 
 
-class FacetSidebar:
-    def __init__(self, screen: ModeScreen) -> None:
-        self._screen, self._model = screen, screen.session.explore
-        self._client = screen.session.client
+no_results = dim_text("There is no result to narrow.")
+no_facets = dim_text("These notes have no tags, folders, dates or links to narrow by.")
+
+
+class FacetPane(FacetList):
+    """Facets of what explore shows, in place of the entities where the base has none."""
+
+    LEAVE_ACTION, NEEDS_FOCUS = "screen.focus_query", True
+
+    def __init__(self, session: BaseSession) -> None:
+        super().__init__()
+        self._client, self._model = session.client, session.explore
         self._counting = LatestOnly(self._client)
 
-    def update(self) -> None:
-        self._screen.set_class(self._model.shows_facets, "-facets")
+    def update_counts(self) -> None:
+        self.screen.set_class(self._model.shows_facets, "-facets")
         if self._model.shows_facets:
             self._counting.start(self._count())
         else:
@@ -350,54 +351,33 @@ class FacetSidebar:
             return engine.documents.facets(documents), linked
 
         facets, linked = await self._client.run(read)
-        if self._screen.is_attached:
-            self._show(facets, linked)
-
-    def _show(self, facets: Facets, linked: tuple[LinkedDocument, ...]) -> None:
-        values = tuple(
-            row
-            for row in facet_rows(facets, self._model.state.query)
-            if row.is_on or row.count < facets.total
-        )
-        pane, strip = self._screen.query_one(FacetPane), self._screen.query_one(FacetStrip)
-        pane.show((*values, *linked_rows(linked)), facets.months, facets.total)
+        if not self.is_attached:
+            return
+        self.empty_state = no_facets if facets.total else no_results
+        rows = facet_rows(facets, self._model.state.query)
+        values = [row for row in rows if row.is_on or row.count < facets.total]
+        self.show((*values, *linked_rows(linked)), facets)
         noun = "document" if self._model.displayed.ranking is None else "result"
-        pane.border_title = f"Facets of {format_count(facets.total, noun)}"
-        key = self._screen.app.keymap.key_of("focus.entities")
-        strip.show_line(partial(facet_strip_line, _top_of_each(pane.rows), key))
-
-
-def _top_of_each(rows: tuple[FacetRow, ...]) -> tuple[FacetRow, ...]:
-    kept: list[FacetRow] = []
-    for row in rows:
-        if row.kind != "dates" and sum(other.kind == row.kind for other in kept) < 3:
-            kept.append(row)
-    return tuple(kept)
-
-
-no_results = dim_text("There is no result to narrow.")
-no_facets = dim_text("These notes have no tags, folders, dates or links to narrow by.")
-
-
-class FacetPane(FacetList):
-    LEAVE_ACTION = "screen.focus_query"
-
-    def show(
-        self, rows: tuple[FacetRow, ...], months: Sequence[tuple[str, int]], total: int
-    ) -> None:
-        self.empty_state = no_facets if total else no_results
-        super().show(rows, months, total)
+        self.border_title = f"Facets of {format_count(facets.total, noun)}"
+        self.screen.query_one(FacetStrip).show_rows(self.rows)
 
     def on_resize(self, event: events.Resize) -> None:
-        values = tuple(row for row in self.rows if row.kind != "dates")
-        super().show(values, self.months, self.total)  # the strip of dates fits the width
-
-    def is_cursor_line(self, y: int) -> bool:
-        return self.has_focus and super().is_cursor_line(y)
+        if self.facets is not None:  # the strip of dates fits the width
+            self.show(tuple(row for row in self.rows if row.kind != "dates"), self.facets)
+        else:
+            super().on_resize(event)
 
 
 class FacetStrip(LineWidget):
     COMPONENT_CLASSES = looks("strong", "accent")
+    app = getters.app(TerminalApp)
+
+    def show_rows(self, rows: Sequence[FacetRow]) -> None:
+        """Show the first three values of each kind, without the strip of dates."""
+        key = self.app.keymap.key_of("focus.entities")
+        groups = groupby((row for row in rows if row.kind != "dates"), key=lambda row: row.kind)
+        first = [row for _, group in groups for row in islice(group, 3)]
+        self.show_line(partial(facet_strip_line, first, key))
 
 
 def facet_strip_line(rows: Sequence[FacetRow], key: str, width: int) -> Line:
@@ -408,75 +388,53 @@ def facet_strip_line(rows: Sequence[FacetRow], key: str, width: int) -> Line:
     room = width - cell_len(f" {key} narrows")
     before = ""
     for row in rows:
-        title = "" if row.kind == before else f"  {TITLES[row.kind]}: "
-        text = title or ", "
+        text = ", " if row.kind == before else f"  {TITLES[row.kind]}: "
         room -= cell_len(text + row.label) + len(f" {row.count:,}")
         if room < 0:
             break
-        look: tuple[Span, ...] = (
-            Span(text, "dim"),
-            Span(row.label, "accent" if row.is_on else "strong"),
-            Span(f" {row.count:,}", "dim"),
-        )
-        spans += look
+        label = Span(row.label, "accent" if row.is_on else "strong")
+        spans += (Span(text, "dim"), label, Span(f" {row.count:,}", "dim"))
         before = row.kind
     return fit_line(tuple(spans), width)
 
 
-class FacetBox(BoxScreen[None]):
+class FacetBox(ModeBox[None], BoxScreen[None]):
     BINDINGS = bindings("facet_box")
     SCOPES = ("facets", "list", "facet_box", "app")
     AUTO_FOCUS = "FacetList"
 
     def __init__(self, below: ModeScreen, narrow: Callable[[FacetRow], object]) -> None:
-        super().__init__()
-        self._below, self._model, self._narrow = below, below.session.explore, narrow
-        self._counting = LatestOnly(below.session.client)
+        super().__init__(below)
+        self._narrow, self._counting = narrow, LatestOnly(self._client)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="facets"):
             yield FacetList()
 
     def on_mount(self) -> None:
-        self._model.on_ranking = self._count
-        self._count()
+        self._model.on_ranking = self._start_counting
+        self._start_counting()
 
     def on_unmount(self) -> None:
         self._model.on_ranking = lambda: None
         self._counting.cancel()
 
-    # Counting.
+    def _start_counting(self) -> None:
+        self._counting.start(self._count())
 
-    def _count(self) -> None:
-        self._counting.start(self._read())
-
-    async def _read(self) -> None:
+    async def _count(self) -> None:
         ranking = self._model.displayed.ranking
         if ranking is None:
             return
-        facets = await self._below.session.client.run(
-            lambda engine: engine.documents.facets(ranking)
-        )
-        if self.is_attached:
-            self._show(facets)
+        facets = await self._client.run(lambda engine: engine.documents.facets(ranking))
+        if not self.is_attached:
+            return
+        query, key_of = self._model.state.query, self._below.app.keymap.key_of
+        self.query_one(FacetList).show(facet_rows(facets, query), facets)
+        take, undo, close = map(key_of, ("facets.take", "facets.undo", "facets.close"))
+        self._box.border_title = Content(f"{facets.total:,} results of “{safe_line(query)}”")
+        self._box.border_subtitle = Content(f"{take} narrow · {undo} undo · {close} close")
 
-    def _show(self, facets: Facets) -> None:
-        query, keymap = self._model.state.query, self._below.app.keymap
-        rows = facet_rows(facets, query)
-        self.query_one(FacetList).show(rows, facets.months, facets.total)
-        take, undo, close = map(keymap.key_of, ("facets.take", "facets.undo", "facets.close"))
-        box = self.query_one("#facets", Vertical)
-        box.border_title = Content(f"{facets.total:,} results of “{safe_line(query)}”")
-        box.border_subtitle = Content(f"{take} narrow · {undo} undo · {close} close")
-
-    # What the user does.
-
-    @on(FacetList.Taken)
-    def narrow(self, event: FacetList.Taken) -> None:
+    @on(RowsView.Opened)
+    def narrow(self, event: RowsView.Opened) -> None:
         self._narrow(event.row)
-
-    def action_undo(self) -> None:
-        self._model.undo()
-
-    def action_close(self) -> None:
-        self.dismiss(None)

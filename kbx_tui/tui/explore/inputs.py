@@ -23,7 +23,7 @@ from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten
 from kbx_tui.tui.drawing.lines import Line, Span
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.explore.view import EntityRow, ExploreView, ScopeView
+from kbx_tui.tui.explore.view import EntityRow, ExploreView
 from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -192,8 +192,8 @@ class PathField(Horizontal):
     def compose(self) -> ComposeResult:
         yield from (PathLabel(), self.line, ScopeCount())
 
-    def show(self, scope: ScopeView | None) -> None:
-        text = "" if scope is None or not scope.path else f"{scope.in_scope:,} in scope"
+    def show(self, path: str, in_scope: int) -> None:
+        text = f"{in_scope:,} in scope" if path else ""
         self.line.border_subtitle = Content(text)
         self.query_one(ScopeCount).show_line(lambda width: (Span(f"{text:>{width}}", "dim"),))
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
 from kbx_tui.tui.explore.displayed_search import (
@@ -44,7 +43,6 @@ from kbx_tui.tui.explore.view import (
     FileState,
     QueryCompleted,
     ScopeCounted,
-    ScopeView,
     SearchSlow,
     SnippetsReady,
 )
@@ -117,7 +115,6 @@ class ExploreModel:
 
     @property
     def is_searching(self) -> bool:
-        """Whether a search is in progress or about to start."""
         return self._search.is_running
 
     @property
@@ -192,7 +189,6 @@ class ExploreModel:
         self._undo.add(undo)
 
     def forget(self, undo: UndoCall) -> None:
-        """Do not undo a change that did not happen after all."""
         self._undo.forget_call(undo)
 
     # Switches: each returns what the new setting means, to be shown as a notice.
@@ -277,10 +273,6 @@ class ExploreModel:
             self.on_settings(settings)
 
     # The base.
-
-    @property
-    def engine(self) -> KnowledgeBase | None:
-        return self._client.engine
 
     def show_base(self, summary: BaseSummary) -> None:
         self.summary = summary
@@ -470,8 +462,8 @@ class ExploreModel:
             self._show_ranking(is_new=False)
 
     async def _count_scope(self, path: str) -> None:
-        def count(engine: KnowledgeBase) -> tuple[int, int] | None:
-            return engine.documents.count_scope(path) if path == self.state.path else None
+        def count(engine: KnowledgeBase) -> int | None:
+            return engine.documents.count_scope(path)[0] if path == self.state.path else None
 
-        if self.is_searchable and (counts := await self._client.run(count)) is not None:
-            self.post(ScopeCounted(ScopeView(safe_line(path), *counts)))
+        if self.is_searchable and (in_scope := await self._client.run(count)) is not None:
+            self.post(ScopeCounted(path, in_scope))

@@ -17,6 +17,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from kbx_tui.tui.app_state import AppState
+from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.entity_list import EntityList
 from kbx_tui.tui.explore.facets import FacetPane
@@ -37,9 +38,9 @@ LIVE_WIDTH, LIVE_HEIGHT = 160, 30
 
 
 class Panes(Horizontal):
-    def __init__(self, app_state: AppState) -> None:
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(classes="-pane-results -idle")
-        self._app_state = app_state
+        self._session, self._app_state = session, app_state
         self.has_live_room = False
         self.is_live = False
         """Whether the live preview is shown, or would be if nothing were read in its place."""
@@ -49,7 +50,7 @@ class Panes(Horizontal):
         entities, results, why = EntityList(), ResultList(), WhyPane()
         entities.border_title, results.border_title, why.border_title = "Entities", "Results", "Why"
         with Vertical(id="sidebar"):
-            yield from (entities, FacetPane())
+            yield from (entities, FacetPane(self._session))
         yield results
         with Vertical(id="side"):
             yield from (why, PreviewPane(), EntityCard())
@@ -86,10 +87,6 @@ class Panes(Horizontal):
         self.is_live = self.has_live_room and not self.has_class("-no-preview")
         self.set_class(self.is_live, "-live")
 
-    @property
-    def shown_pane(self) -> Pane:
-        return next(name for name in PANES if self.has_class(f"-pane-{name}"))
-
     # Moving between panes, and hiding them.
 
     def go_to(self, name: Pane) -> None:
@@ -114,19 +111,16 @@ class Panes(Horizontal):
         self._save_hidden()
         self.go_to("entities")
 
-    def toggle_why(self) -> None:
-        """Show or hide the why pane; where only one pane fits, move the focus there or back."""
-        if self.screen.has_class("-small"):
-            self._go_or_return("why")
-        else:
-            self._toggle("why")
-
-    def toggle_entities(self) -> None:
-        """Show or hide the entities; without a separate column, move the focus there or back."""
-        if self.screen.has_class("-wide"):
-            self._toggle("entities")
-        else:
-            self._go_or_return("entities")
+    def toggle(self, name: Literal["why", "entities"]) -> None:
+        """Show or hide a pane; without room beside the results, move the focus there or back."""
+        screen = self.screen
+        if screen.has_class("-small") if name == "why" else not screen.has_class("-wide"):
+            self.go_to("results" if self.has_class(f"-pane-{name}") else name)
+            return
+        focused = screen.focused
+        self.toggle_class(f"-no-{name}")
+        if self.name_of(focused) in self._save_hidden():
+            self.go_to("results")
 
     def toggle_live_preview(self) -> None:
         self.toggle_class("-no-preview")
@@ -139,15 +133,6 @@ class Panes(Horizontal):
         for name in HIDEABLE:
             self.set_class(name in self._app_state.base.hidden, f"-no-{name}")
         self.fit(self.app.size)
-
-    def _go_or_return(self, name: Pane) -> None:
-        self.go_to("results" if self.shown_pane == name else name)
-
-    def _toggle(self, name: Pane) -> None:
-        focused = self.screen.focused
-        self.toggle_class(f"-no-{name}")
-        if self.name_of(focused) in self._save_hidden():
-            self.go_to("results")
 
     def _save_hidden(self) -> list[str]:
         hidden: list[str] = [name for name in HIDEABLE if self.has_class(f"-no-{name}")]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 from math import ceil, floor
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from kbx_tui.formatting import (
 )
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.browse import EntityCard
+from kbx_tui.search.browse import EntityCard, EntityDocument
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Signal
 from kbx_tui.search.evidence.reranking import RERANK_MS
 from kbx_tui.search.evidence.scores import RERANKER_WEIGHT
@@ -51,7 +52,6 @@ from kbx_tui.tui.explore.view import (
     Mode,
     Reranking,
     ResultRow,
-    ScopeView,
     Section,
     Term,
     Why,
@@ -69,31 +69,22 @@ LEFT_OUT: Mapping[str, str] = {
     "nothing_linked": "no document is linked to it",
 }
 
-SIGNAL_WORDS: Mapping[str, str] = {
-    "name": "name",
-    "alias": "alias",
-    "first_name": "first name",
-    "surname": "surname",
-    "fuzzy": "like",
-    "role": "role",
-    "team": "team",
-    "fact": "fact",
-    "meaning": "meaning",
-}
+SIGNAL_WORDS: Mapping[str, str] = {"first_name": "first name", "fuzzy": "like"}
+"""Words of signals that are not their kind."""
 
 
 def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> ExploreView:
     evidence = ranking.evidence
     kept = set(ranking.kept)
-    matched = int(np.count_nonzero(ranking.included))
     no_vector = np.isnan(ranking.components.cosine)
     if no_vector.all():  # the query, or the index as a whole, has nothing to compare
         no_vector[:] = False
-    results = [
-        _result(ranking, ranked, has_vector=not no_vector[ranked.row])
+    results = tuple(
+        _result(evidence, ranked, has_vector=not no_vector[ranked.row])
         for ranked in in_order(ranking, state.sort, MAX_RESULTS)
-    ]
-    order = f"the best {len(results)}, newest first" if state.sort == "date" else ""
+    )
+    left_out = (ranking.blended > 0.0) & ~ranking.included
+    is_gated = ranking.kept and ranking.tuning.gate == "hard"
     return ExploreView(
         query=evidence.query,
         mode=mode_words(ranking),
@@ -113,20 +104,15 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
             )
             for index, entity in enumerate(evidence.entities)
         ),
-        results=tuple(results),
-        matched=matched,
-        scope=ScopeView(
-            safe_line(evidence.scope.path),
-            evidence.scope.in_scope,
-            evidence.scope.total,
-            evidence.scope.left_out,
-        ),
-        order=order,
+        results=results,
+        matched=int(np.count_nonzero(ranking.included)),
+        scope=evidence.scope,
+        order=f"the best {len(results)}, newest first" if state.sort == "date" else "",
         alpha_note=alpha_note,
         note=_note(ranking),
         filters=tuple(safe_line(str(typed)) for typed in evidence.scope.filters.typed),
         dates=_dates(evidence, state),
-        gated=_gated(ranking),
+        gated=int(np.count_nonzero(left_out)) if is_gated else 0,
     )
 
 
@@ -171,12 +157,6 @@ def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
         word = f"{word} “{detail}”" if detail and signal.kind != "meaning" else word
         words.append(f"{word} ({signal.taught})" if signal.taught else word)
     return join_limited(words, ", ", limit=most)
-
-
-def _gated(ranking: Ranking) -> int:
-    if not (ranking.kept and ranking.tuning.gate == "hard"):
-        return 0
-    return int(np.count_nonzero((ranking.blended > 0.0) & ~ranking.included))
 
 
 def _note(ranking: Ranking) -> str:
@@ -241,37 +221,36 @@ def _redacted_spans(snippet: Snippet, lines: frozenset[int]) -> list[tuple[int, 
     return [span for line, span in shown if line in lines]
 
 
+RecordT = TypeVar("RecordT", EntityCard, EntityDocument, Fact)
+
+
 def present_card(card: EntityCard) -> EntityCard:
     """Return a card without control characters (but in paths) and without its page as a source."""
 
     def shown(fact: Fact) -> Fact:
         sources = tuple(safe_line(source) for source in fact.sources if source != card.path)
-        return replace(fact, text=safe_line(fact.text), date=safe_line(fact.date), sources=sources)
+        return replace(_safe(fact, "text", "date"), sources=sources)
 
     return replace(
-        card,
-        name=safe_line(card.name),
-        type=safe_line(card.type),
-        role=safe_line(card.role),
-        team=safe_line(card.team),
+        _safe(card, "name", "type", "role", "team"),
         aliases=tuple(map(safe_line, card.aliases)),
         facts=tuple(map(shown, card.facts)),
         open_items=tuple(map(shown, card.open_items)),
         documents=tuple(
-            replace(
-                document,
-                title=safe_line(document.title) or safe_line(document.path),
-                date=safe_line(document.date),
-                kind=safe_line(document.kind),
-                reason=safe_line(document.reason),
-            )
-            for document in card.documents
+            replace(each, title=each.title or safe_line(each.path))
+            for each in (_safe(one, "title", "date", "kind", "reason") for one in card.documents)
         ),
     )
 
 
-def _result(ranking: Ranking, ranked: Ranked, *, has_vector: bool) -> ResultRow:
-    evidence, row = ranking.evidence, ranked.row
+def _safe(record: RecordT, *names: str) -> RecordT:
+    """Return a dataclass without control characters in the fields of these names."""
+    texts: dict[str, Any] = {name: safe_line(getattr(record, name)) for name in names}
+    return replace(record, **texts)
+
+
+def _result(evidence: Evidence, ranked: Ranked, *, has_vector: bool) -> ResultRow:
+    row = ranked.row
     return ResultRow(
         row=row,
         path=evidence.paths[row],
@@ -306,9 +285,10 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
     if hot_weight:
         all_weights = [*((1.0 - hot_weight) * weight for weight in weights), hot_weight]
         values.append(float(evidence.frecency[row]) if ranked.frecency_part else 0.0)
-    rounded = formula_values(blended, [_plain(weight) for weight in all_weights], values)
+    # without float noise: 1 - .7 is .3
+    rounded = formula_values(blended, [round(weight, 6) for weight in all_weights], values)
     terms = tuple(
-        Term(_plain(weight), value, name)
+        Term(round(weight, 6), value, name)
         for weight, value, name in zip(weights, rounded, names, strict=False)
     )
     sections = [_document_section(explanation, rounded[0], ranking)]
@@ -347,48 +327,29 @@ def _shown(score: float) -> float:
 
 
 def _document_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:
-    lexical, vector, dated, propagated = rounded_parts(
-        total,
-        [
-            explanation.lexical_part,
-            explanation.vector_part,
-            explanation.date_part,
-            explanation.propagated,
-        ],
-    )
+    parts = (explanation.lexical_part, explanation.vector_part, explanation.date_part)
+    lexical, vector, dated, propagated = rounded_parts(total, [*parts, explanation.propagated])
     maxima: list[float | None] = [None, None]
     if explanation.full_relevance is None and not explanation.date_reason:
         maxima[:] = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
-    cosine = explanation.cosine
-    feedback = [
-        safe_line(document.title) for document in ranking.feedback_documents if cosine is not None
-    ]
+    bm25, cosine = explanation.raw_lexical, explanation.cosine
+    of_words = words_sentence(bm25, explanation.lexical)
+    similarity = _similarity(cosine, ranking.evidence)
     addends = [
-        Addend(
-            lexical,
-            maxima[0],
-            "words",
-            f"bm25 {explanation.raw_lexical:.1f}",
-            words_sentence(explanation.raw_lexical, explanation.lexical),
-        ),
-        Addend(
-            vector,
-            maxima[1],
-            "meaning",
-            _similarity(cosine, ranking.evidence),
-            meaning_sentence(cosine),
-        ),
+        Addend(lexical, maxima[0], "words", f"bm25 {bm25:.1f}", of_words),
+        Addend(vector, maxima[1], "meaning", similarity, meaning_sentence(cosine)),
     ]
     if explanation.date_reason:
         addends.append(Addend(dated, None, "date", explanation.date_reason))
-    if explanation.propagated_from:
-        addends.append(
-            Addend(propagated, None, "propagated", f"from the {explanation.propagated_from}")
-        )
-    notes = [f"feedback from {join_limited(feedback)}"] if feedback else []
+    if side := explanation.propagated_from:
+        addends.append(Addend(propagated, None, "propagated", f"from the {side}"))
+    notes = []
     if explanation.full_relevance is not None:
         relevance = explanation.ranked.doc_relevance
-        notes.insert(0, answer_words(relevance, explanation.full_relevance))
+        notes.append(answer_words(relevance, explanation.full_relevance))
+    feedback = [safe_line(document.title) for document in ranking.feedback_documents]
+    if feedback and cosine is not None:
+        notes.append(f"feedback from {join_limited(feedback)}")
     return Section("document", total, tuple(addends), tuple(notes))
 
 
@@ -415,10 +376,8 @@ def _entity_section(explanation: Explanation, total: float, mean: bool) -> Secti
             linked=share.link_strength > 0.0,
         )
         addends.append(Addend(value, maximum, name, reason, link_sentence(name, value, reason)))
-    notes = []
-    if len(shares) > 1:
-        notes = [f"mean of the {len(shares)} named" if mean else "the best of them counts"]
-    return Section("entity", total, tuple(addends), tuple(notes))
+    note = f"mean of the {len(shares)} named" if mean else "the best of them counts"
+    return Section("entity", total, tuple(addends), (note,) if len(shares) > 1 else ())
 
 
 def words_sentence(raw: float, normalized: float) -> str:
@@ -449,15 +408,8 @@ def link_sentence(name: str, share: float, reason: str) -> str:
     if not share:
         return f"{name} adds nothing: {reason}"
     link, *factors = reason.split(" × ")
-    if link.startswith("."):  # the weight of the entity comes first
-        link, *factors = factors
     answer = ", as far as it answers the topic" if factors else ""
     return f"{name} adds {format_score(share)}: the document is linked to it by {link}{answer}"
-
-
-def _plain(weight: float) -> float:
-    """Return `weight` without float noise, so that 1 - .7 is .3."""
-    return round(weight, 6)
 
 
 UNIT = Fraction(1, 100)

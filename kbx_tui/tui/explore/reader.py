@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from textual.widget import Widget
@@ -21,7 +22,7 @@ from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.pane_layout import READERS, Pane, Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import ResultRow
-from kbx_tui.tui.reading.documents import Passage, present_document, read_passage, whole_passage
+from kbx_tui.tui.reading.documents import present_document, read_passage, whole_passage
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
 from kbx_tui.tui.shell.frame_screen import ModeScreen
@@ -309,10 +310,7 @@ def read_layout(
     It opens at `line` of the file; with 0, at the best passage. Of a document longer than `most`
     bytes only the beginning is read. Raises NotFound.
     """
-
-    def read(target: str) -> Passage | None:
-        return read_passage(engine, target, path)
-
+    read = partial(read_passage, engine, path)
     document = engine.documents.view(path, most=most)
     if evidence is None:
         preview = present_document(document, None, lambda text: (), read)

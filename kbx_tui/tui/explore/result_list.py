@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
-from textual.message import Message
 from textual.timer import Timer
 
 from kbx_tui.formatting import format_score
@@ -31,6 +30,7 @@ from kbx_tui.tui.drawing.lines import (
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
 from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow
 from kbx_tui.tui.judging.grades import DEPTH, NO_GRADE, grade_sign
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -70,18 +70,12 @@ class ResultList(RowsView[ResultRow]):
     SETTLE_SECONDS = 3.0
 
     @dataclass
-    class Highlighted(Message):
+    class Highlighted(Newest):
         result: ResultRow
 
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, ResultList.Highlighted)
-
     @dataclass
-    class SnippetsMissing(Message):
+    class SnippetsMissing(Newest):
         paths: tuple[str, ...]
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, ResultList.SnippetsMissing)
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +98,7 @@ class ResultList(RowsView[ResultRow]):
     def show(self, view: ExploreView, displayed: DisplayedSearch, *, fresh: bool) -> None:
         """Show results: with `fresh` those of a new query, else the same query re-ranked."""
         current, results = self.current, view.results
-        self.rows, self._more = results, 0 if view.order else view.matched - len(results)
+        self._more = 0 if view.order else view.matched - len(results)
         self._snippets, self._outdated = displayed.snippets, displayed.outdated
         self._best = max((result.score for result in results), default=1.0)
         self._shared = shared_lengths([result.title for result in results])
@@ -123,10 +117,7 @@ class ResultList(RowsView[ResultRow]):
         if self._sought in rows:
             row, self.chosen = rows[self._sought], True
         self._sought = ""
-        # Set before the lines are rebuilt: fewer lines may scroll the list, which reads the cursor.
-        self.set_reactive(RowsView.cursor, self.validate_cursor(row))
-        self.rebuild_lines()
-        self.show_cursor()
+        self.show_at(results, row)
         self._count_judged()
 
     def show_count(self, count: str) -> None:
@@ -266,9 +257,7 @@ def result_line(
 ) -> Line:
     """Return the first line of a result, exactly as wide as its columns.
 
-    `sign` is what comes before it, `grade` the sign of its grade, `shared` how many characters of
-    its title a neighbour begins with, `best` the score whose bar fills its column, and `badge`
-    what is off with the document.
+    `shared` characters of its title begin a neighbour's, too; `best` fills the column of bars.
     """
     parts = (result.document_part, result.entity_part, result.reranker_part)
     bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), columns.bar, full=best)

@@ -53,6 +53,11 @@ MEANINGS: Mapping[str, str] = {
     "▲": "the result rose since the list last settled, by so many ranks; ▼: it fell.",
 }
 
+CANDIDATES = (
+    "so many documents were scored: those that words, links or the index of vectors find. In a"
+    " folder of fewer than a million chunks all are; = compares all here."
+)
+
 REASONS: Mapping[str, str] = {
     "disabled": "you switched entities off.",
     "fast": "a fast search looks for no entities.",
@@ -130,30 +135,17 @@ def mode_words(view: ExploreView) -> Iterator[Words]:
     if mode.vector_share < 1.0 and mode.name != "fast":
         yield "meaning …", "so many texts can be found by meaning; the rest have no vector yet."
     if mode.candidates is not None:
-        yield (
-            "… candidates",
-            (
-                "so many documents were scored: those that words, links or the index of vectors "
-                "find. In a folder of fewer than a million chunks all are; = compares all here."
-            ),
-        )
+        yield "… candidates", CANDIDATES
 
 
 def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
-    sign = "✕" if entity.muted else "●" if entity.kept else "○"
-    yield sign, MEANINGS[sign]
+    yield entity.sign, MEANINGS[entity.sign]
     if entity.pinned and not entity.muted:
         yield "pinned", MEANINGS["pinned"]
     elif not entity.kept and not entity.muted:
-        below = entity.score < threshold
-        yield (
-            "why ○",
-            (
-                f"its score is below the threshold of {format_score(threshold)}"
-                if below
-                else f"it reaches the threshold, but {entity.left_out or 'the search is flat'}"
-            ),
-        )
+        below = f"its score is below the threshold of {format_score(threshold)}"
+        above = f"it reaches the threshold, but {entity.left_out or 'the search is flat'}"
+        yield "why ○", below if entity.score < threshold else above
     yield format_score(entity.score), "how sure it is that the question means it, 0 to 1."
     shown = [part.strip() for part in QUOTED.sub("", entity.signals).split(",")]
     found = [

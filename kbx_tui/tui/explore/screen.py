@@ -17,10 +17,10 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.chips import DateChip, FilterChip, MeasureLine, ModeBadge
-from kbx_tui.tui.explore.document_actions import Content, DocumentActions, ResultJudge
+from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, Content, DocumentActions, ResultJudge
 from kbx_tui.tui.explore.entity_card import EntityCard
 from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
-from kbx_tui.tui.explore.facets import FacetList, FacetRow, FacetStrip, narrowed
+from kbx_tui.tui.explore.facets import FacetBox, FacetRow, FacetStrip, narrowed
 from kbx_tui.tui.explore.inputs import Knobs, PathField, PathLine, QueryLine, effective_path
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.reader import Reader
@@ -86,7 +86,7 @@ class Explore(JudgingScreen):
             yield FilterChip()
         yield EntityStrip()
         yield FacetStrip()
-        yield Panes(self.app_state)
+        yield Panes(self.session, self.app_state)
         yield TourBubble()
         yield Knobs()
         yield MeasureLine()
@@ -202,7 +202,7 @@ class Explore(JudgingScreen):
             self.answer.show_slow()
 
     def on_scope_counted(self, message: ScopeCounted) -> None:
-        self.answer.show_scope_without_query(message.scope)
+        self.answer.show_scope_without_query(message.path, message.in_scope)
 
     def on_snippets_ready(self, message: SnippetsReady) -> None:
         results = self.query_one(ResultList)
@@ -243,7 +243,7 @@ class Explore(JudgingScreen):
         if not (path and event.input.has_focus):  # while it is typed, see `show_paths`
             self.model.update(path=path)
         if not path and self.view is None:
-            self.answer.show_scope(None)
+            self.query_one(PathField).show("", 0)
 
     @on(PathLine.CompletionsFound)
     def show_paths(self, event: PathLine.CompletionsFound) -> None:
@@ -292,8 +292,8 @@ class Explore(JudgingScreen):
     def read_from_card(self, event: RowsView.Opened) -> None:
         self.reader.open_document(event.row, focus=True)
 
-    @on(FacetList.Taken)
-    def take_facet(self, event: FacetList.Taken) -> None:
+    @on(RowsView.Opened, "FacetPane")
+    def take_facet(self, event: RowsView.Opened) -> None:
         if event.row.kind == "linked":
             self.reader.open_document(event.row.value, focus=True)
             return
@@ -307,10 +307,6 @@ class Explore(JudgingScreen):
     @on(PreviewPane.Followed)
     def follow_link(self, event: PreviewPane.Followed) -> None:
         self.reader.follow(event.target, event.path)
-
-    @on(PreviewPane.NothingToGoTo)
-    def say_there_is_nothing(self, event: PreviewPane.NothingToGoTo) -> None:
-        self.show_notice(event.text)
 
     @on(PreviewPane.Resized)
     def lay_out_document(self, event: PreviewPane.Resized) -> None:
@@ -359,10 +355,10 @@ class Explore(JudgingScreen):
         self.panes.go_to_entities()
 
     def action_toggle_why(self) -> None:
-        self.panes.toggle_why()
+        self.panes.toggle("why")
 
     def action_toggle_entities(self) -> None:
-        self.panes.toggle_entities()
+        self.panes.toggle("entities")
 
     def action_toggle_preview(self) -> None:
         if self.panes.has_live_room and not self.reader.is_open:
@@ -478,8 +474,6 @@ class Explore(JudgingScreen):
         self.show_notice(" · ".join(filter(None, (words, undo))))
 
     def action_facets(self) -> None:
-        from kbx_tui.tui.explore.facets import FacetBox
-
         if self.view is not None and self.view.results:
             self.app.push_screen(FacetBox(self, self.narrow))
         else:
@@ -491,7 +485,7 @@ class Explore(JudgingScreen):
         if path := self.documents.linked_path():
             self.app.push_screen(LinksBox(self, path), self._open_link)
         else:
-            self.show_notice("no document is chosen: go to one first")
+            self.show_notice(NO_DOCUMENT)
 
     def _open_link(self, row: LinkRow | None) -> None:
         if row is not None and row.path:

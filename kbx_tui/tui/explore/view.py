@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
+
+if TYPE_CHECKING:
+    from kbx_tui.search.evidence.evidence import Scope
 
 EXPERTS_KEY = "{experts}"
 """Stands in a note for the key of the experts mode, which kbx.toml or a browser may change."""
@@ -43,6 +46,10 @@ class EntityRow:
     left_out: str = ""
     """Why it does not count although it reaches the threshold; else empty."""
 
+    @property
+    def sign(self) -> str:
+        return "✕" if self.muted else "●" if self.kept else "○"
+
 
 @dataclass(frozen=True, slots=True)
 class Mode:
@@ -57,14 +64,6 @@ class Mode:
     """Milliseconds that the reranker took beside those; None where it added nothing."""
     candidates: int | None = None
     """Documents that were scored, in a scope too wide to score all; None: all."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeView:
-    path: str
-    in_scope: int
-    total: int
-    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class ExploreView:
     results: tuple[ResultRow, ...]
     matched: int
     """Number of documents that match; `results` may hold fewer."""
-    scope: ScopeView
+    scope: Scope
     order: str
     """How the results are sorted, in words; empty when by score."""
     alpha_note: str
@@ -192,7 +191,8 @@ class SearchSlow(Message):
 
 @dataclass
 class ScopeCounted(Message):
-    scope: ScopeView
+    path: str
+    in_scope: int
 
 
 @dataclass

@@ -42,26 +42,24 @@ class WhyPane(TextPane):
     def build(self, width: int) -> list[Line]:
         if self.why is None:
             return self.empty_lines()
-        pair: list[Line] = []
-        if self.difference:
-            pair = [(Span(line, "accent"),) for line in wrap(self.difference, width)]
+        pair = _wrapped(self.difference, width, "accent") if self.difference else []
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
             return [*pair, *why_side_by_side(self.why, self.snippet, width)]
         return [*pair, *([BLANK] if pair else []), *why_lines(self.why, self.snippet, width)]
 
 
 def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
-    lines: list[Line] = [(Span(line, "strong"),) for line in wrap(why.title, width)]
-    facts = " · ".join(fact for fact in (why.kind, why.date) if fact)
-    lines += [(Span(facts, "dim"),), BLANK] if facts else [BLANK]
-    lines += formula_lines(why)
+    lines = _wrapped(why.title, width, "strong")
+    if facts := " · ".join(filter(None, (why.kind, why.date))):
+        lines.append((Span(facts, "dim"),))
+    lines += [BLANK, *formula_lines(why)]
     for section in why.sections:
         lines += [BLANK, *section_lines(section, width)]
     if why.reranking is not None:
         lines += [BLANK, *reranking_lines(why.reranking, width)]
     if snippet is not None:
         lines += [BLANK, *location_lines(snippet, width)]
-    return [*lines, BLANK, *((Span(line, "dim"),) for line in wrap(why.path, width))]
+    return [*lines, BLANK, *_wrapped(why.path, width, "dim")]
 
 
 def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
@@ -87,9 +85,7 @@ def formula_lines(why: Why) -> list[Line]:
         plain, added = (
             Span(format_score(value), "text") for value in (reranking.plain, reranking.added)
         )
-        lines = [
-            (score, Span(" = "), plain, Span(" + "), added, Span(" reranker", "reranker")),
-        ]
+        lines = [(score, Span(" = "), plain, Span(" + "), added, Span(" reranker", "reranker"))]
         score = Span(f"{plain.text:>4}", "text")
     if why.known_item:
         first = f"1.00 exact {why.known_item}: shown first"
@@ -117,8 +113,7 @@ def section_lines(section: Section, width: int) -> list[Line]:
     lines: list[Line] = [(*head, Span(f"  {note}", "dim")) for note in section.notes[:1]] or [head]
     if width_of(lines[0]) > width:
         lines = [head, *((Span(f"  {line}", "dim"),) for line in wrap(section.notes[0], width - 2))]
-    for note in section.notes[1:]:
-        lines.append((Span(f"  {shorten(note, width - 2)}", "dim"),))
+    lines += [(Span(f"  {shorten(note, width - 2)}", "dim"),) for note in section.notes[1:]]
     name_width = max([cell_len(addend.name) for addend in section.addends], default=0)
     beside: list[Line] = [
         (*_addend_start(addend, name_width), Span(f"  {addend.reason}", "dim"))
@@ -134,28 +129,22 @@ def section_lines(section: Section, width: int) -> list[Line]:
 
 
 def reranking_lines(reranking: Reranking, width: int) -> list[Line]:
-    bar = "░" * round(reranking.score * RERANKER_BAR)
-    head: Line = (
-        Span("░ reranker ", "reranker"),
-        Span(format_score(reranking.score), "text"),
-        Span(f"  {bar}", "reranker"),
-    )
-    added: Line = (
-        Span(f"{format_score(reranking.added):>6}", "text"),
-        Span(f" of {format_score(reranking.maximum)}", "dim"),
-        Span("  added"),
-    )
-    return [fit_line(head, width), fit_line(added, width)]
+    score, added = format_score(reranking.score), format_score(reranking.added)
+    bar = Span("  " + "░" * round(reranking.score * RERANKER_BAR), "reranker")
+    most = Span(f" of {format_score(reranking.maximum)}", "dim")
+    return [
+        fit_line((Span("░ reranker ", "reranker"), Span(score), bar), width),
+        fit_line((Span(f"{added:>6}"), most, Span("  added")), width),
+    ]
 
 
 def location_lines(snippet: Snippet, width: int) -> list[Line]:
     lines: list[Line] = []
     if snippet.terms:
-        terms = ", ".join(f"{term} ×{count}" for term, count in snippet.terms)
-        lines += [(Span(line),) for line in wrap(terms, width)]
+        lines += _wrapped(", ".join(f"{term} ×{count}" for term, count in snippet.terms), width)
     if snippet.line_start:
         place = f"line {snippet.line_start}" + (f" · {snippet.heading}" if snippet.heading else "")
-        lines += [(Span(line, "dim"),) for line in wrap(place, width)]
+        lines += _wrapped(place, width, "dim")
     return lines
 
 
@@ -179,3 +168,7 @@ def _addend_start(addend: Addend, name_width: int) -> Line:
 
 def _look(name: str) -> Look:
     return "document" if name == "document" else "entity" if name == "entity" else "text"
+
+
+def _wrapped(text: str, width: int, look: Look = "text") -> list[Line]:
+    return [(Span(line, look),) for line in wrap(text, width)]

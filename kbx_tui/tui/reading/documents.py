@@ -54,11 +54,8 @@ def present_document(
         path=document.path,
         title=safe_line(document.title),
         date=safe_line(document.date),
-        lines=inline.lines,
-        links=inline.links,
-        kinds=inline.kinds,
-        emphasis=inline.emphasis,
         front_summary=front_summary(document.text, inline.kinds),
+        **inline._asdict(),
     )
     preview = with_passages(preview, _passages(inline, read_passage))
     places = _places(preview.lines, find_matches("\n".join(preview.lines)))
@@ -94,7 +91,8 @@ def _places(lines: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Pla
     return tuple(places)
 
 
-def read_passage(engine: KnowledgeBase, target: str, source: str) -> Passage | None:
+def read_passage(engine: KnowledgeBase, source: str, target: str) -> Passage | None:
+    """Return what the document at `source` shows of the note that it embeds by `target`."""
     destination = engine.links.follow(target, source)
     if destination is None or not destination.path or destination.path == source:
         return None
@@ -133,7 +131,9 @@ def passage_of(lines: Sequence[str], heading: int, redacted: frozenset[int]) -> 
     kinds = line_kinds(lines)
     start = heading or sum(kind == "front" for kind in kinds)
     end = _end_of_section(lines, kinds, heading) if heading else len(lines)
-    while start < end and (not lines[start].strip() or (not heading and _is_title(lines[start]))):
+    while start < end and (
+        not lines[start].strip() or (not heading and lines[start].startswith("# "))
+    ):
         start += 1
     while end > start and not lines[end - 1].strip():
         end -= 1
@@ -203,23 +203,16 @@ def _level(line: str) -> int:
     return len(text) - len(text.lstrip("#")) or 6
 
 
-def _is_title(line: str) -> bool:
-    return line.startswith("# ")
-
-
-MOST_TYPE = 20
-
-
 def front_summary(text: str, kinds: Sequence[Kind]) -> str:
     """Return `frontmatter: 6 lines, type meeting, 3 tags`; empty without frontmatter."""
-    lines = next((number for number, kind in enumerate(kinds) if kind != "front"), len(kinds))
+    lines = sum(kind == "front" for kind in kinds)
     if not lines:
         return ""
     values = read_frontmatter(text.replace("\r\n", "\n")).values
     kind, tags = values.get("type"), tags_of(values)
     facts = [format_count(max(lines - 2, 0), "line")]
     if isinstance(kind, str) and kind.strip():
-        facts.append(f"type {shorten(safe_line(kind), MOST_TYPE)}")
+        facts.append(f"type {shorten(safe_line(kind), 20)}")
     facts += [format_count(len(tags), "tag")] if tags else []
     return f"frontmatter: {', '.join(facts)}"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Literal, NamedTuple
@@ -76,7 +76,8 @@ def line_style(text: str, kind: Kind) -> LineStyle:
     if kind == "text":
         return _text_style(text, prefix)
     if kind == "table":
-        return LineStyle("text", tuple(_pipes(text)), prefix)
+        pipes = re.finditer(r"\|", text[:STYLED])
+        return LineStyle("text", tuple(Mark(*pipe.span(), "rule") for pipe in pipes), prefix)
     if kind in ("title", "heading"):
         look: Look = "heading" if kind == "title" else "strong"
         return LineStyle(look, (Mark(0, len(prefix), "rule"),), prefix)
@@ -98,33 +99,26 @@ def overlay(below: Sequence[Mark], above: Sequence[Mark]) -> tuple[Mark, ...]:
     """Return the marks of both, `above` hiding `below`; each is sorted and without overlaps."""
     if not below or not above:
         return tuple(below or above)
-    marks: list[Mark] = []
-    following = iter(above)
-    over = next(following, None)
+    marks, following = list(above), 0
     for start, end, look in below:
-        while over is not None and over.start < end:
+        while following < len(above) and above[following].start < end:
+            over = above[following]
             if start < over.start:
                 marks.append(Mark(start, over.start, look))
             start = max(start, over.end)
             if over.end > end:
                 break
-            marks.append(over)
-            over = next(following, None)
+            following += 1
         if start < end:
             marks.append(Mark(start, end, look))
-    while over is not None:
-        marks.append(over)
-        over = next(following, None)
-    return tuple(marks)
+    return tuple(sorted(marks))
 
 
 def _front_length(lines: Sequence[str]) -> int:
     if not lines or lines[0].rstrip(" ") != "---":
         return 0
-    for number in range(1, len(lines)):
-        if lines[number].rstrip(" ") in ("---", "..."):
-            return number + 1
-    return 0
+    ends = (n for n, line in enumerate(lines[1:], 2) if line.rstrip(" ") in ("---", "..."))
+    return next(ends, 0)
 
 
 def _lead(text: str) -> re.Match[str]:
@@ -140,10 +134,6 @@ def _text_style(text: str, prefix: str) -> LineStyle:
     looks: dict[str, Look] = {"quote": "rule", "bullet": "dim", "box": box, "date": "dim"}
     marks = [Mark(*lead.span(group), look) for group, look in looks.items() if lead[group]]
     return LineStyle("dim" if done else "text", tuple(marks), prefix)
-
-
-def _pipes(text: str) -> list[Mark]:
-    return [Mark(*pipe.span(), "rule") for pipe in re.finditer(r"\|", text[:STYLED])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,13 +297,15 @@ def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tu
     removed: list[tuple[int, int]] = []
     marked: list[tuple[int, int, Look]] = []
     for match in _EMPHASIS.finditer(line, 0, STYLED):
-        start, end = match.span()
-        size, look = _marker(match)
+        (start, end), look = match.span(), _LOOKS.get(match[0][:2])
+        size = 2 if look else 1
+        if match["ticks"]:
+            size, look = len(match["ticks"]), "code"
         markers = ((start, start + size), (end - size, end))
         if any(a < last and begin < b for begin, last in markers for a, b in addresses):
             continue
         removed += markers
-        marked.append((start + size, end - size, look))
+        marked.append((start + size, end - size, look or "emphasis"))
     if not removed:
         return line, ()
     ends = [end for _, end in removed]
@@ -322,20 +314,12 @@ def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tu
     def moved(position: int) -> int:
         return position - gone[bisect_right(ends, position)]
 
-    for index in range(first, len(links)):
-        place, target, is_embed = links[index].place, links[index].target, links[index].is_embed
-        place = Place(place.line, moved(place.start), moved(place.end))
-        links[index] = TextLink(place, target, is_embed)
+    for index, link in enumerate(links[first:], first):
+        place = Place(link.place.line, moved(link.place.start), moved(link.place.end))
+        links[index] = replace(link, place=place)
     parts, offset = [], 0
     for start, end in removed:
         parts.append(line[offset:start])
         offset = end
     marks = tuple(Mark(moved(start), moved(end), look) for start, end, look in marked)
     return "".join(parts) + line[offset:], marks
-
-
-def _marker(match: re.Match[str]) -> tuple[int, Look]:
-    if match["ticks"]:
-        return len(match["ticks"]), "code"
-    double = _LOOKS.get(match[0][:2])
-    return (2, double) if double else (1, "emphasis")

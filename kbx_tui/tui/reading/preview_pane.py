@@ -31,6 +31,7 @@ from kbx_tui.tui.reading.reading_layout import (
     restored_index,
     restored_line,
 )
+from kbx_tui.tui.shell.messages import Newest, Notice
 from kbx_tui.tui.widgets.lines_view import TextPane, dim_text
 
 no_document = dim_text("The document under the cursor, at the passage that matches.")
@@ -52,17 +53,10 @@ class PreviewPane(TextPane):
         path: str
 
     @dataclass
-    class NothingToGoTo(Message):
-        text: str
-
-    @dataclass
-    class Resized(Message):
+    class Resized(Newest):
         """The pane needs a layout for its width: the first one, or one for a new width."""
 
         width: int
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, PreviewPane.Resized)
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,11 +97,7 @@ class PreviewPane(TextPane):
         return self.laid_out.preview is layout.preview and self.laid_out.width == layout.width
 
     def clear(self) -> None:
-        self.laid_out, self.path, self._error = NO_DOCUMENT, "", ""
-        self._match = self._link = NO_PLACE
-        self._update_title()
-        self.rebuild_lines()
-        self._update_subtitle()
+        self.show_gone("", "")
 
     def show_gone(self, path: str, reason: str) -> None:
         self.laid_out, self.path, self._error = NO_DOCUMENT, path, reason
@@ -188,14 +178,14 @@ class PreviewPane(TextPane):
 
     def action_step_match(self, step: int) -> None:
         if not self.laid_out.preview.matches:
-            self.post_message(self.NothingToGoTo("no word of the query is in this document"))
+            self.post_message(Notice("no word of the query is in this document"))
         self._match = self._next_index(self.laid_out.preview.matches, self._match, step)
         self._link = NO_PLACE
         self._reveal()
 
     def action_step_link(self, step: int) -> None:
         if not self.laid_out.links:
-            self.post_message(self.NothingToGoTo("this document has no links"))
+            self.post_message(Notice("this document has no links"))
         self._link = self._next_index(self.laid_out.links, self._link, step)
         self._reveal()
 
@@ -235,8 +225,8 @@ class PreviewPane(TextPane):
         self._update_subtitle()
 
     def _update_title(self) -> None:
-        title = "Gone" if self._error else self.laid_out.preview.title or safe_line(self.path)
-        title = title or "Preview"
+        title = self.laid_out.preview.title or safe_line(self.path) or "Preview"
+        title = "Gone" if self._error else title
         sign = grade_sign(self._grades, self.path)
         grade = Content() if sign == NO_GRADE else Content.styled(sign, "bold reverse") + " "
         self.border_title = grade + Content(title)

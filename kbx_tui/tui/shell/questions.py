@@ -17,7 +17,7 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList
+from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList, RowsView
 
 if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
@@ -47,9 +47,9 @@ class QuestionScreen(Screen[bool]):
         self.query_one(KeyBar).use(self.app.keymap)
         self.query_one(KeyBar).show(*self.SCOPES)
 
-    @on(ChoiceList.Chosen)
-    def take_choice(self, event: ChoiceList.Chosen) -> None:
-        self.dismiss(event.choice.id == YES)
+    @on(RowsView.Opened)
+    def take_choice(self, event: RowsView.Opened) -> None:
+        self.dismiss(event.row.id == YES)
 
     def action_back(self) -> None:
         self.dismiss(False)

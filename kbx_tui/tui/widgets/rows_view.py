@@ -23,6 +23,8 @@ RowT = TypeVar("RowT")
 
 class RowsView(LinesView, Generic[RowT]):
     BINDINGS = bindings("list")
+    NEEDS_FOCUS = False
+    """Whether the cursor is drawn only while the list has the focus."""
     LEAVE_ACTION = ""
     rows: tuple[RowT, ...] = ()
     cursor: reactive[int] = reactive(0)
@@ -53,11 +55,16 @@ class RowsView(LinesView, Generic[RowT]):
         self, rows: Iterable[RowT], key: Callable[[RowT], object], *, otherwise: int = 0
     ) -> None:
         """Show rows, with the cursor on that with the same key as before, else at `otherwise`."""
-        before, self.rows = self.current, tuple(rows)
-        keys = [key(row) for row in self.rows]
+        before, shown = self.current, tuple(rows)
+        keys = [key(row) for row in shown]
         is_there = before is not None and key(before) in keys
         at = keys.index(key(before)) if before is not None and is_there else otherwise
-        self.set_reactive(RowsView.cursor, self.validate_cursor(at))
+        self.show_at(shown, at)
+
+    def show_at(self, rows: tuple[RowT, ...], cursor: int) -> None:
+        self.rows = rows
+        # Set before the lines are rebuilt: fewer lines may scroll the list, which reads the cursor.
+        self.set_reactive(RowsView.cursor, self.validate_cursor(cursor))
         self.rebuild_lines()
         self.show_cursor()
 
@@ -112,7 +119,7 @@ class RowsView(LinesView, Generic[RowT]):
         return self.row_line(*slot, width) if _is_of_row(slot) else cast("Line", slot)
 
     def is_cursor_line(self, y: int) -> bool:
-        return self.slot_at(y)[0] == self.cursor
+        return self.slot_at(y)[0] == self.cursor and (self.has_focus or not self.NEEDS_FOCUS)
 
     def validate_cursor(self, cursor: int) -> int:
         return max(0, min(cursor, len(self.rows) - 1))
@@ -216,10 +223,6 @@ class ChoiceList(RowsView[Choice]):
     COMPONENT_CLASSES = looks("strong", "accent", "cursor")
     BINDINGS = bindings("welcome")
 
-    @dataclass
-    class Chosen(Message):
-        choice: Choice
-
     def __init__(self, choices: Sequence[Choice]) -> None:
         super().__init__()
         self.rows = tuple(choices)
@@ -257,6 +260,3 @@ class ChoiceList(RowsView[Choice]):
 
     def is_cursor_line(self, y: int) -> bool:
         return super().is_cursor_line(y) and self.slot_at(y)[1] < LINES_PER_CHOICE - 1
-
-    def row_opened(self) -> None:
-        self.post_message(self.Chosen(self.rows[self.cursor]))

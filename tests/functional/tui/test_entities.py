@@ -538,6 +538,6 @@ async def test_entities_edited_by_hand_are_applied_when_the_base_is_opened(tmp_p
         await driver.until(lambda: entities(driver) == 1)
         (root / "kbx.toml").write_text("[entities]\nhubs = 5\ntags = 3\n", encoding="utf-8")
         await driver.until(lambda: entities(driver) == 2)  # watched while it is open
-        engine = driver.explore.model.engine
+        engine = driver.explore.session.client.engine
         assert engine is not None
         await driver.until(lambda: engine.settings.entities.tags == 3)  # as the index has them

@@ -215,7 +215,8 @@ async def test_facets_narrow_by_one_key_and_undo(demo_kb_path: Path) -> None:
         await driver.press("enter")
         await driver.until(lambda: driver.view.query == "migration type:meeting")
         await driver.until(lambda: facets.rows[0].is_on)
-        assert driver.view.matched == count == facets.total
+        assert facets.facets is not None
+        assert driver.view.matched == count == facets.facets.total
         await driver.press("z")
         await driver.until(lambda: driver.view.query == "migration")
         await driver.until(lambda: not facets.rows[0].is_on)

@@ -1,6 +1,6 @@
 """Makes the text colours of a theme legible: a contrast of at least 4.5 to 1 on its backgrounds.
 
-The contrast is that of WCAG 2: (L1 + .05) / (L2 + .05) of the relative luminances.
+Pure. The contrast is that of WCAG 2: (L1 + .05) / (L2 + .05) of the relative luminances.
 """
 
 from __future__ import annotations

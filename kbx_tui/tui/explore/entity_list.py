@@ -19,7 +19,8 @@ from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 class EntityList(RowsView[EntityRow]):
     COMPONENT_CLASSES = looks("strong", "entity", "rule", "cursor")
     BINDINGS = bindings("entities")
-    LEAVE_ACTION, NEEDS_FOCUS = "screen.focus_query", True
+    LEAVE_ACTION = "screen.focus_query"
+    NEEDS_FOCUS = True
     threshold = 0.5
 
     def show(

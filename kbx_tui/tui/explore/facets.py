@@ -327,7 +327,8 @@ no_facets = dim_text("These notes have no tags, folders, dates or links to narro
 class FacetPane(FacetList):
     """Facets of what explore shows, in place of the entities where the base has none."""
 
-    LEAVE_ACTION, NEEDS_FOCUS = "screen.focus_query", True
+    LEAVE_ACTION = "screen.focus_query"
+    NEEDS_FOCUS = True
 
     def __init__(self, session: BaseSession) -> None:
         super().__init__()
@@ -364,8 +365,6 @@ class FacetPane(FacetList):
     def on_resize(self, event: events.Resize) -> None:
         if self.facets is not None:  # the strip of dates fits the width
             self.show(tuple(row for row in self.rows if row.kind != "dates"), self.facets)
-        else:
-            super().on_resize(event)
 
 
 class FacetStrip(LineWidget):

@@ -129,7 +129,6 @@ class ResultList(RowsView[ResultRow]):
         self._update_titles()
 
     def on_resize(self, event: events.Resize) -> None:
-        super().on_resize(event)
         self._update_titles()
 
     def _update_titles(self) -> None:

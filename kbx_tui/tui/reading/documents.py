@@ -1,4 +1,4 @@
-"""Reads a document as its file is now, for the reading pane: lines, links, matches and embeds.
+"""A document as the reading pane shows it: lines, links, matches, embeds. Tested alone.
 
 `![[note]]` and `![[note#heading]]` are shown as quotes below the line that embeds them, and do not
 show what they embed in turn.

@@ -11,10 +11,17 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.drawing.lines import BLANK, Span, paragraph, width_of
-from kbx_tui.tui.explore.chips import DateChip, FilterChip, ModeBadge, mode_candidates
-from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip, entity_strip_line
+from kbx_tui.tui.explore.entities import EntityList, EntityStrip, entity_strip_line
 from kbx_tui.tui.explore.facets import FacetPane
-from kbx_tui.tui.explore.inputs import Knobs, PathField, QueryLine
+from kbx_tui.tui.explore.inputs import (
+    DateChip,
+    FilterChip,
+    Knobs,
+    ModeBadge,
+    PathField,
+    QueryLine,
+    mode_candidates,
+)
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import (

@@ -11,8 +11,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import command_line
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList

@@ -18,8 +18,7 @@ from textual.widget import Widget
 
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.facets import FacetPane
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane

@@ -18,7 +18,7 @@ from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
-from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.pane_layout import READERS, Pane, Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import ResultRow

@@ -16,23 +16,23 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
-from kbx_tui.tui.explore.chips import DateChip, FilterChip, MeasureLine, ModeBadge
 from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, Content, DocumentActions, ResultJudge
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
+from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
 from kbx_tui.tui.explore.facets import FacetBox, FacetRow, FacetStrip, narrowed
-from kbx_tui.tui.explore.inputs import Knobs, PathField, PathLine, QueryLine, effective_path
+from kbx_tui.tui.explore.inputs import (
+    DateChip,
+    FilterChip,
+    Knobs,
+    MeasureLine,
+    ModeBadge,
+    PathField,
+    PathLine,
+    QueryLine,
+    effective_path,
+)
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.explore.score_words import (
-    alpha_words,
-    entity_words,
-    mode_words,
-    result_words,
-    threshold_words,
-    why_words,
-)
 from kbx_tui.tui.explore.search_state import settings_words
 from kbx_tui.tui.explore.tour import TourBubble, TourGuide
 from kbx_tui.tui.explore.view import (
@@ -45,7 +45,15 @@ from kbx_tui.tui.explore.view import (
     SearchSlow,
     SnippetsReady,
 )
-from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.explore.why_pane import (
+    WhyPane,
+    alpha_words,
+    entity_words,
+    mode_words,
+    result_words,
+    threshold_words,
+    why_words,
+)
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure, GoTo

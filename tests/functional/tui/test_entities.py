@@ -19,9 +19,8 @@ from kbx_tui.search.browse import EntityCard as Card
 from kbx_tui.search.browse import EntityDocument
 from kbx_tui.tui.app_state import entities_asked, note_entities_asked
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore import entity_card
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore import entities as entity_card
+from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane

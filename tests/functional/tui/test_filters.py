@@ -8,10 +8,9 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.search.request import command_line
-from kbx_tui.tui.explore.chips import DateChip, FilterChip
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.facets import FacetList, FacetPane
-from kbx_tui.tui.explore.inputs import PathField, PathLine, QueryLine
+from kbx_tui.tui.explore.inputs import DateChip, FilterChip, PathField, PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane

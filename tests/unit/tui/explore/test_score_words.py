@@ -17,16 +17,6 @@ from kbx_tui.tui.explore.presenting import (
     meaning_sentence,
     words_sentence,
 )
-from kbx_tui.tui.explore.score_words import (
-    MEANINGS,
-    REASONS,
-    SIGNALS,
-    alpha_words,
-    entity_words,
-    mode_words,
-    result_words,
-    why_words,
-)
 from kbx_tui.tui.explore.view import (
     Addend,
     EntityRow,
@@ -36,6 +26,16 @@ from kbx_tui.tui.explore.view import (
     Section,
     Term,
     Why,
+)
+from kbx_tui.tui.explore.why_pane import (
+    MEANINGS,
+    REASONS,
+    SIGNALS,
+    alpha_words,
+    entity_words,
+    mode_words,
+    result_words,
+    why_words,
 )
 from tests.command_line import CHECKOUT
 

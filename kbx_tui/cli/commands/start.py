@@ -14,9 +14,6 @@ from kbx_tui.cli.output import print_result, say
 from kbx_tui.cli.write_output import NAMES_SHOWN, chose_entities, may_ask
 from kbx_tui.errors import KbxError
 
-if TYPE_CHECKING:
-    pass
-
 
 @click.command(name="init", cls=Command)
 @flag("--yes", "Write what is proposed without asking.")

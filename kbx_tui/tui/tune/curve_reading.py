@@ -34,7 +34,6 @@ def read_curve(kept: JudgedEvidence, knob: Tunable, measure: Measure, tuning: Tu
 
 
 def p_of_best(kept: JudgedEvidence, curve: Curve) -> float:
-    """Return the p-value of the difference between the best value and the current one."""
     best = curve.knob.with_value(curve.tuning, curve.values[curve.best])
     figures = getattr(kept.measure([curve.tuning, best]), curve.measure)
     return randomisation_p(figures[0].tolist(), figures[1].tolist())

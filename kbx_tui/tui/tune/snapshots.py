@@ -19,20 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRow:
-    """A snapshot, and how the current settings differ from it."""
-
     snapshot: TuningSnapshot
     settings: SearchSettings
     is_pinned: bool
-    """Whether it is A."""
     difference: PairedDifference | None
     """Of nDCG@10, current minus snapshot; None if it cannot be measured yet."""
     p_holm: float
-    """Adjusted for the number of snapshots."""
 
     @property
     def when(self) -> str:
-        """The time as `2026-03-17 09:41`."""
         return safe_line(self.snapshot.when)[:16].replace("T", " ")
 
     @property

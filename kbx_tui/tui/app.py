@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
     from kbx_tui.tui.engine.client import OpenEngine
-    from kbx_tui.tui.shell.welcome_screen import Welcome
+    from kbx_tui.tui.shell.questions import Welcome
     from kbx_tui.tui.together import Together
 
 
@@ -255,7 +255,7 @@ class KbxApp(TerminalApp):
         self.push_screen(self._welcome(is_base_open=True))
 
     def _welcome(self, *, why: str = "", is_base_open: bool = False) -> Welcome:
-        from kbx_tui.tui.shell.welcome_screen import Welcome  # seldom the first screen
+        from kbx_tui.tui.shell.questions import Welcome  # seldom the first screen
 
         return Welcome(self.bases, self.app_state, why=why, is_base_open=is_base_open)
 

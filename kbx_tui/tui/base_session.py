@@ -20,7 +20,6 @@ from kbx_tui.tui.indexing.model import IndexModel
 from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.shell.messages import TabsChanged
-from kbx_tui.tui.tune.model import TuneModel
 from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
@@ -31,9 +30,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
     from kbx_tui.tui.experts.model import ExpertSearch
-
-
-NAMES_SHOWN = 6
+    from kbx_tui.tui.tune.model import TuneModel
 
 
 NAMES_SHOWN = 6
@@ -81,7 +78,6 @@ class BaseSession:
         self.explore.on_settings = self.judging.use
         self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)
         self.index_sync.on_run = self._note_run
-        self.tune = TuneModel(self.client, host, self.judging, self.explore)
 
     # Made when first asked for: the first paint needs none of their modules.
 
@@ -96,6 +92,12 @@ class BaseSession:
         from kbx_tui.tui.experts.model import ExpertSearch
 
         return ExpertSearch(self.client)
+
+    @cached_property
+    def tune(self) -> TuneModel:
+        from kbx_tui.tui.tune.model import TuneModel
+
+        return TuneModel(self.client, self._host, self.judging, self.explore)
 
     def _has(self, name: str) -> bool:
         return name in vars(self)
@@ -210,7 +212,8 @@ class BaseSession:
         if self.explore.is_searchable:
             self.explore.search_again()
             self.index.note_index_change()
-            self.tune.note_index_change()
+            if self._has("tune"):
+                self.tune.note_index_change()
             self.judging.note_index_change()
 
     async def _count(self) -> bool:

@@ -27,10 +27,9 @@ from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.displayed_search import tuning_of
 from kbx_tui.tui.explore.inputs import Knobs
 from kbx_tui.tui.explore.search_state import SearchState, knobs_of
-from kbx_tui.tui.judging.grades import grade_sign
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
 from kbx_tui.tui.judging.live_measure import SearchSettings
-from kbx_tui.tui.judging.model import JudgedDocument
+from kbx_tui.tui.judging.model import JudgedDocument, grade_sign
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -135,7 +134,8 @@ class CompareModel:
             (_result(after, ranked, moves) for ranked in comparison.after),
         )
         rows = tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1))
-        return CompareView(*words, rows, comparison.lost, comparison.gained, len(comparison.moved))
+        lost, gained, moved = comparison.lost, comparison.gained, len(comparison.moved)
+        return CompareView(words[0], words[1], rows, lost, gained, moved)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from kbx_tui.drafting.drafts import Draft
-from kbx_tui.tui.dedup.rows import DraftRow, KnownRow, draft_row, known_rows
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.records import DraftCheck, Verdict
@@ -128,21 +127,6 @@ class DraftStore:
             if verdict is not None and (verdict.is_sure or unsure):
                 settled.append(replace(draft, choice=verdict.proposal))
         return settled
-
-    def rows(self) -> tuple[DraftRow, ...]:
-        return tuple(
-            draft_row(draft, self.check(draft.id), self.verdict(draft.id)) for draft in self.drafts
-        )
-
-    def known(self, check: DraftCheck | None) -> tuple[KnownRow, ...]:
-        if check is None:
-            return ()
-        numbers = {draft.id: number for number, draft in enumerate(self.drafts, 1)}
-        return known_rows(check, numbers)
-
-    def best_scores(self) -> tuple[float, ...]:
-        checks = (self.check(draft.id) for draft in self.drafts)
-        return tuple(check.matches[0].known.score for check in checks if check and check.matches)
 
 
 def is_current(check: DraftCheck, draft: Draft) -> bool:

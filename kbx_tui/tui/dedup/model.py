@@ -26,13 +26,13 @@ from kbx_tui.tui.dedup.rows import (
     ScanEnded,
     TypedTextChecked,
     describe_applied,
-    plan_lines,
-)
-from kbx_tui.tui.dedup.words import (
     describe_saved,
     describe_threshold,
     describe_undone,
     describe_undone_write,
+    draft_row,
+    known_rows,
+    plan_lines,
 )
 from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
 
@@ -82,8 +82,13 @@ class ReviewModel:
         engine = self._client.engine
         settings = None if engine is None else engine.settings.dedup
         threshold, note = describe_threshold(settings, self._labels, self.store.threshold)
-        scores = self.store.best_scores()
-        return ReviewView(self.store.rows(), self.is_checking, threshold, note, scores)
+        checks = [self.store.check(draft.id) for draft in self.store.drafts]
+        rows = tuple(
+            draft_row(draft, check, self.store.verdict(draft.id))
+            for draft, check in zip(self.store.drafts, checks, strict=True)
+        )
+        best = tuple(each.matches[0].known.score for each in checks if each and each.matches)
+        return ReviewView(rows, self.is_checking, threshold, note, best)
 
     # Drafts come and go.
 
@@ -231,7 +236,7 @@ class ReviewModel:
         known: tuple[KnownRow, ...] = ()
         if draft.text:
             checks = await self._client.run(lambda engine: engine.drafts.check([draft]))
-            known = self.store.known(checks[0])
+            known = self._known(checks[0])
         self.post(TypedTextChecked(known))
 
     # Saving.
@@ -400,17 +405,15 @@ class ReviewModel:
     # What the screen shows of one draft.
 
     def known(self, draft_id: str) -> tuple[KnownRow, ...]:
-        return self.store.known(self.store.check(draft_id))
+        check = self.store.check(draft_id)
+        return () if check is None else self._known(check)
+
+    def _known(self, check: DraftCheck) -> tuple[KnownRow, ...]:
+        return known_rows(check, [draft.id for draft in self.store.drafts])
 
     def merged_text(self, draft_id: str, known: KnownRow) -> str:
         from kbx_tui.drafting.deciding import merged_text
 
-        if (check := self.store.check(draft_id)) is None:
+        if (check := self.store.check(draft_id)) is None or not known.written:
             return ""
-        facts = (
-            match.written or match.known.text
-            for match in check.matches
-            if match.known.fact_id == known.fact_id
-        )
-        fact = next(facts, "")
-        return merged_text(check.written or check.draft.text, fact) if fact else ""
+        return merged_text(check.written or check.draft.text, known.written)

@@ -28,6 +28,7 @@ from kbx_tui.tui.dedup.panes import (
     still_compared,
 )
 from kbx_tui.tui.dedup.rows import (
+    DIFF_WORDS,
     DraftPlanned,
     DraftRow,
     DraftsLoaded,
@@ -35,9 +36,6 @@ from kbx_tui.tui.dedup.rows import (
     ReviewProgress,
     ScanEnded,
     TypedTextChecked,
-)
-from kbx_tui.tui.dedup.words import (
-    DIFF_WORDS,
     describe_scan,
     draft_words,
     known_words,

@@ -10,8 +10,7 @@ from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine, Status
-from kbx_tui.tui.engine.index_run import IndexRun
-from kbx_tui.tui.engine.index_sync import IndexSync, run_in_thread
+from kbx_tui.tui.engine.index_sync import IndexRun, IndexSync, run_in_thread
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.indexing.folder_tree import FolderTree, count_by_folder, toggled, tree_of
 from kbx_tui.tui.shell.messages import Newest

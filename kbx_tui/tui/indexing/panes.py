@@ -13,7 +13,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
-from kbx_tui.tui.engine.index_run import IndexRun, RunState, StageProgress
+from kbx_tui.tui.engine.index_sync import IndexRun, RunState, StageProgress
 from kbx_tui.tui.widgets.lines_view import LinesView
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 

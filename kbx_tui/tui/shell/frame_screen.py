@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events, getters
 from textual.app import ComposeResult
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import scopes_of
@@ -28,6 +31,10 @@ from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import LinesView
 from kbx_tui.tui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from kbx_tui.search.browse import EntityName
+
 
 LAYOUT_PAUSE = 0.001
 """Seconds in which the event loop does other work between the steps of a resize."""
@@ -275,8 +282,6 @@ class ModeScreen(FrameScreen):
         return self.session.base_words
 
     def pick_entity(self, pick: Callable[[str], None]) -> None:
-        from kbx_tui.tui.commands.entity_picker import entity_palette
-
         self.app.push_screen(entity_palette(self.session.explore.find_entities, pick))
 
     async def edit_file(self, path: str, line: int) -> bool:
@@ -307,3 +312,21 @@ class BoxScreen(ModalScreen[ResultT]):
     app = getters.app(TerminalApp)
 
     SCOPES: ClassVar[tuple[Scope, ...]]
+
+
+def entity_palette(
+    find: Callable[[str], Awaitable[Sequence[EntityName]]], pick: Callable[[str], None]
+) -> CommandPalette:
+    """Return a palette of entities that calls `pick` with the id of the selected one."""
+
+    class Entities(Provider):
+        async def discover(self) -> Hits:
+            async for hit in self.search(""):
+                yield DiscoveryHit(hit.match_display, hit.command, text=hit.text)
+
+        async def search(self, query: str) -> AsyncIterator[Hit]:
+            for rank, entity in enumerate(await find(query), 1):
+                label = f"{safe_line(entity.name)} · {safe_line(entity.type)}"
+                yield Hit(1.0 / rank, Content(label), partial(pick, entity.id), text=label)
+
+    return CommandPalette(providers=[Entities], placeholder="name of an entity, such as a person")

@@ -8,29 +8,41 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
+from kbx_tui.evaluation.optimise import Advice, advise
+from kbx_tui.evaluation.significance import PairedDifference, holm, paired_difference
+from kbx_tui.formatting import format_change, format_p
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import knobs_of
+from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.shell.messages import Newest
-from kbx_tui.tui.tune.curve import TUNABLES, Tunable, Value, tunables_for
-from kbx_tui.tui.tune.past_queries import PastQueries, PastQueryReader
-from kbx_tui.tui.tune.snapshots import SnapshotRow, compare_snapshots, snapshot_rows
+from kbx_tui.tui.tune.curve import (
+    TUNABLES,
+    Curve,
+    Measure,
+    Tunable,
+    Value,
+    p_of_best,
+    read_curve,
+    steps_of_query,
+    tunables_for,
+)
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
-    from kbx_tui.evaluation.optimise import Advice
-    from kbx_tui.evaluation.significance import PairedDifference
+    from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+    from kbx_tui.evaluation.past_queries import ThresholdObservatory
     from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.search.request import Tuning
-    from kbx_tui.tui.tune.curve import Curve, Measure
 
 
 SETTLE_SECONDS = 0.2
@@ -157,8 +169,6 @@ class TuneModel:
             return
 
         def read() -> tuple[Curve | None, tuple[float, ...]]:
-            from kbx_tui.tui.tune.curve_reading import read_curve, steps_of_query
-
             kept = self.judging.evidence.get(tuning.preset)
             if not kept:
                 return None, ()
@@ -178,8 +188,6 @@ class TuneModel:
         if curve is not None and self.p is None:
 
             def compute() -> float | None:
-                from kbx_tui.tui.tune.curve_reading import p_of_best
-
                 kept = self.judging.evidence.get(tuning.preset)
                 return p_of_best(kept, curve) if kept else None
 
@@ -259,11 +267,9 @@ class TuneModel:
         self._tell("advice")
 
     async def _optimise(self, tuning: Tuning, stopped: threading.Event) -> None:
-        def advise() -> Advice | None:
-            from kbx_tui.evaluation import optimise
-
+        def compute() -> Advice | None:
             kept = self.judging.evidence.get(tuning.preset)
-            return optimise.advise(kept, tuning, progress=tell) if kept else None
+            return advise(kept, tuning, progress=tell) if kept else None
 
         def tell(done: int, total: int) -> None:
             if stopped.is_set():
@@ -271,7 +277,7 @@ class TuneModel:
             self._client.call_on_loop(self._show_progress, stopped, done, total)
 
         try:
-            advice = await self.judging.evidence.run(advise)
+            advice = await self.judging.evidence.run(compute)
         except _StoppedError:
             return
         except Exception:
@@ -284,3 +290,135 @@ class TuneModel:
         if not stopped.is_set() and self.progress is not None:
             self.progress = done, total
             self._tell("advice")
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRow:
+    snapshot: TuningSnapshot
+    settings: SearchSettings
+    is_pinned: bool
+    difference: PairedDifference | None
+    """Of nDCG@10, current minus snapshot; None if it cannot be measured yet."""
+    p_holm: float
+
+    @property
+    def when(self) -> str:
+        return safe_line(self.snapshot.when)[:16].replace("T", " ")
+
+    @property
+    def comparison(self) -> str:
+        """The difference in words: `wins 3, ties 7, losses 2  +.02 (-.01 to .05)  p .210`."""
+        found = self.difference
+        if found is None:
+            return "not measured"
+        words = f"wins {found.wins}, ties {found.ties}, losses {found.losses}"
+        if not found.wins and not found.losses:
+            return f"{words}  the same results"
+        between = ""
+        if found.interval is not None:
+            between = (
+                f" ({format_change(found.interval[0], 2)} to {format_change(found.interval[1], 2)})"
+            )
+        return f"{words}  {format_change(found.mean, 2)}{between}  p {format_p(self.p_holm)}"
+
+
+def compare_snapshots(
+    kept: JudgedEvidence | None, current: Tuning, snapshots: Sequence[TuningSnapshot]
+) -> tuple[PairedDifference | None, ...]:
+    """Return how `current` differs from each snapshot; None for one of another preset.
+
+    Measured from the evidence kept, which is that of the preset of `current`.
+    """
+    same = [one.tuning for one in snapshots if one.tuning.preset == current.preset]
+    if not kept or not same:
+        return (None,) * len(snapshots)
+    now, *before = kept.measure([current, *same]).ndcg.tolist()
+    differences = iter([paired_difference(figures, now) for figures in before])
+    return tuple(
+        next(differences) if one.tuning.preset == current.preset else None for one in snapshots
+    )
+
+
+def snapshot_rows(
+    snapshots: Sequence[TuningSnapshot],
+    differences: Sequence[PairedDifference | None],
+    pinned: SearchSettings | None,
+) -> tuple[SnapshotRow, ...]:
+    """Return a row per snapshot, the newest first, with p-values adjusted by Holm."""
+    adjusted = iter(holm([each.p for each in differences if each is not None]))
+    rows = [
+        SnapshotRow(
+            snapshot,
+            settings := SearchSettings(snapshot.tuning),
+            settings == pinned,
+            difference,
+            next(adjusted) if difference is not None else 1.0,
+        )
+        for snapshot, difference in zip(snapshots, differences, strict=True)
+    ]
+    return tuple(reversed(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class PastQueries:
+    observed: ThresholdObservatory
+    total: int
+    pinned: float
+    current: float
+
+
+def joined(one: ThresholdObservatory | None, more: ThresholdObservatory) -> ThresholdObservatory:
+    """Return the observations of two disjoint groups of queries as one."""
+    if one is None:
+        return more
+    return replace(
+        more,
+        queries=(*one.queries, *more.queries),
+        histogram=tuple(a + b for a, b in zip(one.histogram, more.histogram, strict=True)),
+    )
+
+
+class PastQueryReader:
+    def __init__(self, client: EngineClient, on_change: Callable[[], object]) -> None:
+        self._client, self._on_change = client, on_change
+        self._reading = LatestOnly(client)
+        self._observed: ThresholdObservatory | None = None
+        self._observed_with: Tuning | None = None
+        self.total: int | None = None
+
+    def read(self, tuning: Tuning) -> None:
+        """Read the past queries that are new; all of them if other knobs than alpha changed."""
+        self._reading.start(self._read(replace(tuning, hierarchy=True)))
+
+    def stop(self) -> None:
+        self._reading.cancel()
+
+    def forget(self) -> None:
+        """Read all queries again next time: the index has changed."""
+        self.stop()
+        self._observed = None
+
+    def view(self, pinned: float, current: float) -> PastQueries | None:
+        if self._observed is None or not self.total:
+            return None
+        return PastQueries(self._observed, self.total, pinned, current)
+
+    async def _read(self, tuning: Tuning) -> None:
+        queries = await self._client.run(
+            lambda engine: [past.query for past in engine.queries.asked()]
+        )
+        same = replace(tuning, alpha=0.5, entity_threshold=0.5)
+        known = () if self._observed is None else (each.query for each in self._observed.queries)
+        names = set(known)
+        if same != self._observed_with or not names <= set(queries):
+            self._observed, self._observed_with = None, same
+            names = set()
+        self.total = len(queries)
+        self._on_change()
+        missing = [query for query in queries if query not in names]
+        read = self._client.in_groups(
+            missing, lambda engine, group: engine.tuner.observe_thresholds(group, tuning)
+        )
+        async for _, more in read:
+            self._observed = joined(self._observed, more)
+            self._on_change()

@@ -130,7 +130,6 @@ class KbxApp(TerminalApp):
         await super().on_event(event)
 
     def _refusal(self, key: str) -> str:
-        """Return why the command that a key would run now is not offered; empty for others."""
         if not self.offer.refused:
             return ""
         active = self.screen.active_bindings.get(key)
@@ -260,7 +259,6 @@ class KbxApp(TerminalApp):
         return Welcome(self.bases, self.app_state, why=why, is_base_open=is_base_open)
 
     def configure(self, settings: Settings) -> None:
-        """Apply the app settings of kbx.toml; if a key is invalid, all keys keep their defaults."""
         if self.explore is None or self.root is None:
             return
         self.app_state.open_base(self.root)
@@ -322,7 +320,6 @@ class KbxApp(TerminalApp):
         self._post_to_front(Notice(text))
 
     def _notice_of_engine(self, text: str) -> None:
-        """Show a notice of the engine, which calls this on its own thread."""
         if self.explore is not None:
             self.explore.session.client.call_on_loop(self.show_notice, safe_line(text))
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 NAMES_SHOWN = 6
-"""Names of each type in the question about entities."""
 CLOSE_SECONDS = 1.0
 """Seconds the screen stays while drafts are saved and the engine closes."""
 
@@ -113,7 +112,6 @@ class BaseSession:
 
     @property
     def base_words(self) -> tuple[str, str]:
-        """The name of the base and what it holds; empty while that is not known."""
         summary = self.explore.summary
         if summary is None:
             return "", ""
@@ -124,7 +122,6 @@ class BaseSession:
         self.client.start(self._open())
 
     async def stop(self) -> None:
-        """Release the base, after giving indexing and the last call a moment to finish."""
         self.client.closed.set()
         await self.index_sync.stop()
         self.judging.stop()
@@ -185,7 +182,6 @@ class BaseSession:
         return self.explore.is_searchable
 
     async def _prepare(self) -> None:
-        """Load what the first search needs, index what is missing, and watch the files."""
         is_complete = False
         try:
             await self.review.count_stored()
@@ -277,7 +273,6 @@ class BaseSession:
             self._show(error)
 
     async def _show_or_index(self, error: KbxError) -> None:
-        """Show an error, unless its cause is that the index was deleted: then index again."""
         if await self.client.run(lambda engine: engine.is_indexed()):
             self._show(error)
         elif self.explore.is_searchable:  # else a failure to index would be repeated for ever
@@ -309,7 +304,6 @@ def _warm(engine: KnowledgeBase) -> None:
 
 
 def _read_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:
-    """Return what the index holds, and whether it is up to date; None without an index."""
     if not engine.is_indexed():
         return None
     status, name, root = engine.status(), safe_line(engine.root.name), str(engine.root)

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 
 LIMIT = 10
-"""The first results, which are compared."""
 
 
 class CompareModel:
@@ -103,7 +102,6 @@ class CompareModel:
         self._retrievals.cancel()
 
     def _state(self) -> SearchState | None:
-        """Return the current search with the settings A; None before kbx.toml is read."""
         if (pinned := self._judging.pinned) is None:
             return None
         state = replace(self._explore.state, **knobs_of(pinned.tuning))
@@ -141,13 +139,11 @@ class CompareModel:
 @dataclass(frozen=True, slots=True)
 class ComparedResult:
     path: str
-    """As indexed."""
     title: str
     score: float
     document_part: float
     entity_part: float
     move: str
-    """From A to B: `▲3`, `▼2`, `lost`, `new`; empty if it stays where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +156,7 @@ class RankRow:
 @dataclass(frozen=True, slots=True)
 class CompareView:
     before: str
-    """The settings A in words."""
     after: str
-    """The settings B in words."""
     rows: tuple[RankRow, ...]
     lost: tuple[RankChange, ...]
     gained: tuple[RankChange, ...]
@@ -212,7 +206,6 @@ class SideBySide(RowsView[RankRow]):
         return row.before if is_left else row.after
 
     def paths(self, left: bool) -> list[str]:
-        """Return the paths of A or B by row, empty below the last result."""
         results = [row.before if left else row.after for row in self.rows]
         return [result.path if result is not None else "" for result in results]
 

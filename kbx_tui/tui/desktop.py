@@ -24,9 +24,7 @@ from kbx_tui.user_files import logger
 
 _PLUS = "vi vim nvim view gvim vis kak nano pico emacs emacsclient micro joe mg ne jed e3 ed ex"
 PLUS_LINE = frozenset(_PLUS.split(" "))
-"""Editors that accept `+12 file`."""
 COLON_LINE = frozenset(("hx", "helix", "subl", "zed", "lapce", "amp"))
-"""Editors that accept `file:12`."""
 GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
 """Editors that accept `--goto file:12`, and return at once without `--wait`."""
 
@@ -85,10 +83,7 @@ INSTALL = "install wl-copy, xclip or xsel"
 
 @dataclass(frozen=True, slots=True)
 class ClipboardProgram:
-    """A program that takes the text on its input."""
-
     place: str
-    """Where the text then is: `the clipboard`."""
     command: tuple[str, ...]
 
     def take(self, text: str) -> bool:
@@ -198,10 +193,6 @@ def open_address(address: str) -> str:
 
 
 def save_page(query: str, page: str, root: Path | None) -> str:
-    """Write a page to a new file named after the query; return file and folder in words.
-
-    `root` is that of the open base. Raises WriteFault.
-    """
     from kbx_tui.sharing.page_file import write_named_page  # seldom needed
 
     try:

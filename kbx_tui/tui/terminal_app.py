@@ -30,7 +30,6 @@ class TerminalApp(App[None]):
     """An app that starts in a given theme and collects garbage while nobody waits."""
 
     def __init__(self, theme: str, offer: Offer = EVERYTHING) -> None:
-        """Start with the theme of this name; for an unknown one, with Textual's default."""
         limit_automatic_collection()
         super().__init__()
         if theme in self.available_themes:
@@ -41,7 +40,6 @@ class TerminalApp(App[None]):
         self._event_loop: asyncio.AbstractEventLoop | None = None
         self.offer = offer
         self.keymap = Keymap(offer=offer)
-        """The keys of all commands, as kbx.toml changes them."""
         self.root: Path | None = None
         self.tabs_of_several: dict[str, str] = {}
         """What the tab of several bases counts, by its mode; empty where only one is open."""
@@ -103,7 +101,6 @@ class TerminalApp(App[None]):
         await super().on_event(event)
 
     def stop_from_thread(self) -> bool:
-        """Leave the app, from any thread; return False if it is not running yet."""
         if self._event_loop is None:
             return False
         self._event_loop.call_soon_threadsafe(self.exit)
@@ -120,12 +117,10 @@ class TerminalApp(App[None]):
     # Other programs. In a browser, `VisitorApp` does without them.
 
     async def copy(self, name: str, text: str) -> str:
-        """Copy a text called `name`; return a sentence that says where it is, or why nowhere."""
         self.copy_to_clipboard(text)  # also where a program takes it: only the terminal is always
         return await asyncio.to_thread(copy_text, name, text, os.environ)  # on the user's machine
 
     async def save_page(self, query: str, page: str) -> str:
-        """Save a page of results, and return in words where it is. Raises WriteFault."""
         return await asyncio.to_thread(save_page, query, page, self.root)
 
     async def edit(self, file: Path, line: int) -> str:

@@ -62,11 +62,8 @@ class BasesChanged(Newest):
 
 @dataclass
 class AnswersMerged(Newest):
-    """Some or all bases have answered the query."""
-
     response: SeveralResponse
     is_complete: bool
-    """Whether every base that can be searched has answered."""
 
 
 @dataclass
@@ -116,12 +113,10 @@ class TogetherModel:
             base.start()
 
     def rest(self) -> None:
-        """Leave the files alone while one base is open."""
         for base in self.bases:
             base.rest()
 
     async def stop(self) -> None:
-        """Release the bases, after a moment for calls in progress."""
         for base in self.bases:
             base.client.closed.set()
         await asyncio.gather(*(base.index_sync.stop() for base in self.bases))
@@ -237,7 +232,6 @@ class TogetherBase:
 
     @property
     def words(self) -> str:
-        """What it holds, or why it cannot be searched."""
         if self._problem:
             return self._problem
         holds = "" if self._documents is None else format_count(self._documents, "document")
@@ -263,12 +257,10 @@ class TogetherBase:
         """Ignore a notice: what changed is found by the next search."""
 
     def show_error(self, text: str) -> None:
-        """Show an error in place of what the base holds."""
         self._problem = safe_line(text)
         self._on_change()
 
     def show_progress(self, text: str) -> None:
-        """Show the progress of indexing; an empty text removes it."""
         self._progress = safe_line(text)
         self._on_change()
 
@@ -312,7 +304,6 @@ class BaseRow:
     name: str
     holds: str
     found: str = ""
-    """What it has for the query; empty before it has answered."""
 
 
 def note_words(response: SeveralResponse) -> str:
@@ -336,7 +327,6 @@ def found_words(answer: SearchResponse) -> str:
 
 
 def count_words(response: SeveralResponse) -> str:
-    """Return the title of the results: `Results · 50 best of 188`."""
     shown = len(response.results)
     matched = sum(answer.meta.total_matched for answer in response.responses.values())
     if matched > shown > 0:
@@ -359,7 +349,6 @@ class OwnedList(RowsView["OwnedResult"]):
     LEAVE_ACTION = "screen.focus_query"
 
     _titles: Sequence[str] = ()
-    """Without control characters."""
     _shared: Sequence[int] = ()
     _name_width = 0
     _wanted: tuple[str, str] | None = None
@@ -452,7 +441,6 @@ class Together(FrameScreen):
         super().__init__()
         self.model = model
         self.answer: AnswersMerged | None = None
-        """The newest answer; None before the first and without a query."""
 
     def show_query(self, query: str) -> None:
         self.query_one(TogetherLine).value = query
@@ -580,6 +568,5 @@ class Together(FrameScreen):
         self.set_focus(self.query_one(TogetherLine))
 
     def action_refresh(self) -> None:
-        """Index what has changed in any base."""
         self.model.start()
         self.show_notice("indexing what has changed")

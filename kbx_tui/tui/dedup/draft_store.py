@@ -21,16 +21,13 @@ class ReviewStep:
     drafts: tuple[Draft, ...]
     threshold: float | None
     kind: StepKind = "change"
-    """The kind of step. Successive moves of the threshold are one step."""
     entry: int | None = None
-    """Number of the journal entry that was written; None when there was nothing to write."""
 
 
 class DraftStore:
     def __init__(self) -> None:
         self.drafts: tuple[Draft, ...] = ()
         self.threshold: float | None = None
-        """None for those of kbx.toml, which differ by kind."""
         self._checks: dict[str, DraftCheck] = {}
         self._steps: list[ReviewStep] = []
 
@@ -45,13 +42,11 @@ class DraftStore:
     # Changes by the user: each is a step that can be undone.
 
     def change(self, drafts: Iterable[Draft], *, entry: int | None = None) -> None:
-        """Replace all drafts; `entry` is the journal entry that was written with the change."""
         kind: StepKind = "change" if entry is None else "write"
         self.push_step(ReviewStep(self.drafts, self.threshold, kind, entry))
         self.drafts = tuple(drafts)
 
     def replace(self, draft_id: str, *, entry: int | None = None, **changes: Any) -> None:
-        """Change fields of one draft; `entry` as in `change`."""
         drafts = (
             replace(draft, **changes) if draft.id == draft_id else draft for draft in self.drafts
         )
@@ -71,7 +66,6 @@ class DraftStore:
         self.drafts = tuple(draft for draft in self.drafts if draft.id not in ids)
 
     def push_step(self, step: ReviewStep) -> None:
-        """Add a step that can be undone, and forget the oldest beyond `MAX_STEPS`."""
         self._steps = [*self._steps[1 - MAX_STEPS :], step]
 
     def pop_step(self) -> ReviewStep | None:

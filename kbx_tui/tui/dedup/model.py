@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from kbx_tui.drafting.records import Applied, DraftCheck, Plan
 
 TYPING_PAUSE = 0.15
-"""Seconds without a key before the text being typed is checked."""
 
 
 class ReviewModel:
@@ -109,7 +108,6 @@ class ReviewModel:
         self._check()
 
     def add(self, text: str) -> None:
-        """Add a draft for every line of `text`. Raises ConfigError for JSON that is not a draft."""
         self._add(drafts_from_text(text))
 
     def add_line(self, text: str) -> None:
@@ -228,7 +226,6 @@ class ReviewModel:
         self.on_change()
 
     def check_typed(self, text: str) -> None:
-        """Check the text being typed, after a pause in typing."""
         self._typed_checks.start(self._check_typed(new_draft(text.strip())))
 
     async def _check_typed(self, draft: Draft) -> None:
@@ -243,7 +240,6 @@ class ReviewModel:
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether some drafts or decisions have not been saved yet."""
         return self._unsaved is not None or bool(self._unsaved_kept)
 
     def save(self, engine: KnowledgeBase) -> None:

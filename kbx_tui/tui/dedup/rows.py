@@ -41,17 +41,13 @@ class DraftRow:
     """Owner and kind: `Alice Chen (guessed) · fact`."""
     action: str
     action_words: str
-    """The same as displayed: to skip a fact that already stands in the base keeps both."""
     is_decided: bool
     is_sure: bool
     has_page: bool
-    """Whether its entity is known and has a page to write to."""
     reason: str
-    """The reason for the state: a sentence without a full stop."""
     is_found: bool = False
     """Whether a scan found it: it is on its page already, and neither changed nor written."""
     hint: str = ""
-    """`said of Inês Carvalho too`, where the base says of another what the draft says."""
 
     @property
     def is_checked(self) -> bool:
@@ -87,7 +83,6 @@ class ReviewView:
 
 
 def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -> DraftRow:
-    """Return the row of a draft; without a check and verdict it is shown as being checked."""
     entity = check.entity if check is not None else None
     owner = safe_line(draft.entity_name or draft.entity_id)
     owner += " (unknown)" if owner and check is not None else ""
@@ -117,7 +112,6 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
 
 
 def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
-    """Return what was written, and why the rest was not, in one sentence."""
     verbs = ("created", "merged", "superseded", "skipped")
     counts = (applied.created, applied.merged, applied.superseded, applied.skipped)
     parts = [f"{count} {verb}" for count, verb in zip(counts, verbs, strict=True) if count]
@@ -129,7 +123,6 @@ def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
 
 
 def plan_lines(plan: Plan) -> tuple[str, ...]:
-    """Return why parts of a plan cannot be carried out, then its exact diff."""
     problems = [f"✗ {safe_line(problem.reason)}" for problem in plan.problems]
     diff = plan.diff.splitlines()
     return (*problems, *map(safe_line, diff)) or ("nothing would be written",)
@@ -146,7 +139,6 @@ class KnownRow:
     details: str
     """The components of the score: `raw .75  words .41`."""
     conflicts: str
-    """The words that contradict each other: `5 → 3`."""
     difference: Difference
     date: str = ""
     owner: str = ""
@@ -156,9 +148,7 @@ class KnownRow:
     written: str = ""
     """The fact as its line has it; empty for a draft."""
     is_redacted: bool = False
-    """Whether its page redacts it, and programs do not get to see it."""
     is_of_another: bool = False
-    """Whether it says of another entity what the draft says of its own."""
 
 
 def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
@@ -224,9 +214,7 @@ class TypedTextChecked(Message):
 @dataclass
 class ScanEnded(Message):
     found: int
-    """Number of facts found that are stated more than once, or that contradict another."""
     added: tuple[str, ...]
-    """Ids of the drafts that were added for them; the others were in the list."""
     kept: bool
     has_kept: bool
 
@@ -317,7 +305,6 @@ DIFF_WORDS: Meanings = (
 
 
 LABELS_NEEDED = 20
-"""Labelled pairs from which precision and recall are shown."""
 START = 0.9
 
 
@@ -353,7 +340,6 @@ def metrics_note(metrics: ThresholdMetrics) -> str:
 
 
 def describe_scan(scan: ScanEnded, key_of: Callable[[str], str]) -> str:
-    """Return the notice after a scan; `key_of` returns the key of a command."""
     if scan.kept:
         return _describe_kept(scan, key_of("draft.skip"))
     kept = f"{key_of('drafts.kept')} lists what you keep" if scan.has_kept else ""
@@ -376,7 +362,6 @@ def _describe_kept(scan: ScanEnded, key: str) -> str:
 
 
 NAMED = 40
-"""Cells of a draft's text in a notice."""
 
 
 def describe_undone_write(paths: Sequence[str], settled: int) -> str:

@@ -88,7 +88,6 @@ class Dedup(ModeScreen):
 
     @property
     def known(self) -> KnownRow | None:
-        """The known text under the cursor, if it is shown for the draft under the cursor."""
         known = self.query_one(KnownList)
         is_for_draft = self.draft is not None and known.subject == self.draft.id
         return known.current if is_for_draft else None
@@ -216,7 +215,6 @@ class Dedup(ModeScreen):
         self.set_focus(self.line)
 
     def action_leave_field(self) -> None:
-        """Go to the drafts; an unfinished change is dropped, an unfinished new draft is kept."""
         if self.line.use != "new":
             self.line.ask_for("new")
         super().action_leave_field()

@@ -26,7 +26,6 @@ RunState = Literal["idle", "counting", "asking", "running", "paused", "stopped",
 """`counting` compares files before a run; `asking` waits for the user to confirm it; `locked`
 waits for another process; `stopped` lasts until the user goes on."""
 STAGES = ("reading", "entities", "text index", "chunks", "vectors")
-"""In the order of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,6 @@ class StageProgress:
     done: int = 0
     total: int = 0
     rate: float = 0.0
-    """Units per second, 0 while unknown."""
     seconds_left: float | None = None
     has_begun: bool = False
     is_over: bool = False
@@ -48,7 +46,6 @@ class IndexRun:
 
     @property
     def is_active(self) -> bool:
-        """Whether files are being indexed, or will be as soon as the user goes on."""
         return self.state in ("counting", "running", "paused")
 
     @property
@@ -58,7 +55,6 @@ class IndexRun:
 
     @property
     def short_words(self) -> str:
-        """The progress of the current stage, `37 %`, or why there is none; empty when done."""
         if self.state in ("asking", "paused", "stopped", "failed"):
             return self.state
         stage = self.current
@@ -99,11 +95,9 @@ class IndexRun:
 
 REPORT_INTERVAL = 0.1
 GROWTH_INTERVAL = 2.0
-"""Seconds between two searches of what indexing has added so far."""
 LOCK_RETRY_SECONDS = 2.0
 """Seconds until the app tries again while another run holds the lock of the index."""
 PAUSE_STEP = 0.1
-"""Seconds between two looks of a paused run at whether the app has been left."""
 STOP_SECONDS = 1.0
 """Seconds the screen stays while indexing stops, which may be interrupted at any moment."""
 LOOK_INTERVAL = 3.0
@@ -140,7 +134,6 @@ class IndexSync:
         self._indexing: asyncio.Task[object] | None = None
         self._watching: threading.Event | None = None
         self._retry: asyncio.TimerHandle | None = None
-        """Begins the next attempt while another run holds the lock."""
         self._index_again = False
         self._changed: frozenset[str] = frozenset()
         self._maybe_changed: frozenset[str] = frozenset()
@@ -152,7 +145,6 @@ class IndexSync:
 
     @property
     def expects_own_writes(self) -> bool:
-        """Whether files written by the app have not been indexed yet."""
         return bool(self._own_writes)
 
     def index(self, maybe_changed: Iterable[str] = (), *, by_user: bool = False) -> None:
@@ -236,7 +228,6 @@ class IndexSync:
     # Indexing.
 
     async def _index(self) -> None:
-        """Index, and repeat while another run was requested in the meantime."""
         self._index_again = True
         while self._index_again and not self._client.closed.is_set():
             self._index_again = False

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 WEIGHTS = ("count", "recency", "citation", "relevance")
 LIMIT = 50
 TOPICS_TRIED, TOPICS_SHOWN = 12, 3
-"""Frequent tags that are looked at, and topics that are suggested."""
 DEBOUNCE_SECONDS = 0.08
-"""Seconds without a change before experts are searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,6 @@ class ExpertQuestion:
     half_life_days: float = 0.0
     """0 for the value of kbx.toml."""
     people: bool = False
-    """Whether only people are ranked."""
 
 
 class ExpertSearch:
@@ -120,11 +117,9 @@ class ClaimRow:
     expert_id: str
     receipt: Receipt
     status: str
-    """Empty if it counts, else why it does not."""
 
     @property
     def columns(self) -> tuple[str, str, str]:
-        """Status, date and place."""
         date = safe_line(self.receipt.date) + " (file)" * self.receipt.has_file_date
         return self.status, date, format_place(self.receipt.path, self.receipt.line)
 
@@ -154,7 +149,6 @@ class ExpertsView:
 
 
 def half_life_at(value: float) -> float:
-    """Return the half-life in days at a slider value in 0..1."""
     return float(round(LEAST_DAYS * (MOST_DAYS / LEAST_DAYS) ** value))
 
 

@@ -58,11 +58,9 @@ class ExpertList(RowsView[Row]):
         self._moves: Mapping[str, int] = {}
         self._timer: Timer | None = None
         self._ends: Sequence[int] = ()
-        """The width of each column at the end of a claim, in cells."""
         self._counts_width = 0
 
     def show(self, view: ExpertsView | None) -> None:
-        """Show a ranking; on the same topic, rank changes are shown."""
         before = self.view
         same = before and view and before.question.topic == view.question.topic
         if not same:
@@ -276,7 +274,6 @@ class Experts(ModeScreen):
             self.show_notice("no claim is chosen: enter on an expert opens its claims")
 
     def show(self) -> None:
-        """Show the newest answer, or topics with experts before one is typed."""
         if self not in self.app.screen_stack:
             return  # it has been closed
         experts, view = self.query_one(ExpertList), self.model.view

@@ -54,7 +54,6 @@ class FolderList(RowsView[FolderRow]):
             self.model.toggle(row.path)
 
     def action_unfold(self) -> None:
-        """Show the folders in the current one, or go to the first of them."""
         row = self.current
         if row is None or not row.has_folders:
             return
@@ -65,7 +64,6 @@ class FolderList(RowsView[FolderRow]):
             self._lay_out()
 
     def action_fold(self) -> None:
-        """Hide the folders in the current one, or go to the folder that it is in."""
         row = self.current
         if row is None:
             return

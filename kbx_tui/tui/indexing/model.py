@@ -116,8 +116,6 @@ class IndexModel:
             self.read_files()
 
     async def _read_past_queries(self) -> None:
-        """Read which documents turn up for too many of the past queries, a few at a time."""
-
         def ask(engine: KnowledgeBase) -> tuple[list[str], tuple[str, ...]]:
             asked = [past.query for past in engine.queries.asked()[:MOST_QUERIES]]
             return asked, engine.settings.search.muted_documents
@@ -146,7 +144,6 @@ class IndexModel:
     # Muted documents.
 
     def mute(self, path: str) -> None:
-        """Leave a document out of every search, or leave it in again; `undo` takes it back."""
         self._client.start(self._mute(path))
 
     async def _mute(self, path: str) -> None:
@@ -207,11 +204,9 @@ class IndexModel:
         self._search_in(toggled(self.path, folder, self.folders))
 
     def take(self, folder: str) -> None:
-        """Search in this folder only; everywhere for ""."""
         self._search_in(f"{folder}/" if folder else "")
 
     def undo(self) -> None:
-        """Undo the last change of the search, such as that of its folders."""
         self._explore.undo()
         self.read_folders()
 

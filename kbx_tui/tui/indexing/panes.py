@@ -62,7 +62,6 @@ class RunPane(LinesView, can_focus=False):
 
 
 def state_words(run: IndexRun, overview: IndexOverview | None) -> str:
-    """Return what the run does, or what is left to do: `up to date`, `3 files differ`."""
     if run.state != "idle" or overview is None:
         return STATES[run.state] if run.state != "idle" else "…"
     if overview.stale:
@@ -71,11 +70,9 @@ def state_words(run: IndexRun, overview: IndexOverview | None) -> str:
 
 
 FEW_LINES = 4
-"""Height up to which only the current stage is shown."""
 
 
 def stage_lines(run: IndexRun, width: int, *, few: bool = False) -> list[Line]:
-    """Return a line for each stage; with `few`, for the one that is being worked on."""
     stages = run.stages
     if few:
         current = run.current or next((each for each in stages if not each.is_over), stages[-1])
@@ -130,7 +127,6 @@ class FileRow:
     kind: Kind
     path: str
     line: int
-    """Where to look in the file, from 1; 0 for its beginning."""
     text: str
     is_gone: bool = False
 
@@ -150,7 +146,6 @@ class FileGroup:
 def file_groups(
     overview: IndexOverview, over_retrieved: Sequence[OverRetrieved], muted: Sequence[str]
 ) -> tuple[FileGroup, ...]:
-    """Return the groups that have files, the most urgent first."""
     hubs = [
         FileRow("over-retrieved", each.path, 0, _occurrences(each))
         for each in over_retrieved
@@ -207,7 +202,6 @@ SIGNS: dict[Kind, tuple[str, Look]] = {
 
 
 AROUND = 5
-"""Cells of a row beside its place and its text."""
 
 
 class FileList(RowsView[FileRow]):

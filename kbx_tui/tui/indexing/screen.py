@@ -164,7 +164,6 @@ class Index(ModeScreen):
             self.show_notice("no file is chosen: go to one first")
 
     def action_mute(self) -> None:
-        """Leave the document under the cursor out of every search, or leave it in again."""
         row = self.query_one(FileList).current
         if row is None or row.is_gone or row.kind in ("problem", "template"):
             self.show_notice("no document is chosen: go to one first")

@@ -170,7 +170,6 @@ class TwoLists(TextPane):
 
 
 def question_lines(question: Question, width: int, passage: int, gap: int) -> list[Line]:
-    """Return both lists with passages of at most `passage` lines, and `gap` lines between them."""
     if width < BESIDE_FROM:
         return [
             *_list("List 1", question.first_results, width, passage, gap),
@@ -244,7 +243,6 @@ class BlindModel:
         *,
         random: Random | None = None,
     ) -> None:
-        """`settings` are A and the current ones; `random` decides which list is shown first."""
         self._client, self._judging = client, judging
         self._query, self._settings = query, settings
         self._random = random or Random()
@@ -342,14 +340,12 @@ class ShownResult:
     date: str
     snippet: Snippet | None
     is_same: bool
-    """Whether the other list has the same document at this rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     query: str
     text: str
-    """The query without control characters."""
     first: ShownList
     second: ShownList
     first_results: tuple[ShownResult, ...]

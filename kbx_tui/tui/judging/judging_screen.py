@@ -20,8 +20,6 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 
 class Judge(Protocol):
-    """The documents of one screen, to be judged one after the other."""
-
     def show(self) -> None:
         pass
 

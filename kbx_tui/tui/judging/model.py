@@ -56,7 +56,6 @@ class JudgedDocument:
     title: str
     tuning: Tuning
     grade: int | None = None
-    """0..3; None for not sure."""
     stored: Judgment | None = None
 
 
@@ -88,12 +87,9 @@ class JudgingModel:
         self.queries: tuple[JudgedQuery, ...] = ()
         self._grades: Mapping[str, Mapping[str, int | None]] = {}
         self.evidence = EvidenceKeeper(client, host.show_progress)
-        """Of the judged queries, for the presets of A and of the current settings."""
         self.pinned: SearchSettings | None = None
-        """A, with which the current settings are compared; None before kbx.toml is read."""
         self.current: SearchSettings | None = None
         self.measured: LiveMeasure | None = None
-        """The newest measure; None without a judged query, and for a fast search."""
         self._reading = LatestOnly(client)
         self._storing: list[JudgedDocument] = []
         self._is_measuring = False
@@ -258,7 +254,6 @@ class JudgingModel:
             self._client.start(self._measure())
 
     async def _measure(self) -> None:
-        """Measure until the newest settings are measured; those in between are passed over."""
         measured_for: object = None
         try:
             while measured_for != (wanted := (self.pinned, self.current, self.queries)):
@@ -307,7 +302,6 @@ class JudgingModel:
         self._host.show_notice("kbx.toml is as before again; the sliders stay as they are")
 
     def _note_saved(self, written: Iterable[str], saved: Tuning) -> None:
-        """Take what kbx.toml says now as the defaults, and as A."""
         self._on_write(written)
         self._explore.set_defaults(saved)
         self.pin(SearchSettings(saved))
@@ -343,7 +337,6 @@ def vote_sentences(votes: Votes) -> tuple[str, ...]:
 
 
 DEPTH = 10
-"""Results that nDCG@10 looks at."""
 
 
 def judging_order(now: Sequence[str], start: Sequence[str], judged: Collection[str]) -> list[str]:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 
 LAYOUT_PAUSE = 0.001
-"""Seconds in which the event loop does other work between the steps of a resize."""
 
 
 @cache
@@ -152,7 +151,6 @@ class FrameScreen(Screen[None]):
         return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
 
     def meanings(self) -> Iterable[tuple[str, str]]:
-        """Return what the focused pane displays, and what each of it means, for the help."""
         return ()
 
     @property
@@ -239,7 +237,6 @@ class FrameScreen(Screen[None]):
         self.set_focus(self.query_one(self.MAIN_LIST))
 
     def action_back(self) -> None:
-        """Go back to the main list; a mode is left only by the key or the tab of another."""
         if self.maximized is not None:
             self.maximized = None
         elif not isinstance(self.focused, self.MAIN_LIST):
@@ -307,8 +304,6 @@ ResultT = TypeVar("ResultT")
 
 
 class BoxScreen(ModalScreen[ResultT]):
-    """Has keys of its own, which the help shows first."""
-
     app = getters.app(TerminalApp)
 
     SCOPES: ClassVar[tuple[Scope, ...]]
@@ -317,8 +312,6 @@ class BoxScreen(ModalScreen[ResultT]):
 def entity_palette(
     find: Callable[[str], Awaitable[Sequence[EntityName]]], pick: Callable[[str], None]
 ) -> CommandPalette:
-    """Return a palette of entities that calls `pick` with the id of the selected one."""
-
     class Entities(Provider):
         async def discover(self) -> Hits:
             async for hit in self.search(""):

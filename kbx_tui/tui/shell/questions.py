@@ -48,7 +48,6 @@ class Welcome(Screen[None]):
     def __init__(
         self, bases: Bases, app_state: AppState, *, why: str = "", is_base_open: bool = False
     ) -> None:
-        """`why` is the reason why no base is open, if none is."""
         super().__init__()
         self.bases, self.app_state = bases, app_state
         self.why, self.is_base_open = why, is_base_open
@@ -149,7 +148,6 @@ class Welcome(Screen[None]):
 
     @work(exclusive=True, exit_on_error=False)
     async def _open(self, find_root: Callable[[], Path]) -> None:
-        """Find or create the base on another thread, which reads the disk, and open it."""
         self.query_one(StatusLine).clear_error()
         self.query_one(StatusLine).show_progress("looking …")
         try:
@@ -165,8 +163,6 @@ class Welcome(Screen[None]):
 
 
 class FolderLine(PathInput):
-    """The field for a folder; the first folder on disk that continues it is suggested inline."""
-
     def __init__(self) -> None:
         super().__init__(
             "a folder, as ~/notes", lambda text: asyncio.to_thread(complete_folder, text)
@@ -188,7 +184,6 @@ ABOUT = (
 
 
 def _reason(why: str) -> str:
-    """Return why no base is open, without the advice for the command line after the colon."""
     reason = safe_line(why).partition(": ")[0]
     return f"{reason[:1].upper()}{reason[1:]}. Choose:" if reason else ""
 
@@ -283,7 +278,6 @@ class EntitiesQuestion(QuestionScreen):
     SCOPES = ("question", "welcome", "list", "app")
 
     def __init__(self, sentence: str, names: Sequence[str]) -> None:
-        """`sentence` has the counts in words, `names` are lines of names (`EntityProposal`)."""
         super().__init__(
             "Use them as entities",
             "not asked again here; kbx init proposes it later",

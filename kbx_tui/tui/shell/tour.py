@@ -22,7 +22,6 @@ class TourStep:
 
 
 ALPHA_STEP = "alpha.more"
-"""The step that ends only when a row has moved."""
 
 STEPS: tuple[TourStep, ...] = (
     TourStep("query.earlier", "Press {key} to ask a question. Answers come as you type, too."),
@@ -50,7 +49,6 @@ STEPS: tuple[TourStep, ...] = (
 
 
 WAITING = "No row has moved yet. Press {key} again and watch {row} move."
-"""At the step whose key was pressed and moved no row."""
 
 
 class Tour:
@@ -70,7 +68,6 @@ class Tour:
         self._index = len(STEPS)
 
     def take(self, key: str, keys_of: Callable[[str], tuple[str, ...]]) -> bool:
-        """Go to the next step if this is the key of the current one; return whether it was."""
         if self.step is None or key not in keys_of(self.step.command):
             return False
         self._index += 1
@@ -83,7 +80,6 @@ class Tour:
             self._presses += 1
 
     def words(self, key_of: Callable[[str], str], row: str) -> str:
-        """Return the current step, `2/6  Press ↓ ...`; empty without one."""
         if self.step is None:
             return ""
         words = WAITING if self._presses else self.step.words

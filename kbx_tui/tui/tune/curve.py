@@ -45,14 +45,12 @@ class Tunable:
         return min(max((value - first) / (last - first), 0.0), 1.0)
 
     def value_at(self, position: float) -> Value:
-        """Return the value at a position of 0..1; of two decimals, or one of the choices."""
         if not self.is_continuous:
             return self.values[round(position * (len(self.values) - 1))]
         first, last = float(self.values[0]), float(self.values[-1])
         return round(first + position * (last - first), 2)
 
     def moved(self, value: Value, steps: int) -> Value:
-        """Return the value `steps` hundredths away, or one choice away in that direction."""
         if isinstance(value, float):
             moved = round(value + steps / 100, 2)
             return min(max(moved, float(self.values[0])), float(self.values[-1]))
@@ -92,7 +90,6 @@ def tunables_for(tuning: Tuning) -> Sequence[Tunable]:
 Measure = Literal["ndcg", "judged"]
 MEASURES: dict[Measure, str] = {"ndcg": "nDCG@10", "judged": "judged@10"}
 LEAST_GAIN = 0.0005
-"""Gain below which the current value counts as the best: it shows as .00."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,6 @@ class Curve:
     means: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
-    """Ends of the 95 % intervals of the means."""
     queries: int
     now: float
     now_low: float
@@ -116,7 +112,6 @@ class Curve:
 
     @property
     def best(self) -> int:
-        """Place in `values` of the best one; of equally good ones, the closest to the current."""
         highest = max(self.means) - 1e-12
         here = self.knob.position(self.current)
         good = (place for place, mean in enumerate(self.means) if mean >= highest)
@@ -153,7 +148,6 @@ def curve_words(curve: Curve, p: float | None) -> str:
 
 
 def y_range(curve: Curve) -> tuple[float, float]:
-    """Return the least and the greatest figure of the plot, multiples of .05 in 0..1."""
     low = min(max(floor(min(*curve.low, curve.now_low) * 20 + 1e-9) / 20, 0.0), 0.95)
     high = ceil(max(*curve.high, curve.now_high) * 20 - 1e-9) / 20
     return low, min(max(high, low + 0.05), 1.0)
@@ -170,7 +164,6 @@ class PlotArea:
     height: int
 
     def x(self, position: float) -> int:
-        """Return the dot at a position of 0..1."""
         return round(position * (self.width * DOTS_ACROSS - 1))
 
     def position(self, cell: int) -> float:
@@ -182,7 +175,6 @@ def plot_area(width: int, height: int) -> PlotArea:
 
 
 def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) -> list[Line]:
-    """Return the lines of a plot of exactly `height` lines, at most `width` cells wide."""
     area, (low, high) = plot_area(width, height), y_range(curve)
     canvas, tall = BrailleCanvas(area.width, area.height), area.height * DOTS_DOWN - 1
 
@@ -230,7 +222,6 @@ def _axis(area: PlotArea, steps: Sequence[float], curve: Curve) -> Line:
 
 
 def _x_labels(area: PlotArea, curve: Curve) -> Line:
-    """Return values below their places, as many as fit without touching."""
     cells = [" "] * (area.width + LABEL)
     last = len(curve.values) - 1
     order = [0, last, *(place for place in range(1, last) if last < 8 or place % 5 == 0)]

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 
 SETTLE_SECONDS = 0.2
-"""Seconds without a change before p-values are computed, which takes longer than a curve."""
 
 
 class _StoppedError(Exception):
@@ -74,9 +73,7 @@ class TuneModel:
         self.measure: Measure = "ndcg"
         self.query = ""
         self.curve: Curve | None = None
-        """None without a judged query, for a fast search, and while queries are read."""
         self.p: float | None = None
-        """p-value of the best value of the curve; None while it is not known."""
         self.steps: tuple[float, ...] = ()
         self.votes: Votes | None = None
         self.past_queries = PastQueryReader(client, partial(self._tell, "past"))
@@ -84,7 +81,6 @@ class TuneModel:
         self._differences: tuple[PairedDifference | None, ...] = ()
         self.advice: Advice | None = None
         self.progress: tuple[int, int] | None = None
-        """How many of all searches for the best knobs are done; None while nothing is optimised."""
         self._optimising = LatestOnly(client)
         self._stopped = threading.Event()
         self._settling = LatestOnly(client)
@@ -307,7 +303,6 @@ class SnapshotRow:
 
     @property
     def comparison(self) -> str:
-        """The difference in words: `wins 3, ties 7, losses 2  +.02 (-.01 to .05)  p .210`."""
         found = self.difference
         if found is None:
             return "not measured"
@@ -368,7 +363,6 @@ class PastQueries:
 
 
 def joined(one: ThresholdObservatory | None, more: ThresholdObservatory) -> ThresholdObservatory:
-    """Return the observations of two disjoint groups of queries as one."""
     if one is None:
         return more
     return replace(
@@ -394,7 +388,6 @@ class PastQueryReader:
         self._reading.cancel()
 
     def forget(self) -> None:
-        """Read all queries again next time: the index has changed."""
         self.stop()
         self._observed = None
 

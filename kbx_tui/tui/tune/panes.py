@@ -63,7 +63,6 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
         super().__init__()
         self.curve: Curve | None = None
         self.p: float | None = None
-        """p-value of the difference of the best value; None while it is not known."""
         self.steps: tuple[float, ...] = ()
         self.empty_state: EmptyState = blank
         self._value: Value | None = None
@@ -140,7 +139,6 @@ class QueryRow:
     text: str
     counts: Count
     start: float | None
-    """nDCG@10 under A; None if it is not measured."""
     now: float | None
 
     @property
@@ -454,7 +452,6 @@ def histogram_lines(histogram: Sequence[int], threshold: float, width: int) -> l
 
 
 def outcome_words(observed: ThresholdObservatory, threshold: float) -> str:
-    """Return `7 two-pass, 4 flat, 1 nothing` for the nearest threshold observed."""
     place = _place(observed, threshold)
     counts = [query.outcomes[place] for query in observed.queries]
     parts = [f"{counts.count(outcome):,} {name}" for outcome, name in OUTCOMES.items()]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
-    from kbx_tui.tui.engine.client import OpenEngine
     from kbx_tui.tui.shell.questions import Welcome
     from kbx_tui.tui.together import Together
 
@@ -112,17 +112,17 @@ class KbxApp(TerminalApp):
         self.theme_changed_signal.subscribe(self, remember)
         if self.explore is not None:
             self.call_after_refresh(self.explore.session.start)
-            if self._drafts is not None:
-                self.call_after_refresh(self._open_drafts, self.explore.session, self._drafts)
+            self.call_after_refresh(self._open_drafts)
 
-    async def _open_drafts(self, session: BaseSession, drafts: Path) -> None:
-        await self.go_to("dedup")
-        session.review.load(str(drafts))
+    async def _open_drafts(self) -> None:
+        if self._drafts is not None and self.explore is not None:
+            await self.go_to("dedup")
+            self.explore.session.review.load(str(self._drafts))
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
-            explore = self.explore if self.screen is self.explore else None
-            if explore is not None and explore.tour.is_shown and explore.tour.take_key(event.key):
+            tour = self.explore.tour if self.explore and self.screen is self.explore else None
+            if tour is not None and tour.is_shown and tour.take_key(event.key):
                 return
             if reason := self._refusal(event.key):
                 self.show_notice(reason)
@@ -180,14 +180,8 @@ class KbxApp(TerminalApp):
         from kbx_tui.api.several_bases import base_names
         from kbx_tui.tui.together import Together, TogetherModel
 
-        def opener(root: Path) -> OpenEngine:
-            return partial(self.bases.open, root)
-
         self.app_state.note_bases(roots)
-        model = TogetherModel(
-            base_names(roots), opener, writes=self.bases.writes, debounce=self._debounce
-        )
-        return Together(model)
+        return Together(TogetherModel(base_names(roots), self.bases, self._debounce))
 
     async def action_search_together(self) -> None:
         if self.together is None:
@@ -216,22 +210,16 @@ class KbxApp(TerminalApp):
             await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
         except KbxError as error:
             self.show_error(safe_line(str(error)))
-        else:
-            if allowed:
-                await self._open_trusted(root)
-
-    async def _open_trusted(self, root: Path) -> None:
-        await self.open_base(root, "" if self.explore is None else self.explore.model.state.query)
-        if self._drafts is not None and self.explore is not None:
-            await self._open_drafts(self.explore.session, self._drafts)
+            return
+        if allowed:
+            query = "" if self.explore is None else self.explore.model.state.query
+            await self.open_base(root, query)
+            await self._open_drafts()
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         from kbx_tui.tui.shell.questions import ConfirmIndexing
 
-        def take(confirmed: bool | None) -> None:
-            answer(bool(confirmed))
-
-        self.call_later(self.push_screen, ConfirmIndexing(question), take)
+        self.call_later(self.push_screen, ConfirmIndexing(question), lambda yes: answer(bool(yes)))
 
     @property
     def may_ask_for_entities(self) -> bool:
@@ -382,27 +370,18 @@ class KbxApp(TerminalApp):
         await target.run_action(action)
 
 
+SCREENS = {
+    "compare": ("comparing", "Compare"),
+    "dedup": ("dedup.screen", "Dedup"),
+    "experts": ("experts.screen", "Experts"),
+    "tune": ("tune.screen", "Tune"),
+    "index": ("indexing.screen", "Index"),
+}
+"""Module and class of each mode but explore, imported when it is first opened: the first paint of
+the app does not wait for them."""
+
+
 def mode_class(mode: str) -> type[ModeScreen]:
-    """Return the screen of a mode on top of explore, imported when it is first opened.
-
-    The first paint of the app does not wait for their modules.
-    """
-    if mode == "compare":
-        from kbx_tui.tui.comparing import Compare
-
-        return Compare
-    if mode == "dedup":
-        from kbx_tui.tui.dedup.screen import Dedup
-
-        return Dedup
-    if mode == "experts":
-        from kbx_tui.tui.experts.screen import Experts
-
-        return Experts
-    if mode == "tune":
-        from kbx_tui.tui.tune.screen import Tune
-
-        return Tune
-    from kbx_tui.tui.indexing.screen import Index
-
-    return Index
+    module, name = SCREENS[mode]
+    screen: type[ModeScreen] = getattr(import_module(f"kbx_tui.tui.{module}"), name)
+    return screen

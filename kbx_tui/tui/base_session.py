@@ -25,7 +25,6 @@ from kbx_tui.user_files import logger
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
-    from kbx_tui.index.index_status import IndexQuestion
     from kbx_tui.knowledge.topics import EntityProposal
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
@@ -63,13 +62,10 @@ class BaseSession:
             open_engine,
             host,
             on_growth=self.refresh,
-            on_question=self._ask_to_index,
+            on_question=lambda question: host.ask_to_index(question, self._answer_to_index),
         )
         self.explore = ExploreModel(
-            self.client,
-            host,
-            open_base=self._open_searchable,
-            debounce=debounce,
+            self.client, host, open_base=self._open_searchable, debounce=debounce
         )
         self.judging = JudgingModel(
             self.client, host, self.explore, on_write=self.index_sync.expect
@@ -106,17 +102,18 @@ class BaseSession:
     @property
     def tab_counts(self) -> dict[str, str]:
         drafts = self.review.count if self._has("review") else 0
-        run = self.index_sync.run
-        counts = {"dedup": f"({drafts})"} if drafts else {}
-        return counts | ({"index": run.short_words} if run.short_words else {})
+        counts = {
+            "dedup": f"({drafts})" if drafts else "",
+            "index": self.index_sync.run.short_words,
+        }
+        return {mode: words for mode, words in counts.items() if words}
 
     @property
     def base_words(self) -> tuple[str, str]:
-        summary = self.explore.summary
-        if summary is None:
+        if (summary := self.explore.summary) is None:
             return "", ""
-        documents = summary.documents
-        return summary.name, "" if documents is None else format_count(documents, "document")
+        holds = "" if summary.documents is None else format_count(summary.documents, "document")
+        return summary.name, holds
 
     def start(self) -> None:
         self.client.start(self._open())
@@ -168,9 +165,6 @@ class BaseSession:
         if self.index_sync.run.short_words != self._run_words:
             self._run_words = self.index_sync.run.short_words
             self._host.broadcast(TabsChanged())
-
-    def _ask_to_index(self, question: IndexQuestion) -> None:
-        self._host.ask_to_index(question, self._answer_to_index)
 
     def _answer_to_index(self, confirmed: bool) -> None:
         self.index_sync.answer(confirmed=confirmed)
@@ -229,9 +223,8 @@ class BaseSession:
     # The question of `kbx init`, for a base without entities.
 
     async def _offer_entities(self, summary: BaseSummary) -> None:
-        if self._asked_for_entities or not summary.documents or summary.entities:
-            return
-        if not self._host.may_ask_for_entities:
+        is_needed = summary.documents and not summary.entities
+        if self._asked_for_entities or not is_needed or not self._host.may_ask_for_entities:
             return
         proposal = await self.client.run(lambda engine: engine.entities.proposal())
         if proposal is None:

@@ -459,17 +459,13 @@ class CompareJudge(Judge):
 class SettingsLine(LineWidget):
     COMPONENT_CLASSES = looks("strong", "accent")
 
-    view: CompareView | None = None
-
     def show(self, view: CompareView | None) -> None:
-        self.view = view
-        self.refresh()
+        self.show_line(lambda width: BLANK if view is None else settings_line(view, width))
 
-    def line(self, width: int) -> Line:
-        if self.view is None:
-            return BLANK
-        after: Line = (Span("B ", "accent"), Span(self.view.after, "strong"))
-        if width < BOTH_FROM:
-            return (Span(" "), *after)
-        before = Span(fit(self.view.before, (width - 5) // 2), "dim")
-        return (Span("  "), Span("A ", "accent"), before, *after)
+
+def settings_line(view: CompareView, width: int) -> Line:
+    after: Line = (Span("B ", "accent"), Span(view.after, "strong"))
+    if width < BOTH_FROM:
+        return (Span(" "), *after)
+    before = Span(fit(view.before, (width - 5) // 2), "dim")
+    return (Span("  "), Span("A ", "accent"), before, *after)

@@ -331,13 +331,11 @@ class ReviewModel:
         if entity is not None:
             name, kind = entity.name, entity.type
         if name:
-            self._start_page(name, kind)
+            self.start_page(name, kind)
         return bool(name)
 
-    def create_page_of(self, draft_id: str, name: str) -> None:
-        self._start_page(name, "person", draft_id)
-
-    def _start_page(self, name: str, kind: str, draft_id: str = "") -> None:
+    def start_page(self, name: str, kind: str = "person", draft_id: str = "") -> None:
+        """Create a page; the draft of this id, if any, is about its entity from then on."""
         if self._may_write():
             self._is_writing = True
             self._client.start(self._create_page(name, kind, draft_id))
@@ -349,7 +347,7 @@ class ReviewModel:
             self._end_writing()
         self._on_write([written.path])
         named = {"entity_name": name, "entity_id": "", "is_guessed": True, "choice": None}
-        self.store.replace(draft_id, entry=written.entry, **(named if draft_id else {}))
+        self.store.replace(draft_id, entry=written.entry, **named)
         self._show_written(f"created {safe_line(written.path)}", written.entry)
         self._save_and_check()
 

@@ -202,17 +202,14 @@ class Host(Status, Protocol):
 
     def broadcast(self, message: Message) -> None:
         """Post a message to all screens of the open base."""
-        ...
 
     def configure(self, settings: Settings) -> None:
         """Apply the settings of the base, after it has been opened."""
-        ...
 
     def ask_for_trust(self) -> None: ...
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         """Ask whether to index that much; `answer` receives whether the user says so."""
-        ...
 
     @property
     def may_ask_for_entities(self) -> bool: ...
@@ -224,4 +221,3 @@ class Host(Status, Protocol):
 
         `names` are lines with the most frequent ones.
         """
-        ...

@@ -13,7 +13,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
-from kbx_tui.tui.indexing.folder_tree import FolderRow, FolderTree, Mark, folders_to
+from kbx_tui.tui.indexing.folder_tree import FolderRow, Mark, folders_to
 from kbx_tui.tui.indexing.model import FoldersChanged, IndexModel
 from kbx_tui.tui.shell.frame_screen import BoxScreen
 from kbx_tui.tui.widgets.lines_view import titled_text
@@ -33,17 +33,14 @@ class FolderList(RowsView[FolderRow]):
         super().__init__()
         self.model = model
         self.empty_state = no_folders
-        self._folders = FolderTree()
         self._opened: set[str] = {""}
 
     def refresh_folders(self) -> None:
-        tree = self.model.folders
-        if not self._folders.documents:  # open what has a single folder in it
+        if not self.rows:  # open what has a single folder in it
             folder = ""
-            while len(below := tree.children.get(folder, ())) == 1:
+            while len(below := self.model.folders.children.get(folder, ())) == 1:
                 folder = below[0]
                 self._opened.add(folder)
-        self._folders = tree
         self._lay_out()
 
     def row_line(self, row: int, part: int, width: int) -> Line:
@@ -76,7 +73,7 @@ class FolderList(RowsView[FolderRow]):
             self.choose(outer[-1])
 
     def _lay_out(self) -> None:
-        self.show_rows(self._folders.rows(self._opened), key=lambda row: row.path)
+        self.show_rows(self.model.folders.rows(self._opened), key=lambda row: row.path)
 
 
 def folder_line(row: FolderRow, width: int, marker: str) -> Line:

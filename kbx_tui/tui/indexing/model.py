@@ -10,7 +10,7 @@ from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine, Status
-from kbx_tui.tui.engine.index_sync import IndexRun, IndexSync, run_in_thread
+from kbx_tui.tui.engine.index_sync import IndexSync, run_in_thread
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.indexing.folder_tree import FolderTree, count_by_folder, toggled, tree_of
 from kbx_tui.tui.shell.messages import Newest
@@ -65,10 +65,6 @@ class IndexModel:
         self._reading_queries = LatestOnly(client)
 
     @property
-    def run(self) -> IndexRun:
-        return self.index_sync.run
-
-    @property
     def path(self) -> str:
         return self._explore.state.path
 
@@ -112,7 +108,7 @@ class IndexModel:
 
     def note_run(self) -> None:
         self.post(RunChanged())
-        if self._is_shown and self.run.state in ("idle", "stopped"):
+        if self._is_shown and self.index_sync.run.state in ("idle", "stopped"):
             self.read_files()
 
     async def _read_past_queries(self) -> None:

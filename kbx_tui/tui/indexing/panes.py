@@ -14,7 +14,7 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
 from kbx_tui.tui.engine.index_sync import IndexRun, RunState, StageProgress
-from kbx_tui.tui.widgets.lines_view import LinesView
+from kbx_tui.tui.widgets.lines_view import TextPane
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ NAME = 11
 FIGURES = 34
 
 
-class RunPane(LinesView, can_focus=False):
+class RunPane(TextPane, can_focus=False):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "rule", "bad")
 
     def __init__(self) -> None:
@@ -49,14 +49,7 @@ class RunPane(LinesView, can_focus=False):
         self.border_title = f"Index · {state_words(run, overview)}"
         self.rebuild_lines()
 
-    def count_lines(self) -> int:
-        return len(self._lines(self.line_width))
-
-    def line_at(self, y: int, width: int) -> Line:
-        lines = self._lines(width)
-        return lines[y] if y < len(lines) else ()
-
-    def _lines(self, width: int) -> list[Line]:
+    def build(self, width: int) -> list[Line]:
         stages = stage_lines(self._run, width, few=self.visible_height <= FEW_LINES)
         return [*stages, *base_lines(self._overview, self._watching, width)]
 

@@ -87,7 +87,7 @@ class Index(ModeScreen):
             words = safe_line(f"read from {overview.published}")
         else:
             words = self.session.index_sync.watching_words
-        self.query_one(RunPane).show(self.model.run, overview, words)
+        self.query_one(RunPane).show(self.session.index_sync.run, overview, words)
 
     @on(FilesRead)
     def show_files(self) -> None:
@@ -120,10 +120,6 @@ class Index(ModeScreen):
     def search_in_folder(self, event: RowsView.Opened) -> None:
         self.model.take(event.row.path)
         self.app.post_message(GoTo())
-
-    @on(RowsView.Opened, "FileList")
-    async def mend_file(self) -> None:
-        await self.action_edit()
 
     def action_pause(self) -> None:
         sync = self.session.index_sync
@@ -158,6 +154,7 @@ class Index(ModeScreen):
             self.show_notice("files are indexed as soon as they change")
         self.show_run()
 
+    @on(RowsView.Opened, "FileList")
     async def action_edit(self) -> None:
         row = self.query_one(FileList).current
         if row is None or row.is_gone or not await self.edit_file(row.path, row.line):

@@ -30,7 +30,7 @@ from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, wrap_ranges
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks, slice_line, width_of
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
-from kbx_tui.tui.judging.model import JudgingModel, PreferenceStep, vote_sentences, vote_words
+from kbx_tui.tui.judging.model import JudgingModel, vote_sentences, vote_words
 from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, dim_text, titled_text
 
@@ -46,14 +46,8 @@ BOX = 150
 
 
 class BlindLine(LineWidget):
-    text = ""
-
     def show(self, text: str) -> None:
-        self.text = text
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        return (Span(f" {self.text}", "dim"),)
+        self.show_line(lambda width: (Span(f" {text}", "dim"),))
 
 
 class BlindScreen(ModalScreen[None]):
@@ -270,8 +264,8 @@ class BlindModel:
     def answer(self, better: Better) -> None:
         if (question := self.question) is None:
             return
-        step = PreferenceStep(question.query, question.first, question.second, better)
-        self._answers.append((question, self._judging.prefer(step)))
+        undo = self._judging.prefer(question.query, question.first, question.second, better)
+        self._answers.append((question, undo))
         self.answered += 1
         self._go_on()
 

@@ -25,7 +25,6 @@ class Judge(Protocol):
 
     def current(self) -> JudgedDocument | str:
         """Return the document that a grade key is about, or a sentence why there is none."""
-        ...
 
     def move_on(self, graded: JudgedDocument) -> str:
         """Leave a document that was graded for another; returns a sentence if there is no other."""
@@ -33,7 +32,6 @@ class Judge(Protocol):
 
     def next(self) -> str:
         """Go to the next document to judge; returns a sentence if there is none."""
-        ...
 
     def return_to(self, query: str, path: str) -> None:
         """Go back to a document whose grade was taken back, if it is still on the screen."""

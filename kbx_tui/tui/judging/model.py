@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes
     from kbx_tui.evaluation.judgments import JudgedQuery, Judgment
-    from kbx_tui.search.request import Preset, Tuning
+    from kbx_tui.search.request import Tuning
 
 
 SIGNIFICANCE = 0.05
@@ -57,15 +57,6 @@ class JudgedDocument:
     tuning: Tuning
     grade: int | None = None
     stored: Judgment | None = None
-
-
-@dataclass(eq=False, slots=True)
-class PreferenceStep:
-    query: str
-    first: ShownList
-    second: ShownList
-    better: Better
-    stored: Preference | None = None
 
 
 class JudgingModel:
@@ -149,9 +140,9 @@ class JudgingModel:
         await self._read_grades()
         restored = self.grades_of(document.query)
         grade = restored.get(document.path)
-        words = "not sure" if grade is None else f"{grade}"
-        now = f"is {words} again" if document.path in restored else "has no grade again"
-        self._host.show_notice(f"{document.title} {now}")
+        words = "is not sure" if grade is None else f"is {grade}"
+        now = words if document.path in restored else "has no grade"
+        self._host.show_notice(f"{document.title} {now} again")
         self._tell_grades()
         self._host.broadcast(GradeTakenBack(document.query, document.path))
 
@@ -186,31 +177,32 @@ class JudgingModel:
     def say(self, text: str) -> None:
         self._host.show_notice(text)
 
-    def prefer(self, step: PreferenceStep) -> Undo:
+    def prefer(self, query: str, first: ShownList, second: ShownList, better: Better) -> Undo:
         """Store a preference; returns the call that takes it back, which `z` makes, too."""
+        stored: list[Preference] = []
+
+        def write(engine: KnowledgeBase) -> None:
+            stored.append(engine.preferences.add(query, first, second, better))
 
         def undo() -> None:
             self._explore.forget(undo)
-            self._client.start(self._undo_preference(step))
+            self._client.start(self._undo_preference(query, stored))
 
         self._explore.remember(undo)
-        self._client.start(self._prefer(step, undo))
+        self._client.start(self._prefer(write, undo))
         return undo
 
-    async def _prefer(self, step: PreferenceStep, undo: Undo) -> None:
-        def write(engine: KnowledgeBase) -> None:
-            step.stored = engine.preferences.add(step.query, step.first, step.second, step.better)
-
+    async def _prefer(self, write: Callable[[KnowledgeBase], object], undo: Undo) -> None:
         await self._write(write, undo)
         self._host.broadcast(MeasureChanged())
 
-    async def _undo_preference(self, step: PreferenceStep) -> None:
+    async def _undo_preference(self, query: str, stored: Sequence[Preference]) -> None:
         def write(engine: KnowledgeBase) -> None:
-            if step.stored is not None:  # by now, as writes follow each other
-                engine.preferences.undo(step.stored)
+            for preference in stored:  # by now it is, as writes follow each other
+                engine.preferences.undo(preference)
 
         await self._client.write(write)
-        self._host.show_notice(f"the preference for “{safe_line(step.query)}” is taken back")
+        self._host.show_notice(f"the preference for “{safe_line(query)}” is taken back")
         self._host.broadcast(MeasureChanged())
 
     # Settings and their measure.
@@ -227,24 +219,19 @@ class JudgingModel:
 
     def _measure_soon(self) -> None:
         if self.queries and not self.is_reading:
-            if all(self.evidence.get(preset) for preset in self._presets()):
+            both = filter(None, (self.pinned, self.current))
+            if all(self.evidence.get(settings.tuning.preset) for settings in both):
                 self._start_measuring()
             else:
                 self._read()
-
-    def _presets(self) -> list[Preset]:
-        both = (settings for settings in (self.pinned, self.current) if settings is not None)
-        return list(dict.fromkeys(settings.tuning.preset for settings in both))
 
     def _read(self) -> None:
         if self.pinned is not None and self.current is not None:
             self._reading.start(self._read_evidence())
 
     async def _read_evidence(self) -> None:
-        for settings in (self.pinned, self.current):
-            if settings is not None:
-                check = self._index_changed
-                await self.evidence.read(settings.tuning, self.queries, check=check)
+        for settings in filter(None, (self.pinned, self.current)):
+            await self.evidence.read(settings.tuning, self.queries, check=self._index_changed)
         self._index_changed = False
         self._start_measuring()
 

@@ -21,7 +21,6 @@ from kbx_tui.formatting import format_change, format_p
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
 from kbx_tui.tui.explore.model import ExploreModel
-from kbx_tui.tui.explore.search_state import knobs_of
 from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.shell.messages import Newest
@@ -30,7 +29,6 @@ from kbx_tui.tui.tune.curve import (
     Curve,
     Measure,
     Tunable,
-    Value,
     p_of_best,
     read_curve,
     steps_of_query,
@@ -106,7 +104,7 @@ class TuneModel:
         if self.explore.is_searchable:
             self.judging.start()
         self.refresh()
-        self._client.start(self._load_snapshots())
+        self._client.start(self._read_snapshots(compare=False))
 
     def close(self) -> None:
         self.past_queries.stop()
@@ -140,12 +138,6 @@ class TuneModel:
     def next_measure(self) -> None:
         self.measure = "judged" if self.measure == "ndcg" else "ndcg"
         self.refresh()
-
-    def move(self, knob: Tunable, value: Value) -> None:
-        self.explore.update(**{knob.state_field: value})
-
-    def use(self, tuning: Tuning) -> None:
-        self.explore.update(**knobs_of(tuning))
 
     async def _read(self) -> None:
         done = -1
@@ -211,8 +203,7 @@ class TuneModel:
 
     async def _take_snapshot(self, tuning: Tuning) -> None:
         await self._client.run(lambda engine: engine.tuner.take_snapshot(tuning))
-        await self._load_snapshots()
-        await self._compare_snapshots()
+        await self._read_snapshots()
 
     def drop_snapshot(self, snapshot: TuningSnapshot) -> None:
         self._client.start(self._drop_snapshot(snapshot))
@@ -220,30 +211,29 @@ class TuneModel:
     async def _drop_snapshot(self, snapshot: TuningSnapshot) -> None:
         await self._client.run(lambda engine: engine.tuner.snapshots.remove(snapshot))
         self.explore.remember(lambda: self._client.start(self._restore_snapshot(snapshot)))
-        await self._load_snapshots()
-        await self._compare_snapshots()
+        await self._read_snapshots()
 
     async def _restore_snapshot(self, snapshot: TuningSnapshot) -> None:
         await self._client.run(lambda engine: engine.tuner.snapshots.restore(snapshot))
         self._status.show_notice("the snapshot is back in the list")
-        await self._load_snapshots()
-        await self._compare_snapshots()
+        await self._read_snapshots()
 
-    async def _load_snapshots(self) -> None:
+    async def _read_snapshots(self, *, compare: bool = True) -> None:
         snapshots = await self._client.run(lambda engine: engine.tuner.snapshots.read())
         if snapshots != self._snapshots:
             self._snapshots, self._differences = snapshots, (None,) * len(snapshots)
         self._tell("snapshots")
+        if compare:
+            await self._compare_snapshots()
 
     async def _compare_snapshots(self) -> None:
         tuning, snapshots, evidence = self.tuning, self._snapshots, self.judging.evidence
         if tuning is None or not snapshots:
             return
 
-        def compare() -> tuple[PairedDifference | None, ...]:
-            return compare_snapshots(evidence.get(tuning.preset), tuning, snapshots)
-
-        differences = await evidence.run(compare)
+        differences = await evidence.run(
+            lambda: compare_snapshots(evidence.get(tuning.preset), tuning, snapshots)
+        )
         if snapshots == self._snapshots:
             self._differences = differences
             self._tell("snapshots")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from kbx_tui.drafting.drafts import Draft
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 
 
 MAX_STEPS = 100
-StepKind = Literal["change", "threshold", "write"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewStep:
     drafts: tuple[Draft, ...]
     threshold: float | None
-    kind: StepKind = "change"
     entry: int | None = None
+    """Number of the journal entry that was written, if any."""
+    is_threshold: bool = False
+    """Whether the threshold was moved. Successive moves are one step."""
 
 
 class DraftStore:
@@ -42,8 +43,7 @@ class DraftStore:
     # Changes by the user: each is a step that can be undone.
 
     def change(self, drafts: Iterable[Draft], *, entry: int | None = None) -> None:
-        kind: StepKind = "change" if entry is None else "write"
-        self.push_step(ReviewStep(self.drafts, self.threshold, kind, entry))
+        self.push_step(ReviewStep(self.drafts, self.threshold, entry))
         self.drafts = tuple(drafts)
 
     def replace(self, draft_id: str, *, entry: int | None = None, **changes: Any) -> None:
@@ -53,15 +53,15 @@ class DraftStore:
         self.change(drafts, entry=entry)
 
     def move_threshold(self, threshold: float) -> None:
-        if not self._steps or self._steps[-1].kind != "threshold":
-            self.push_step(ReviewStep(self.drafts, self.threshold, "threshold"))
+        if not self._steps or not self._steps[-1].is_threshold:
+            self.push_step(ReviewStep(self.drafts, self.threshold, is_threshold=True))
         self.threshold = threshold
 
     def settle(
         self, before: tuple[Draft, ...], entry: int | None, written_ids: Iterable[str]
     ) -> None:
         """Drop drafts that a journal entry wrote; `before` are the drafts before that write."""
-        self.push_step(ReviewStep(before, self.threshold, "write", entry))
+        self.push_step(ReviewStep(before, self.threshold, entry))
         ids = set(written_ids)
         self.drafts = tuple(draft for draft in self.drafts if draft.id not in ids)
 

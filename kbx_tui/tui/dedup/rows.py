@@ -373,7 +373,7 @@ def describe_undone_write(paths: Sequence[str], settled: int) -> str:
 
 
 def describe_undone(drafts: Sequence[Draft], threshold: float | None, step: ReviewStep) -> str:
-    if step.kind == "threshold" or (step.drafts == tuple(drafts) and step.threshold != threshold):
+    if step.is_threshold or (step.drafts == tuple(drafts) and step.threshold != threshold):
         value = "by kind" if step.threshold is None else format_score(step.threshold)
         return f"threshold is {value} again"
     now, then = ({draft.id: draft for draft in each} for each in (drafts, step.drafts))

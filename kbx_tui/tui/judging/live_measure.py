@@ -136,7 +136,9 @@ class EvidenceKeeper:
         if measurable and (kept is None or check):
             generation = (await self._retrieve(measurable[0], tuning.preset)).generation
             if kept is None or kept.generation != generation:
-                kept = self._begin(tuning.preset, generation)
+                from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+
+                kept = self._kept[tuning.preset] = JudgedEvidence(generation)
         if kept is None:
             return
         missing = await self.run(partial(kept.regrade, measurable, tuning))
@@ -171,12 +173,6 @@ class EvidenceKeeper:
         if not before or not after or pinned.is_fast or current.is_fast:
             return None
         return await self.run(lambda: _measure(before, after, pinned, current))
-
-    def _begin(self, preset: Preset, generation: int) -> JudgedEvidence:
-        from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-
-        kept = self._kept[preset] = JudgedEvidence(generation)
-        return kept
 
     async def _retrieve(self, query: JudgedQuery, preset: Preset) -> Evidence:
         def retrieve(engine: KnowledgeBase) -> Evidence:

@@ -219,7 +219,7 @@ class FrameScreen(Screen[None]):
         return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
     def use_keymap(self, keymap: Keymap) -> None:
-        self.query_one(ModeTabs).use(keymap)
+        self.query_one(ModeTabs).refresh()
         self.query_one(KeyBar).use(keymap)
 
     def leave_field(self) -> None:
@@ -336,18 +336,14 @@ def entity_palette(
 
 class ModeTabs(LineWidget):
     COMPONENT_CLASSES = looks("accent", "tab")
+    app = getters.app(TerminalApp)
 
     def __init__(self, current: str) -> None:
         super().__init__()
         self.current = current
-        self.keymap = Keymap()
         self.counts: Mapping[str, str] = {}
         self.base = ("", "")
         """The name of the base, and what it holds."""
-
-    def use(self, keymap: Keymap) -> None:
-        self.keymap = keymap
-        self.refresh()
 
     def show(self, counts: Mapping[str, str], base: tuple[str, str]) -> None:
         if (counts, base) != (self.counts, self.base):
@@ -367,7 +363,7 @@ class ModeTabs(LineWidget):
             self.post_message(GoTo(tab.mode))
 
     def _fitted(self, width: int) -> tuple[list[TabText], str]:
-        return fit_tabs(tab_texts(self.current, self.keymap, self.counts), self.base, width)
+        return fit_tabs(tab_texts(self.current, self.app.keymap, self.counts), self.base, width)
 
 
 MARK = " › "

@@ -9,7 +9,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -31,6 +30,7 @@ from kbx_tui.tui.drawing.lines import (
 )
 from kbx_tui.tui.judging.live_measure import EQUAL
 from kbx_tui.tui.judging.model import vote_words
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_area, plot_lines
 from kbx_tui.tui.tune.model import PastQueries, SnapshotRow
 from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, blank, dim_text, titled_text
@@ -53,11 +53,8 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
     BINDINGS = bindings("slider")
 
     @dataclass
-    class Moved(Message):
+    class Moved(Newest):
         value: Value
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, CurvePane.Moved)
 
     def __init__(self) -> None:
         super().__init__()
@@ -209,11 +206,8 @@ class QueryTable(RowsView[QueryRow]):
     BINDINGS = bindings("judged_queries")
 
     @dataclass
-    class Highlighted(Message):
+    class Highlighted(Newest):
         query: str
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, QueryTable.Highlighted)
 
     def show(self, rows: tuple[QueryRow, ...]) -> None:
         before = self.current.query if self.current is not None else ""
@@ -280,8 +274,6 @@ class ThresholdPane(TextPane):
         return past_query_lines(self.past, width)
 
 
-PART_HEIGHT = 2
-
 WHEN_FROM = 60
 
 
@@ -290,7 +282,7 @@ class SnapshotList(RowsView[SnapshotRow]):
     BINDINGS = bindings("snapshots")
 
     def row_heights(self) -> list[int]:
-        return [PART_HEIGHT] * len(self.rows)
+        return [2] * len(self.rows)
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         shown = self.rows[row]

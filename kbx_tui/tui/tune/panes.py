@@ -260,18 +260,11 @@ def query_line(row: QueryRow, width: int, marker: str) -> Line:
 class ThresholdPane(TextPane):
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "rule")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.past: PastQueries | None = None
-
     def show(self, past: PastQueries | None) -> None:
-        self.past = past
+        self.content = lambda width: (
+            self.empty_lines() if past is None else past_query_lines(past, width)
+        )
         self.rebuild_lines()
-
-    def build(self, width: int) -> list[Line]:
-        if self.past is None:
-            return fit_to_height(self.empty_state(width), self.visible_height)
-        return past_query_lines(self.past, width)
 
 
 WHEN_FROM = 60

@@ -18,7 +18,7 @@ from kbx_tui.tui.indexing.folder_tree import (
     toggled,
     tree_of,
 )
-from kbx_tui.tui.indexing.panes import stage_lines
+from kbx_tui.tui.indexing.screen import stage_lines
 
 PATHS = (
     "memory/index.md",

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -370,18 +369,24 @@ class KbxApp(TerminalApp):
         await target.run_action(action)
 
 
-SCREENS = {
-    "compare": ("comparing", "Compare"),
-    "dedup": ("dedup.screen", "Dedup"),
-    "experts": ("experts.screen", "Experts"),
-    "tune": ("tune.screen", "Tune"),
-    "index": ("indexing.screen", "Index"),
-}
-"""Module and class of each mode but explore, imported when it is first opened: the first paint of
-the app does not wait for them."""
-
-
 def mode_class(mode: str) -> type[ModeScreen]:
-    module, name = SCREENS[mode]
-    screen: type[ModeScreen] = getattr(import_module(f"kbx_tui.tui.{module}"), name)
-    return screen
+    """Return a mode on top of explore, imported here: the first paint does not wait for it."""
+    if mode == "compare":
+        from kbx_tui.tui.comparing import Compare
+
+        return Compare
+    if mode == "dedup":
+        from kbx_tui.tui.dedup.screen import Dedup
+
+        return Dedup
+    if mode == "experts":
+        from kbx_tui.tui.experts.screen import Experts
+
+        return Experts
+    if mode == "tune":
+        from kbx_tui.tui.tune.screen import Tune
+
+        return Tune
+    from kbx_tui.tui.indexing.screen import Index
+
+    return Index

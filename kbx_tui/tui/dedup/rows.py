@@ -276,32 +276,25 @@ def draft_words(draft: DraftRow) -> Meanings:
 def known_words(known: KnownRow) -> Meanings:
     score = "How likely both say the same, 0 to 1, calibrated on pairs of facts."
     decides = "" if known.decides else " It belongs to another entity, so it does not decide."
-    words = [(f"{format_score(known.score)} {known.relation}", f"{score}{decides}")]
-    if known.relation in RELATIONS:
-        words[0] = (words[0][0], f"{score} Here: {RELATIONS[known.relation]}.{decides}")
-    details = "raw is the similarity of their vectors, words the share of content words in common."
-    words.append((known.details, details[0].upper() + details[1:]))
-    if known.conflicts:
-        words.append(
-            (known.conflicts, "What the known fact says, and what the draft says instead.")
-        )
-    words.append(("[words]", "In brackets is what only one of the two texts has."))
-    return tuple(words)
+    here = f" Here: {RELATIONS[known.relation]}." if known.relation in RELATIONS else ""
+    details = "Raw is the similarity of their vectors, words the share of content words in common."
+    conflicts = "What the known fact says, and what the draft says instead."
+    return (
+        (f"{format_score(known.score)} {known.relation}", f"{score}{here}{decides}"),
+        (known.details, details),
+        *(((known.conflicts, conflicts),) if known.conflicts else ()),
+        ("[words]", "In brackets is what only one of the two texts has."),
+    )
 
 
 def threshold_words(threshold: float, note: str) -> Meanings:
-    text = (
-        "From this score on, a known fact keeps a draft from being new. Moving it searches nothing."
-    )
-    return ((f"threshold {format_score(threshold)}", text), *((("now", note),) if note else ()))
+    text = "From this score on, a known fact keeps a draft from being new."
+    meaning = (f"threshold {format_score(threshold)}", f"{text} Moving it searches nothing.")
+    return (meaning, ("now", note)) if note else (meaning,)
 
 
-DIFF_WORDS: Meanings = (
-    (
-        "+ │ −",
-        "The very lines of the file that would be added and removed, as decided or proposed.",
-    ),
-)
+LINES = "The very lines of the file that would be added and removed, as decided or proposed."
+DIFF_WORDS: Meanings = (("+ │ −", LINES),)
 
 
 LABELS_NEEDED = 20

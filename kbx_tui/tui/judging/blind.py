@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -164,23 +165,15 @@ class TwoLists(TextPane):
 
 
 def question_lines(question: Question, width: int, passage: int, gap: int) -> list[Line]:
-    if width < BESIDE_FROM:
-        return [
-            *_list("List 1", question.first_results, width, passage, gap),
-            *_list("List 2", question.second_results, width, passage, gap),
-        ]
     half = (width - 3) // 2
-    left = _list("List 1", question.first_results, half, passage, gap)
-    right = _list("List 2", question.second_results, half, passage, gap)
-    height = max(len(left), len(right))
+    room = width if width < BESIDE_FROM else half
+    first = _list("List 1", question.first_results, room, passage, gap)
+    second = _list("List 2", question.second_results, room, passage, gap)
+    if width < BESIDE_FROM:
+        return [*first, *second]
     return [
-        (
-            *(line := left[y] if y < len(left) else BLANK),
-            Span(" " * (half - width_of(line))),
-            Span(" │ ", "rule"),
-            *(right[y] if y < len(right) else BLANK),
-        )
-        for y in range(height)
+        (*left, Span(" " * (half - width_of(left))), Span(" │ ", "rule"), *right)
+        for left, right in zip_longest(first, second, fillvalue=BLANK)
     ]
 
 

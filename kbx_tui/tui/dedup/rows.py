@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kbx_tui.similarity.conflict_guard import Conflict
     from kbx_tui.similarity.matches import SimilarityMatch
     from kbx_tui.similarity.pair_score import PairSimilarity
-    from kbx_tui.tui.dedup.draft_store import ReviewStep
 
 
 CHECKING = ("·", "checking")
@@ -355,6 +354,16 @@ def _describe_kept(scan: ScanEnded, key: str) -> str:
 
 
 NAMED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewStep:
+    drafts: tuple[Draft, ...]
+    threshold: float | None
+    entry: int | None = None
+    """Number of the journal entry that was written, if any."""
+    is_threshold: bool = False
+    """Whether the threshold was moved. Successive moves are one step."""
 
 
 def describe_undone_write(paths: Sequence[str], settled: int) -> str:

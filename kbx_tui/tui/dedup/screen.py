@@ -171,7 +171,7 @@ class Dedup(ModeScreen):
     def change_draft(self, event: RowsView.Opened) -> None:
         if self._changeable_draft() is None:
             return
-        if (draft := self.model.store.draft(event.row.id)) is not None:
+        if (draft := self.model.draft(event.row.id)) is not None:
             self.line.ask_for("text", partial(self.model.rewrite, draft.id), draft.text)
 
     @on(DraftLine.Changed)

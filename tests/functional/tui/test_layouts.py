@@ -27,7 +27,7 @@ from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell import frame_screen
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running

@@ -30,8 +30,6 @@ POLL_SECONDS = 1.0
 
 @dataclass(eq=False, slots=True)
 class PooledWorker:
-    """One worker process, which may still be starting."""
-
     handle: Any
     starting: Any
     """Reference to its facts; None once it has started."""
@@ -40,8 +38,6 @@ class PooledWorker:
 
 
 class RayPool:
-    """Worker processes, each with a processor of its own."""
-
     def __init__(
         self,
         ray: Any,
@@ -50,7 +46,6 @@ class RayPool:
         expected: WorkerFacts,
         notice: Callable[[str], None],
     ) -> None:
-        """`model` is the setting, `expected` are the facts of this process."""
         self._ray, self._model, self._expected, self._notice = ray, model, expected, notice
         self._actor = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
         self._workers: list[PooledWorker] = []
@@ -73,7 +68,6 @@ class RayPool:
         return worker if worker and len(worker.tasks) < QUEUE else None
 
     def submit(self, worker: PooledWorker, task: Task[Any, Any], argument: Any) -> Any:
-        """Let a worker run a task; return the reference to its result."""
         reference = worker.handle.run.remote(task, argument)
         worker.tasks.append(reference)
         return reference
@@ -99,7 +93,6 @@ class RayPool:
         return [reference for reference in ready if reference not in starting]
 
     def _require_start(self, waited: float) -> None:
-        """Raise EngineFault if no worker can start, or none has started within the limit."""
         if waited > LOOK_SECONDS and not any(node["Alive"] for node in self._ray.nodes()):
             raise EngineFault(
                 "Ray has ended on all its machines, perhaps for lack of memory: what was finished "
@@ -112,7 +105,6 @@ class RayPool:
             )
 
     def _started(self, worker: PooledWorker) -> None:
-        """Take a worker into use if it is as expected. Raises EngineFault."""
         try:
             facts: WorkerFacts = self._ray.get(worker.starting)
         except Exception as error:
@@ -147,7 +139,6 @@ class RayPool:
         worker.starting = None
 
     def replace(self, worker: PooledWorker) -> None:
-        """Start another worker in the place of a dead one."""
         if worker in self._workers:
             self._workers.remove(worker)
             self._add()
@@ -159,9 +150,7 @@ class WorkerFacts:
 
     host: str
     version: str
-    """Of this package."""
     model: str
-    """Name of the embedding model, which differs for models with different vectors."""
     uses_int8: bool
     """How the bundled model is computed on this processor, which decides the last bits."""
 
@@ -185,7 +174,6 @@ class RayWorker:
 
 
 def facts_of(embedder: Embedder) -> WorkerFacts:
-    """Return the facts of this process with its embedder."""
     from kbx_tui.embedding.local import prefers_int8
 
     return WorkerFacts(platform.node(), __version__, embedder.model, prefers_int8())

@@ -59,7 +59,6 @@ SOCKET_FOLDER_LENGTH = 24
 
 
 def require_ray() -> None:
-    """Raise EngineFault where Ray is not installed. Does not import it."""
     if find_spec("ray") is None:
         raise EngineFault(f"`--engine ray` needs the package ray: {EXTRA}")
 
@@ -126,7 +125,6 @@ def _connect(ray: Any, options: dict[str, Any]) -> None:
 
 
 def require_address(address: str) -> None:
-    """Raise ConfigError for an address that is neither HOST:PORT nor "auto"."""
     host, colon, port = address.rpartition(":")
     is_number = port.isascii() and port.isdigit() and int(port) < 65_536
     if address != "auto" and not (host and colon and is_number and "/" not in host):
@@ -137,7 +135,6 @@ def require_address(address: str) -> None:
 
 
 def _require_answer(address: str) -> None:
-    """Raise EngineFault where nothing answers."""
     if address == "auto":
         return
     host, _, port = address.rpartition(":")
@@ -149,7 +146,6 @@ def _require_answer(address: str) -> None:
 
 
 def _require_cluster(address: str) -> None:
-    """Raise EngineFault if no process of this machine can join the cluster."""
     try:
         joined = subprocess.run(
             [sys.executable, "-c", JOIN, address],

@@ -26,8 +26,6 @@ AHEAD = 4
 
 @dataclass(frozen=True, slots=True)
 class RayEngine:
-    """Where a build with Ray runs."""
-
     address: str | None = None
     """HOST:PORT of a cluster, or "auto"; None: Ray is started on this machine for the run."""
     workers: int | None = None
@@ -54,8 +52,6 @@ class RayEngine:
 
 @dataclass(slots=True)
 class _Assignment:
-    """A task with its input, and how often a worker died at it."""
-
     number: int
     argument: Any
     deaths: int = 0
@@ -77,7 +73,6 @@ class _RayWorkers:
         self._model = str(Path(model).expanduser().resolve()) if is_folder else model
         self._engine, self._embedder, self._notice = engine, embedder, notice
         self._stack = stack
-        """Ends the session of Ray."""
         self._started: tuple[Any, RayPool] | None = None
 
     def map(
@@ -106,18 +101,14 @@ class _RayWorkers:
 
 
 class _Run:
-    """One task for many inputs."""
-
     def __init__(
         self, ray: Any, pool: RayPool, task: Task[Any, Any], inputs: Iterator[Any]
     ) -> None:
         self._ray, self._pool, self._task = ray, pool, task
         self._inputs = (_Assignment(*numbered) for numbered in enumerate(inputs))
         self._interrupted: deque[_Assignment] = deque()
-        """Tasks of dead workers."""
         self._running: dict[Any, tuple[_Assignment, PooledWorker]] = {}
         self._finished: dict[int, tuple[Any, Any]] = {}
-        """Inputs with outputs that have not been yielded, by number."""
 
     def results(self, *, ordered: bool) -> Iterator[list[tuple[Any, Any]]]:
         try:
@@ -157,7 +148,6 @@ class _Run:
         return False
 
     def _receive(self, reference: Any) -> None:
-        """Take the result of a task, or note that its worker died. Raises as the task did."""
         assignment, worker = self._running.pop(reference)
         is_first = worker.tasks[0] == reference
         try:

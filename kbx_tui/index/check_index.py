@@ -44,8 +44,6 @@ FULL = "`kbx index --full`"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that is not as it was written, and what mends it."""
-
     where: str
     what: str
     remedy: str
@@ -53,8 +51,6 @@ class Fault:
 
 @dataclass(slots=True)
 class IndexCheck:
-    """The faults found so far, and how much was compared."""
-
     faults: list[Fault] = field(default_factory=list)
     files: int = 0
     rows: int = 0
@@ -83,7 +79,6 @@ def check_index(store: Store, *, read_data: bool) -> IndexCheck:
 
 
 def _try(check: IndexCheck, step: Callable[[], None]) -> None:
-    """Run one step; an error of the index is a fault."""
     try:
         step()
     except IndexFault as error:
@@ -159,7 +154,6 @@ def _check_derived_files(store: Store, check: IndexCheck) -> None:
 
 
 def _check_rows(store: Store, check: IndexCheck) -> None:
-    """Read every row, and compare each text with its hash."""
     entities = {entity.id: entity for entity in stored_entities(store)}
     for name in INDEX_TABLES:
         if name == "vectors":
@@ -183,7 +177,6 @@ def _count_inconsistent(
 
 
 def _is_consistent(name: str, row: dict[str, Any], entities: Mapping[str, Entity]) -> bool:
-    """Return whether the hash that a row carries is that of its text."""
     if name == "documents":
         return bool(row["version"] == document_version(row["path"], row["content_hash"]))
     if name == "facts":
@@ -195,7 +188,6 @@ def _is_consistent(name: str, row: dict[str, Any], entities: Mapping[str, Entity
 
 
 def _check_vectors(store: Store, check: IndexCheck) -> None:
-    """Read every vector: finite and of unit length."""
     count = partial(_count_wrong_vectors, int(store.meta().get("dimension", 0)))
     if wrong := store.read_batches("vectors", ["vector"], count):
         check.add("vectors", f"{wrong:,} vectors are not finite or not of length 1")

@@ -53,8 +53,6 @@ T = TypeVar("T", bound="DataclassInstance")
 
 
 class OfDocuments(Protocol):
-    """Arrays of documents."""
-
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
@@ -63,8 +61,6 @@ class OfDocuments(Protocol):
 
 
 class OfState(Protocol):
-    """Arrays of one state of the tables."""
-
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
@@ -78,22 +74,17 @@ S = TypeVar("S", bound=OfState)
 
 @dataclass(frozen=True, slots=True)
 class DerivedFile(Generic[T]):
-    """One kind of derived file."""
-
     kind: str
-    """Name of the file without its ending."""
     version: str
     """A change of layout or of what the arrays mean needs another one."""
     layout: type[T]
 
     @property
     def name(self) -> str:
-        """Name of the file in the folder of the index."""
         return f"{self.kind}.bin"
 
     @property
     def format_tag(self) -> str:
-        """The first line of the file."""
         return f"kbx {self.kind} {self.version}"
 
     def map(self, store: Store) -> T | None:
@@ -110,12 +101,10 @@ class DerivedFile(Generic[T]):
         return None if arrays is None else self._content(arrays)
 
     def write(self, store: Store, content: T) -> None:
-        """Write the file atomically. Raises IndexFault."""
         with self.writer(store) as writer:
             self._add(writer, content)
 
     def remove(self, store: Store) -> None:
-        """Remove the file if it exists. Raises IndexFault."""
         with translate_errors(f"delete {self.name}", store.uri):
             remove_index_file(Path(store.uri), self.name)
 
@@ -153,7 +142,6 @@ class DerivedFile(Generic[T]):
 
     @contextmanager
     def _temporary(self, store: Store) -> Iterator[Path]:
-        """Give the path of a new file beside this one, which is removed if it is still there."""
         temporary = Path(store.uri) / f"{self.name}.{uuid4().hex}"
         try:
             yield temporary
@@ -205,7 +193,6 @@ class DocumentFile(DerivedFile[D]):
         return found, missing
 
     def is_current(self, store: Store, current: Versions) -> bool:
-        """Return whether the file is whole and few documents differ from those in the index."""
         mapped = self.map(store)
         return mapped is not None and is_few(
             count_differing(mapped.versions, current), len(current)
@@ -239,17 +226,13 @@ class StateFile(DerivedFile[S]):
     """A file that follows from all documents together, and is right for one state of the tables."""
 
     def map_state(self, store: Store, state: NDArray[np.bytes_]) -> S | None:
-        """Memory-map the file as `map` does; None as well when it is of another state.
-
-        `state` is that of the tables (`table_state`), as in field `state` of the layout.
-        """
+        """Memory-map the file as `map` does; None as well when it is of another state."""
         mapped = self.map(store)
         is_current = mapped is not None and np.array_equal(mapped.state, state)
         return mapped if is_current else None
 
 
 def _parts(name: str, value: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield the arrays of a field by the names that they have in a file."""
     if isinstance(value, np.ndarray):
         yield name, value
     elif isinstance(value, CodedColumn):
@@ -268,14 +251,12 @@ def _column(parts: Arrays) -> TextArena | CodedColumn | ByHash:
 
 
 def delete_derived_files(store: Store) -> None:
-    """Delete all derived files, when what they were derived from is rebuilt. Raises IndexFault."""
     for name in DERIVED_FILES:
         with translate_errors(f"delete {name}", store.uri):
             remove_index_file(Path(store.uri), name)
 
 
 def file_states(store: Store) -> dict[str, FileState]:
-    """Return the states of the derived files that exist."""
     states: dict[str, FileState] = {}
     for name in DERIVED_FILES:
         with suppress(OSError):

@@ -14,7 +14,6 @@ from kbx_tui.object_store.store_uri import StoreUri, is_store_uri, parse_store_u
 from kbx_tui.removal import INDEX_MARKER, foreign_entries
 
 DEFAULT = ".kbx/index"
-"""Folder of the index, relative to the root."""
 
 ADVICE = "leave uri out for .kbx/index in the base, or name a new folder outside the notes"
 
@@ -25,7 +24,6 @@ _FILE_SCHEME = re.compile(r"file[^:/\\]*://", re.IGNORECASE)
 
 
 def store_of(settings: Settings) -> StoreUri | None:
-    """Return the object store that the index is published to, if any. Raises ConfigError."""
     uri = settings.index.uri
     if not is_store_uri(uri):
         return None
@@ -131,7 +129,6 @@ def _other_content(folder: Path, *, named: bool) -> str:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode, None for a missing path."""
     try:
         status = os.stat(path)  # noqa: PTH116 - faster than Path
     except (FileNotFoundError, NotADirectoryError):

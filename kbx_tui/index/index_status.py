@@ -58,25 +58,19 @@ class Status:
     vector_share: float = 0.0
     """Share of the texts that can be found by meaning, 0..1 (`index/vectors/vector_matrix.py`)."""
     without_vector: int = 0
-    """Number of texts that cannot be found by meaning yet."""
     size_bytes: int = 0
     generation: int = 0
     stale: tuple[tuple[str, Change], ...] = ()
-    """Files that differ from the index, by path."""
     problems: tuple[Problem, ...] = ()
-    """Files that could not be read completely."""
     damage: tuple[str, ...] = ()
     """A sentence for each damage to the index; the next run repairs it."""
     entities_outdated: bool = False
-    """Whether `[entities]` of kbx.toml has changed since the last run."""
     published: str = ""
     """Which version is read of which object store, in words; empty for the base's own index."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSummary:
-    """One generation of an index, in a few numbers that are read within milliseconds."""
-
     generation: int
     pages: int
     chunks: int
@@ -85,7 +79,6 @@ class IndexSummary:
 
 
 def read_summary(store: Store, generation: int) -> IndexSummary:
-    """Return what an index holds at this generation. Raises IndexFault."""
     changed = store.meta().get("indexed_at")
     pages, chunks = store.count("documents"), store.count("chunks")
     return IndexSummary(generation, pages, chunks, None if changed is None else float(changed))
@@ -115,7 +108,6 @@ def read_status(root: Path, store: Store, settings: Settings) -> Status:
 
 
 def _status(root: Path, store: Store, settings: Settings) -> Status:
-    """Return the status of an undamaged index."""
     from kbx_tui.index.check_index import map_derived_files  # parses markdown: not for a search
 
     store.check_compatible()
@@ -169,13 +161,11 @@ def count_newer_files(root: Path, settings: Settings) -> int:
 
 
 def stored_problems(store: Store) -> list[Problem]:
-    """Return the problems noted when the documents in the index were parsed."""
     table = store.rows("documents", ["problems"], "problems != '[]'")
     return [problem for text in table["problems"].to_pylist() for problem in problems_from(text)]
 
 
 def local_time(seconds: float | None) -> str:
-    """Return seconds since 1970 as local time, ISO; empty for None."""
     if seconds is None:
         return ""
     return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
@@ -186,22 +176,15 @@ class IndexOverview:
     """The state of an index; without one, only the files to index."""
 
     documents: tuple[str, ...] = ()
-    """Paths of the documents in the index, sorted."""
     stale: tuple[tuple[str, Change], ...] = ()
-    """Files that differ from the index, by path."""
     problems: tuple[Problem, ...] = ()
-    """Files that could not be read completely."""
     templates: tuple[Problem, ...] = ()
-    """Folders of templates and template notes, which are left out on purpose."""
     unembedded: tuple[tuple[str, int], ...] = ()
     """Documents with texts that cannot be found by meaning yet, by path, and how many."""
     vector_share: float = 0.0
-    """Share of the texts that can be found by meaning, 0..1."""
     published: str = ""
-    """Which version is read of which object store, in words; empty for the base's own index."""
     size_bytes: int = 0
     indexed_at: str = ""
-    """Local time at which a run last changed the text, ISO; empty without an index."""
 
 
 def read_overview(root: Path, store: Store, settings: Settings) -> IndexOverview:
@@ -242,27 +225,21 @@ def read_overview(root: Path, store: Store, settings: Settings) -> IndexOverview
 
 
 def entity_types(settings: Settings) -> frozenset[str]:
-    """Return the kinds whose pages are entities."""
     return CORE_ENTITY_TYPES | frozenset(settings.entities.types)
 
 
 def noted_settings(settings: Settings) -> dict[str, Any]:
-    """Return what the index notes of `[entities]`, as JSON values."""
     topics = msgspec.json.decode(msgspec.json.encode(settings.entities))
     del topics["types"]
     return {"entity_types": sorted(entity_types(settings)), "entity_topics": topics}
 
 
 def are_outdated(meta: Mapping[str, Any], settings: Settings) -> bool:
-    """Return whether an index with these notes was made under other settings.
-
-    False for one that was made before they were noted.
-    """
+    """Return whether an index with these notes, if any, was made under other settings."""
     return any(meta.get(key, value) != value for key, value in noted_settings(settings).items())
 
 
 def entities_outdated(root: Path, settings: Settings) -> bool:
-    """Return whether `[entities]` changed since the last run; False without an index."""
     store = Store(index_uri(root, settings))
     return store.exists() and are_outdated(store.meta(), settings)
 
@@ -283,17 +260,14 @@ class IndexQuestion:
     folder: str
     """What kind of folder of the system the root is, in words; else empty."""
     is_first: bool
-    """Whether nothing of the base has been indexed yet."""
 
     @property
     def count(self) -> str:
-        """The number of new files in words: `34,057 markdown files`."""
         more = "more than " * (self.new_files >= COUNTED_AT_MOST)
         return f"{more}{format_count(self.new_files, 'markdown file')}"
 
     @property
     def sentence(self) -> str:
-        """What would be indexed, without a full stop."""
         if self.folder:
             return f"{self.root} is {self.folder} and holds {self.count}"
         return f"{self.root} holds {self.count} that are not indexed yet"
@@ -322,7 +296,6 @@ def index_question(root: Path, settings: Settings) -> IndexQuestion | None:
 
 
 def refusal_to_index(question: IndexQuestion) -> NotConfirmed:
-    """Return the error for a caller that cannot ask."""
     return NotConfirmed(
         f"{question.sentence}; `kbx index --yes` indexes them, --kb names another folder"
     )

@@ -118,17 +118,12 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
 
 
 def indexed_versions(store: Store) -> dict[str, str]:
-    """Return the version of each document in the index by its path. Raises IndexFault."""
     documents = _Documents.load(store, _documents_state(store))
     return dict(zip(documents.paths, VersionColumn(documents.versions), strict=True))
 
 
 def refresh_documents_files(store: Store, current: Versions) -> None:
-    """Bring documents.bin up to date, or the file of newer documents. Raises IndexFault.
-
-    `current` are the versions in the table. For the holder of the writer lock, so that no table
-    changes meanwhile.
-    """
+    """Bring documents.bin, or the file of newer documents, up to date; under the writer lock."""
     state = _documents_state(store)
     if not DOCUMENTS.is_current(store, current):
         DOCUMENTS.write(store, make_documents(documents_of(store, COLUMNS), state))
@@ -143,10 +138,7 @@ def refresh_documents_files(store: Store, current: Versions) -> None:
 
 
 def refresh_entity_files(store: Store) -> None:
-    """Bring the files of entities, names and links up to date. Raises IndexFault.
-
-    For the holder of the writer lock, once the files of documents are up to date.
-    """
+    """Bring the files of entities, names and links up to date, after those of documents."""
     snapshot = read_snapshot(store)
     stored, links = snapshot.entities.stored, snapshot.links.stored
     if ENTITIES.map_state(store, stored.state) is None:
@@ -158,7 +150,6 @@ def refresh_entity_files(store: Store) -> None:
 
 
 def stored_entities(store: Store) -> list[Entity]:
-    """Return the entities in the index, ordered by id."""
     table = store.rows("entities", tables.ENTITY_COLUMNS)
     return sorted(map(tables.entity_from_row, table.to_pylist()), key=lambda entity: entity.id)
 
@@ -184,14 +175,12 @@ def documents_of(
 
 
 def _matching(store: Store, columns: list[str], where: str | None) -> Iterator[dict[str, Any]]:
-    """Yield columns of the documents that match, which are read at once, by path."""
     table = store.rows("documents", columns, where).sort_by("path")
     for batch in table.to_batches(LISTED_AT_ONCE):
         yield from batch.to_pylist()
 
 
 def _blocks(store: Store) -> Iterator[str | None]:
-    """Yield a where clause for each block of documents; None for all of them."""
     table = store.rows("documents", ["path", "size"]).sort_by("path")
     sizes = table["size"].fill_null(0).to_numpy()
     blocks = np.stack((np.cumsum(sizes) // BLOCK_BYTES, np.arange(len(sizes)) // BLOCK_ROWS))
@@ -214,7 +203,6 @@ class _Documents:
 
     @classmethod
     def load(cls, store: Store, state: Versions) -> _Documents:
-        """Map the documents of a state of their table, or read what is newer. Raises IndexFault."""
         segments = _mapped_documents(store, state) or _read_documents(store)
         return cls(segments, places_by_row(segments))
 
@@ -224,17 +212,14 @@ class _Documents:
 
     @property
     def versions(self) -> Versions:
-        """The version of each row."""
         arrays = [segment.documents.versions for segment in self.segments]
         return arrays[0] if self.places is None else np.concatenate(arrays)[self.places]
 
     def texts(self, field: str) -> TextColumn:
-        """Return a column of texts by the name of its field."""
         arenas: list[TextArena] = [getattr(each.documents, field) for each in self.segments]
         return TextColumn(arenas, self.places)
 
     def coded(self, field: str) -> CodedColumn:
-        """Return a coded column by the name of its field."""
         columns: list[CodedColumn] = [getattr(each.documents, field) for each in self.segments]
         if self.places is None:
             return columns[0]
@@ -242,7 +227,6 @@ class _Documents:
 
 
 def _mapped_documents(store: Store, state: Versions) -> list[DocumentSegment] | None:
-    """Return the documents of a state of their table, None where the files have another."""
     if (mapped := DOCUMENTS.map(store)) is None:
         return None
     if np.array_equal(mapped.state, state):

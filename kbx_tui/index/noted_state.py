@@ -70,7 +70,6 @@ def undamaged_versions(store: Store) -> dict[str, int]:
 
 
 def _compare(store: Store) -> tuple[dict[str, int], list[str]]:
-    """Return the versions and the damage, compared again if another index took the place."""
     build = store.build_id()
     versions, damage = _compare_once(store)
     return _compare_once(store) if damage and store.build_id() != build else (versions, damage)
@@ -100,7 +99,6 @@ def _compare_once(store: Store) -> tuple[dict[str, int], list[str]]:
 
 
 def _wrong_stamp(store: Store) -> list[str]:
-    """Return a sentence if the stamp says something else of a table than the table itself."""
     if (stamp := read_stamp(Path(store.uri))) is None:
         return []  # another index is about to take the place
     current, opened = store.versions(), store.opened_versions()
@@ -135,7 +133,6 @@ def changed_files(store: Store, files: Mapping[str, tuple[int, int]]) -> list[st
 
 
 def _measured(folder: Path, name: str) -> tuple[int, int]:
-    """Return size and digest of a new file, whose state is noted as verified."""
     state = state_of(folder / name)
     digest = _digest(folder / name, state[1])
     verified_files(str(folder)).add(name, state, digest)
@@ -149,7 +146,6 @@ def _digest(file: Path, size: int) -> int:
 
 
 def _table_files(folder: Path) -> Iterator[str]:
-    """Yield the files of the tables that decide what is read, relative to the index folder."""
     for table in INDEX_TABLES:
         for part in NOTED_FOLDERS:
             for below, _, names in os.walk(folder / f"{table}.lance" / part):

@@ -37,7 +37,6 @@ class EntityLinks:
     rows: Rows
     """Document rows; a row repeats for each kind of link."""
     kinds: NDArray[np.uint8]
-    """Numbers in `LINK_KINDS`."""
     counts: NDArray[np.int32]
 
 
@@ -51,8 +50,6 @@ class NameVotes:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Documents, entities and links of one generation."""
-
     paths: Sequence[str]
     ids: Sequence[str]
     titles: Sequence[str]
@@ -62,9 +59,7 @@ class Snapshot:
     attendees: Sequence[str]
     """Attendees or authors of each document, as stored: JSON, decoded on demand."""
     row_of: Mapping[str, int]
-    """Path to row."""
     entities: EntityColumn
-    """Ordered by id."""
     links: LinksByEntity
     name_uses: NameUses
     entity_pages: EntityPages
@@ -72,11 +67,8 @@ class Snapshot:
     facts: StoredFacts | None = None
     """None where they have to be read from their table."""
     aliases: Sequence[tuple[str, ...]] = ()
-    """Other names of each document."""
     is_vault: bool = False
-    """Whether the base is an Obsidian vault, where links mean files before names."""
     versions: Sequence[str] = ()
-    """Identifies path and content of each document: `schema.document_version`."""
     segments: tuple[DocumentSegment, ...] = ()
     """The arrays that the columns are views of."""
 
@@ -112,7 +104,6 @@ class LinksByEntity(Mapping[str, EntityLinks]):
         return (int(starts[number]), int(starts[number + 1])) if number >= 0 else (0, 0)
 
     def counts(self) -> NDArray[np.int64]:
-        """Return the number of links of each entity, shape (entities,)."""
         counts: NDArray[np.int64] = np.diff(self.stored.starts)
         return counts
 
@@ -123,7 +114,6 @@ class LinksByEntity(Mapping[str, EntityLinks]):
         return np.unique(entities)
 
     def items(self) -> ItemsView[str, EntityLinks]:
-        """Return ids and links; faster than one by one."""
         return _LinkItems(self)
 
     def _in_order(self) -> Iterator[tuple[str, EntityLinks]]:
@@ -163,7 +153,6 @@ class EntityPages(Mapping[int, str]):
 
     @property
     def rows(self) -> NDArray[np.int32]:
-        """The documents that are pages of entities, ascending."""
         return self._links.paged_rows
 
     @property
@@ -172,7 +161,6 @@ class EntityPages(Mapping[int, str]):
         return self._links.own_pages
 
     def with_id_key(self, key: str) -> list[int]:
-        """Return the pages of the entities whose id is a query's, as `item_key` writes it."""
         numbers = self._entities.stored.with_id_key(key)
         rows = [(number, int(self._links.page_rows[number])) for number in numbers]
         return [row for number, row in rows if row >= 0 and self._entity(row) == number]
@@ -198,7 +186,6 @@ class EntityPages(Mapping[int, str]):
         return iter(self._links.paged_rows.tolist())
 
     def items(self) -> ItemsView[int, str]:
-        """Return rows and ids, ascending by row; faster than one by one."""
         return _PageItems(self)
 
     def _in_order(self) -> Iterator[tuple[int, str]]:
@@ -214,8 +201,6 @@ class _PageItems(ItemsView[int, str]):
 
 
 class IdColumn(Column[str]):
-    """The ids of documents by row. Immutable."""
-
     __slots__ = ("_ids", "_of_pages")
 
     def __init__(self, ids: Sequence[str], of_pages: Mapping[int, str]) -> None:
@@ -241,8 +226,6 @@ class IdColumn(Column[str]):
 
 
 class NameUses(Mapping[str, NameVotes]):
-    """How the documents use the words that are also names, by folded word."""
-
     __slots__ = ("_links", "_row_of", "_words")
 
     def __init__(self, links: StoredLinks) -> None:
@@ -266,19 +249,12 @@ class NameUses(Mapping[str, NameVotes]):
 
 @dataclass(frozen=True, slots=True)
 class StoredLinks:
-    """What follows from entities and documents together, in arrays of one dimension. Read-only.
-
-    Documents are rows of the snapshot, entities rows of its entities.
-    """
-
     state: Versions
-    """State of the tables and documents that they were read from (`table_state`), shape (1,)."""
     starts: Starts
     """Where the links of each entity start in the next three, shape (entities + 1,)."""
     rows: Ints
     """The document of each link: those of one entity ascending."""
     kinds: NDArray[np.uint8]
-    """The kind of each link, as its number in `LINK_KINDS`."""
     counts: Ints
     page_rows: Ints
     """The document that is the page of each entity, -1 for none, shape (entities,)."""
@@ -289,9 +265,7 @@ class StoredLinks:
     own_pages: Ints
     """Those of `paged_rows` that are about one entity, not notes that are topics as well."""
     words: TextArena
-    """The words that are also names, folded, ascending."""
     as_name: Scores
-    """How many documents use each word as a name; one that does both counts in part."""
     as_word: Scores
 
 
@@ -305,7 +279,6 @@ def make_links(
     kinds: CodedColumn,
     state: Versions,
 ) -> StoredLinks:
-    """Read the links of entities to the documents with these paths and types. Raises IndexFault."""
     all_paths = paths.to_arrow()
     pages = places_of(entities.paths.to_arrow(), all_paths).astype(np.int32)
     paged = np.flatnonzero(pages >= 0)
@@ -332,7 +305,6 @@ def _own_pages(entities: EntityColumn, kinds: CodedColumn, paged: Rows, pages: I
 
 
 def _links(store: Store, entities: EntityColumn, paths: Any) -> dict[str, Any]:
-    """Return the arrays of links, without those of entities and documents that are gone."""
     table = store.rows("links", ["entity_id", "path", "kind", "count"])
     owners = places_of(table["entity_id"].cast("large_string"), entities.ids.to_arrow())
     documents = places_of(table["path"].cast("large_string"), paths)

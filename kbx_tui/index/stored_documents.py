@@ -27,7 +27,6 @@ from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.folding import fold, name_key
 
 COLUMNS = ["path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "version"]
-"""Columns of table documents that `make_documents` needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,6 @@ class StoredDocuments:
         return len(self.versions)
 
     def items(self, key: str) -> list[tuple[int, int]]:
-        """Return number in `KINDS` and document of all that a key names, in any order."""
         return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
 
 
@@ -76,7 +74,6 @@ class DocumentSegment:
 
     @classmethod
     def of(cls, documents: StoredDocuments) -> Self:
-        """Return a segment of all documents of a generation."""
         return cls(documents, np.arange(len(documents)))
 
 
@@ -139,7 +136,6 @@ KINDS: tuple[ItemKind, ...] = ("path", "id", "title", "date", "title", "title")
 outage`, and the words of a title without punctuation."""
 
 EXTRA = 4
-"""Number from which keys are further ones of a title."""
 
 
 def item_key(text: str) -> str:
@@ -148,7 +144,6 @@ def item_key(text: str) -> str:
 
 
 def item_keys(path: str, document_id: str, title: str, date: str) -> Iterator[tuple[int, str]]:
-    """Yield the keys of a document, each with its number in `KINDS`."""
     of_title = item_key(title)
     keys = (item_key(path), item_key(document_id), of_title, item_key(date))
     yield from ((number, key) for number, key in enumerate(keys) if key)
@@ -166,7 +161,6 @@ def key_hash(key: str) -> int:
 
 
 BODY_COLUMNS = ["version", "body", "body_line"]
-"""Columns of table documents that `write_bodies` needs."""
 
 Body = tuple[str, int]
 """The text below the frontmatter, and the 1-based line of the file where it starts."""
@@ -174,18 +168,13 @@ Body = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """All bodies, compressed and concatenated. Read-only."""
-
     versions: Versions
-    """Version of each document, shape (documents,)."""
     compressed: Bytes
     """All bodies in UTF-8, each one block of LZ4."""
     starts: Starts
     """Where each body starts in `compressed`, shape (documents + 1,)."""
     sizes: Ints
-    """Bytes of each body in UTF-8, shape (documents,)."""
     first_lines: Ints
-    """Line of its file where each body starts, shape (documents,)."""
 
     def __getitem__(self, doc_id: int) -> Body:
         starts = self.starts.data  # items and slices of arrays are slow
@@ -198,10 +187,6 @@ BODIES = DocumentFile("bodies", "4", Bodies)
 
 
 def write_bodies(file: ArrayWriter, documents: Iterable[Mapping[str, Any]]) -> None:
-    """Write the bodies of documents as they come, given by rows with `BODY_COLUMNS`.
-
-    Raises OSError.
-    """
     versions, lengths, sizes, lines = list[bytes](), array("q", [0]), array("i"), array("i")
 
     def blocks() -> Iterator[Bytes]:

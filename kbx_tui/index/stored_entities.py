@@ -46,7 +46,6 @@ class EntityColumn(Column[Entity]):
         self.stored = stored
         self.ids = SortedTexts([stored.ids])
         self.row_of = RowOfText(self.ids)
-        """Row of each entity by id."""
         self.paths = TextColumn([stored.paths])
         self.types = stored.types
         self._columns: tuple[Column[Any], ...] = (
@@ -83,13 +82,10 @@ class EntityColumn(Column[Entity]):
         return map(Entity, *self._columns)
 
     def with_type(self, kind: str) -> NDArray[np.bool_]:
-        """Return which entities are of a type, shape (entities,)."""
         return self.types.flags(kind.__eq__)
 
 
 class EntitiesById(Mapping[str, Entity]):
-    """Entities by id."""
-
     __slots__ = ("_entities",)
 
     def __init__(self, entities: EntityColumn) -> None:
@@ -110,10 +106,7 @@ class EntitiesById(Mapping[str, Entity]):
 
 @dataclass(frozen=True, slots=True)
 class StoredEntities:
-    """Entities ordered by id. Read-only."""
-
     state: Versions
-    """State of the tables that they were read from (`table_state`), shape (1,)."""
     ids: TextArena
     names: TextArena
     paths: TextArena
@@ -133,7 +126,6 @@ class StoredEntities:
         return len(self.ids)
 
     def with_id_key(self, key: str) -> list[int]:
-        """Return the entities whose id is a query's, as `item_key` writes it."""
         return self.by_id.find(key_hash(key))
 
 
@@ -178,7 +170,6 @@ class StoredFacts(Terms):
     """Facts ordered by id, with their terms, in arrays of one dimension. Read-only."""
 
     state: Versions
-    """State of the tables that they were read from (`table_state`), shape (1,)."""
     entities: Ints
     """The entity of each fact, -1 for one that is gone."""
     texts: TextArena
@@ -191,7 +182,6 @@ class StoredFacts(Terms):
         return len(self.entities)
 
     def languages(self) -> list[str]:
-        """Return the languages that facts are in, that of most facts first."""
         return [LANGUAGES[number] for number in self.language_order.tolist()]
 
 
@@ -204,10 +194,7 @@ def make_facts(
     language_of: Callable[[str], str],
     state: Versions,
 ) -> StoredFacts:
-    """Read the facts of entities. `language_of` returns the language of a page by its path.
-
-    Raises IndexFault.
-    """
+    """Read the facts of entities; `language_of` gives that of a page by its path."""
     columns = ["fact_id", "entity_id", "text", "status", "path"]
     table = store.rows("facts", columns).sort_by("fact_id")
     texts: list[str] = table["text"].to_pylist()

@@ -45,7 +45,6 @@ SHORTEST_TO_COMPARE = 6
 
 
 Words = tuple[str, ...]
-"""Folded words."""
 
 _PRIME, _MODULUS = 0x9E3779B97F4A7C15, 1 << 64
 
@@ -59,14 +58,12 @@ class StoredNames:
     """
 
     state: NDArray[np.bytes_]
-    """State of the tables that they were read from (`table_state`), shape (1,)."""
     full_hashes: Hashes
     """Full names, aliases and e-mail addresses."""
     full_entities: Ints
     full_kinds: NDArray[np.uint8]
     """0 for names, 1 for aliases and addresses."""
     full_texts: Bytes
-    """As written."""
     full_text_starts: Starts
     first_hashes: Hashes
     """People by first name."""
@@ -97,7 +94,6 @@ class StoredNames:
     """The role with each stem, by its code in the column of entities, or the team, by its code and
     the number of roles."""
     role_hashes: Hashes
-    """Roles, folded."""
     role_texts: Ints
     holder_starts: Starts
     """Where the entities with each role start in `holders`, then those with each team, shape
@@ -106,7 +102,6 @@ class StoredNames:
     """Those with one role or team ascending; an empty text has none."""
 
     def with_key(self, kind: KeyKind, key: str) -> list[int]:
-        """Return the entities with a key, in order, as an EntityResolver looks them up."""
         return numbers_with(self.resolver_hashes, self.resolver_entities, resolver_hash(kind, key))
 
 
@@ -126,7 +121,6 @@ def words_hash(words: Words) -> int:
 
 
 def resolver_hash(kind: KeyKind, key: str) -> int:
-    """Return the hash of a key by which an EntityResolver looks entities up."""
     return key_hash(f"{kind}\0{key}")
 
 
@@ -152,20 +146,16 @@ class _Entries:
         self._texts.append(text)
 
     def by_hash(self) -> tuple[Hashes, Ints, TextArena, NDArray[np.int64]]:
-        """Return hashes in ascending order, their entities and texts, and where each was."""
         hashes, order = _by_hash(self.hashes)
         texts = TextArena.of(TextColumn([self._texts.arena()], order))
         return hashes, np.array(self._entities, np.int32)[order], texts, order
 
 
 class _Builder:
-    """Collects the names of entities, all of one entity before those of the next."""
-
     def __init__(self) -> None:
         self.full, self.kinds = _Entries(), array("B")
         self.first_names, self.surnames = _Entries(), _Entries()
         self.most_words = 0
-        """Number of words of the longest name."""
         self._entity = -1
         self._known: set[int] = set()
         """Hashes of the names of the entity added last."""
@@ -213,7 +203,6 @@ class _Builder:
 
 
 def make_names(entities: EntityColumn, state: NDArray[np.bytes_]) -> StoredNames:
-    """Return the names of entities by row."""
     names, keys, key_entities = _Builder(), dict[str, int](), []
     for number, entity in enumerate(entities):
         words = names.add(number, 0, entity.name)
@@ -253,7 +242,6 @@ def make_names(entities: EntityColumn, state: NDArray[np.bytes_]) -> StoredNames
 
 
 def _compared(keys: Sequence[str]) -> dict[str, Any]:
-    """Return the arrays of names that misspellings are compared with."""
     arena, letters = TextArena.of(keys), letters_of(keys)
     lengths = np.array(list(map(len, keys)), np.int64)
     starts = np.cumsum(lengths) - lengths
@@ -278,7 +266,6 @@ def _compared(keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _resolved(entities: Iterable[Entity]) -> dict[str, Any]:
-    """Return the arrays of the keys of entities."""
     hashes, numbers = array("Q"), array("i")
     for number, entity in enumerate(entities):
         for key in dict.fromkeys(keys_of(entity)):
@@ -293,7 +280,6 @@ def _resolved(entities: Iterable[Entity]) -> dict[str, Any]:
 
 
 def _roles(entities: EntityColumn) -> dict[str, Any]:
-    """Return the arrays of roles and teams."""
     columns = [entities.stored.roles, entities.stored.teams]
     texts = [text for column in columns for text in column.values]
     stems = [
@@ -361,7 +347,6 @@ _ROUNDING = 1e-9
 
 
 def letters_of(texts: Sequence[str]) -> Letters:
-    """Return the letters of texts, concatenated."""
     return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
@@ -384,7 +369,6 @@ def most_changes(length: int, other: int) -> int:
 
 @lru_cache(maxsize=256)
 def changes_at_most(length: int) -> int:
-    """Return the most letters left out or added between a text and any that is similar."""
     return max(most_changes(length, other) for other in range(length // 2, 2 * length + 1))
 
 
@@ -401,7 +385,6 @@ def partitions(length: int) -> tuple[int, ...]:
 
 
 def pieces(length: int, changes: int) -> Iterator[tuple[int, int]]:
-    """Yield start and size of the pieces of a name of this length, for so many changes."""
     size, longer = divmod(length, changes + 1)
     sizes = [size + (number > changes - longer) for number in range(changes + 1)]
     return ((start, end - start) for start, end in pairwise(accumulate(sizes, initial=0)))

@@ -69,8 +69,6 @@ def write_marked_pages(root: Path, store: Store, settings: Settings) -> None:
 
 
 class MarkedPages:
-    """The file `PAGES` of an index. Raises IndexDamaged."""
-
     def __init__(self, store: Store) -> None:
         file = Path(store.uri) / PAGES
         try:
@@ -84,6 +82,5 @@ def _json(value: Any) -> str:
 
 
 def _has_word(data: bytes) -> bool:
-    """Return whether a page has the word redacted, in any case and encoding."""
     is_plain = b"\0" not in data  # which UTF-16 has in every letter
     return REDACTED in (data.decode("latin-1") if is_plain else decode(data)[0]).lower()

@@ -79,7 +79,6 @@ Table vectors has a row per distinct text. Half precision moves a cosine by less
 
 @cache
 def table_schema(name: str, dimension: int = 0) -> Any:
-    """Return the pyarrow schema of a table; `dimension` is that of vectors."""
     import pyarrow as pa  # slow to import, and a search needs no schema
 
     types = {
@@ -129,7 +128,6 @@ def _columns(record: type[Any]) -> list[str]:
 
 
 DOCUMENT_COLUMNS, ENTITY_COLUMNS, FACT_COLUMNS = map(_columns, (Document, Entity, Fact))
-"""Columns that `document_from_row`, `entity_from_row` and `fact_from_row` need."""
 
 SEARCHED_COLUMNS = [
     "title",
@@ -141,7 +139,6 @@ SEARCHED_COLUMNS = [
     "states_title",
     "body",
 ]
-"""Columns that `searched_text` needs besides `path`."""
 
 STRUCTURAL_KEYS = frozenset(
     ["id", "title", "name", "type", "kind", "date", "created", "updated", "modified", "tags", "tag"]
@@ -154,10 +151,8 @@ _NO_PROSE = re.compile(r"^\W*\d|^\S*\d\S*$|://|^\[\[")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 NEWEST_FACTS = 5
-"""Facts in the profile of an entity."""
 
 PROFILE_LENGTH = 2000
-"""Characters of the profile that are embedded."""
 
 
 def field_values(record: Any) -> dict[str, Any]:
@@ -166,7 +161,6 @@ def field_values(record: Any) -> dict[str, Any]:
 
 
 def document_from_row(row: Mapping[str, Any]) -> Document:
-    """Return the document of a row."""
     decoded = {
         "attendees": attendees_from(row["attendees"]),
         "frontmatter": msgspec.json.decode(row["frontmatter"]),
@@ -176,12 +170,10 @@ def document_from_row(row: Mapping[str, Any]) -> Document:
 
 
 def attendees_from(text: str) -> tuple[Attendee, ...]:
-    """Return the attendees stored with a document, in order."""
     return tuple(Attendee(*pair) for pair in msgspec.json.decode(text))
 
 
 def problems_from(text: str) -> tuple[Problem, ...]:
-    """Return the problems stored with a document."""
     return tuple(Problem(*values) for values in msgspec.json.decode(text))
 
 
@@ -223,13 +215,11 @@ def _own_file_name(path: str, title: str) -> list[str]:
 
 
 def entity_row(entity: Entity, facts: list[Fact]) -> dict[str, Any]:
-    """Return the row of an entity, with the profile that is embedded."""
     profile = profile_text(entity, facts)
     return field_values(entity) | {"profile": profile, "text_hash": text_hash(profile)}
 
 
 def entity_from_row(row: Mapping[str, Any]) -> Entity:
-    """Return the entity of a row."""
     return _record(Entity, ENTITY_COLUMNS, row)
 
 
@@ -242,7 +232,6 @@ def profile_text(entity: Entity, facts: list[Fact]) -> str:
 
 
 def fact_row(fact: Fact, entity: Entity | None = None) -> dict[str, Any]:
-    """Return the row of a fact or open item of an entity."""
     return field_values(fact) | {"text_hash": fact_hash(fact.text, entity)}
 
 
@@ -252,7 +241,6 @@ def fact_hash(text: str, entity: Entity | None) -> str:
 
 
 def fact_from_row(row: Mapping[str, Any]) -> Fact:
-    """Return the fact or open item of a row."""
     return _record(Fact, FACT_COLUMNS, row)
 
 

@@ -51,7 +51,6 @@ class Column(Sequence[Value]):
         """Return the value of a row, which is not negative. Raises IndexError beyond the last."""
 
     def _slice(self, rows: slice) -> tuple[Value, ...]:
-        """Return the values of some rows; columns with a faster way have their own."""
         return tuple(map(self._at, range(*rows.indices(len(self)))))
 
 
@@ -64,8 +63,6 @@ ROWS_KEPT = 2000
 
 @dataclass(frozen=True, slots=True)
 class TextArena:
-    """Texts in UTF-8, concatenated."""
-
     data: NDArray[np.uint8]
     starts: NDArray[np.int64]
     """Where each text starts in `data`, shape (texts + 1,)."""
@@ -100,25 +97,19 @@ class TextArena:
 
 
 class TextArenaBuilder:
-    """Makes an arena of texts as they come."""
-
     def __init__(self) -> None:
         self._data, self._ends = bytearray(), array("q")
 
     def append(self, text: str) -> None:
-        """Add a text. Surrogates, which no table holds, become question marks."""
         self._data += text.encode("utf-8", "replace")
         self._ends.append(len(self._data))
 
     def arena(self) -> TextArena:
-        """Return the arena; nothing can be added then."""
         ends = np.array(self._ends, np.int64)
         return TextArena(np.frombuffer(self._data, np.uint8), np.concatenate(([0], ends)))
 
 
 class TextColumn(Column[str]):
-    """The texts of rows, from one arena or several. Immutable."""
-
     __slots__ = ("_arenas", "_places", "_size", "_views")
 
     def __init__(self, arenas: Sequence[TextArena], places: Rows | None = None) -> None:
@@ -132,11 +123,9 @@ class TextColumn(Column[str]):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Return a column of texts."""
         return cls([TextArena.of(texts)])
 
     def take(self, rows: Rows) -> Self:
-        """Return the column of some rows, in their order, without copying a text."""
         return type(self)(self._arenas, rows if self._places is None else self._places[rows])
 
     def to_arrow(self) -> Any:
@@ -192,7 +181,6 @@ class SortedTexts(TextColumn):
         return isinstance(text, str) and self.find(text) >= 0
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the row of a text. Raises ValueError if there is none."""
         row = self.find(value)
         if not start <= row < (len(self) if stop is None else stop):
             raise ValueError(f"{value!r} is not in the column")
@@ -243,12 +231,10 @@ class TextLists(Column[tuple[str, ...]]):
     """Follows each text; no text of a table holds it."""
 
     def __init__(self, column: TextColumn) -> None:
-        """`column` holds the texts of each row as `joined` returns them."""
         self._column = column
 
     @classmethod
     def joined(cls, texts: Iterable[str]) -> str:
-        """Return the texts of a row as one."""
         return "".join(f"{text.replace(cls.END, '')}{cls.END}" for text in texts)
 
     def __len__(self) -> int:
@@ -268,8 +254,6 @@ class TextLists(Column[tuple[str, ...]]):
 
 
 class CodeBuilder:
-    """Numbers texts as they come, equal ones alike."""
-
     def __init__(self) -> None:
         self._codes, self._code_of = array("i"), dict[str, int]()
 
@@ -287,21 +271,17 @@ class CodedColumn(Column[str]):
 
     def __init__(self, codes: Ints, arena: TextArena) -> None:
         self.codes = codes
-        """The code of each row, an index into `values`."""
         self.arena = arena
-        """The different texts."""
         self._values: tuple[str, ...] | None = None
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The different texts, decoded once."""
         if self._values is None:
             self._values = tuple(self.arena)
         return self._values
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> CodedColumn:
-        """Return a column of texts."""
         builder = CodeBuilder()
         for text in texts:
             builder.append(text)
@@ -309,7 +289,6 @@ class CodedColumn(Column[str]):
 
     @classmethod
     def concatenated(cls, columns: Sequence[CodedColumn]) -> CodedColumn:
-        """Return one column after the other."""
         code_of: dict[str, int] = {}
         parts = []
         for column in columns:
@@ -318,7 +297,6 @@ class CodedColumn(Column[str]):
         return cls(np.concatenate(parts), TextArena.of(code_of))
 
     def take(self, rows: Rows) -> CodedColumn:
-        """Return the column of some rows, in their order."""
         taken = CodedColumn(self.codes[rows], self.arena)
         taken._values = self.values
         return taken
@@ -345,7 +323,6 @@ class ByHash:
     """Numbers by a 64-bit hash; several may have the same."""
 
     hashes: Hashes
-    """Ascending."""
     numbers: Ints
 
     @classmethod
@@ -356,12 +333,10 @@ class ByHash:
         return cls(unordered[order], np.array(numbers, np.int32)[order])
 
     def find(self, wanted: int) -> list[int]:
-        """Return the numbers with a hash, in order."""
         return numbers_with(self.hashes, self.numbers, wanted)
 
 
 def numbers_with(hashes: Hashes, numbers: Ints, wanted: int) -> list[int]:
-    """Return the numbers beside a hash among ascending ones."""
     sought = np.uint64(wanted)
     start = int(hashes.searchsorted(sought))
     if start == len(hashes) or hashes[start] != sought:

@@ -19,8 +19,6 @@ from kbx_tui.index.text_columns import Column
 
 
 class VersionColumn(Column[str]):
-    """The versions of documents by row (`schema.document_version`). Immutable."""
-
     __slots__ = ("array",)
 
     def __init__(self, array: Versions) -> None:
@@ -62,7 +60,6 @@ def _hashes_of(texts: Any) -> NDArray[np.bytes_]:
 
 
 def stored_versions(store: Store) -> Versions:
-    """Return the versions in table documents, in its order. Raises IndexFault."""
     return hash_array(store.rows("documents", ["version"])["version"])
 
 
@@ -86,7 +83,6 @@ def rows_of_versions(versions: Versions, current: Versions) -> Rows:
 
 
 def _equal_until(first: Versions, second: Versions) -> int:
-    """Return how many elements are equal before the first that is not; lengths are equal."""
     differs = first != second
     return int(differs.argmax()) if differs.any() else len(first)
 
@@ -101,12 +97,10 @@ def have_same_versions(versions: Versions, others: Versions) -> bool:
 
 
 def are_among(versions: Versions, others: Versions) -> NDArray[np.bool_]:
-    """Return which versions are among others, shape (versions,)."""
     return places_of(versions, others) >= 0
 
 
 def count_differing(versions: Versions, others: Versions) -> int:
-    """Return how many versions, different in each array, are in only one of the two."""
     if have_same_versions(versions, others):
         return 0
     shared = int(np.count_nonzero(are_among(versions, others)))
@@ -154,7 +148,6 @@ DOCUMENT_TABLES = ("documents",)
 ENTITY_TABLES = ("entities",)
 FACT_TABLES = (*ENTITY_TABLES, "facts")
 LINK_TABLES = (*ENTITY_TABLES, "links", "name_uses")
-"""Tables that the files of entities and names, of facts, and of links are derived from."""
 
 
 def table_state(
@@ -163,10 +156,7 @@ def table_state(
     meta: Mapping[str, Any],
     documents: Versions | None = None,
 ) -> NDArray[np.bytes_]:
-    """Return what identifies a state of tables and documents, shape (1,).
-
-    `versions` are those of all tables, `meta` is the content of that table.
-    """
+    """Return what identifies a state of some tables, and of documents with these versions; (1,)."""
     numbers = [versions[name] for name in tables]
     sums = [] if documents is None else [len(documents), *sums_of_versions(documents).tolist()]
     return np.array([text_hash(json.dumps([numbers, meta.get(TABLES_ID, ""), sums]))], "S32")

@@ -53,7 +53,6 @@ ATTEMPTS = 3
 """How often the newest version is read again when its files were deleted while being fetched."""
 
 Progress = Callable[[int, int], object]
-"""Receives the bytes fetched so far, and all that will be."""
 
 
 def fetch_newest(
@@ -123,7 +122,6 @@ def _is_current(mirror: MirrorFolder, head: Head) -> bool:
 
 
 def _fetch(client: ObjectClient, mirror: MirrorFolder, limit: int, progress: Progress) -> None:
-    """Fetch the version that is the newest by now, for the holder of the lock."""
     for _ in range(ATTEMPTS):
         head = _head(client)
         if head is None or _is_current(mirror, head):
@@ -154,7 +152,6 @@ def _make_room(
     missing: list[PublishedFile],
     limit: int,
 ) -> None:
-    """Remove mirrors that were not used for longest until there is room. Raises StoreFault."""
     if manifest.size > limit:
         raise StoreFault(
             f"the index at {client.uri} has {format_size(manifest.size)}, but copies may take "
@@ -175,7 +172,6 @@ def _make_room(
 def _fetch_files(
     client: ObjectClient, mirror: MirrorFolder, files: list[PublishedFile], progress: Progress
 ) -> None:
-    """Fetch files in parallel. Raises StoreFault, FileNotFoundError and OSError."""
     total, done = sum(file.size for file in files), 0
     progress(0, total)
     largest_first = sorted(files, key=lambda file: -file.size)
@@ -198,8 +194,6 @@ def _fetch_files(
 
 
 class _Download:
-    """A file of which ranges are fetched in any order, by several threads."""
-
     def __init__(self, client: ObjectClient, file: PublishedFile, target: Path) -> None:
         self._client, self._file, self._target = client, file, target
         self._temporary = target.with_name(f"{target.name}.{uuid4().hex}")
@@ -221,7 +215,6 @@ class _Download:
             self._put_in_place()
 
     def tidy(self) -> None:
-        """Remove what was not put in place."""
         remove_mirror_file(self._temporary)
 
     def _put_in_place(self) -> None:
@@ -244,15 +237,11 @@ _MANIFEST = re.compile(r"\d+-[0-9a-f]{8}\.json")
 
 
 class MirroredVersion(msgspec.Struct, frozen=True):
-    """The version that is read."""
-
     version: int
     manifest: str
     """Key of its manifest in the store."""
     folder: str
-    """Name in `versions`."""
     published_at: float
-    """Seconds since 1970."""
 
 
 class MirrorFolder:
@@ -274,16 +263,13 @@ class MirrorFolder:
         return self.path / VERSIONS / (version.folder if version else "none")
 
     def create(self) -> None:
-        """Make the folder, for this user only. Raises OSError."""
         for folder in (self.path, self.path / FILES, self.path / VERSIONS):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def file(self, file: PublishedFile) -> Path:
-        """Return where the content of a file is kept."""
         return self.path / FILES / file.digest
 
     def holds(self, file: PublishedFile) -> bool:
-        """Return whether the content of a file is there, by its size."""
         with suppress(OSError):
             return self.file(file).stat().st_size == file.size
         return False
@@ -309,7 +295,6 @@ class MirrorFolder:
                 os.utime(self.index_folder(before))  # replaced now
 
     def discard(self, version: MirroredVersion) -> None:
-        """Remove a version that is damaged, and its files that are. Raises OSError."""
         folder = self.index_folder(version)
         for file in self._files_of(folder):
             with suppress(FileNotFoundError):
@@ -341,7 +326,6 @@ class MirrorFolder:
                     remove_mirror_file(file)
 
     def clear(self) -> None:
-        """Remove all versions and files, as far as possible; for the holder of the lock."""
         with suppress(OSError):
             for manifest in self._named(VERSIONS, _MANIFEST):
                 self._remove_version(manifest)
@@ -349,7 +333,6 @@ class MirrorFolder:
                 remove_mirror_file(file)
 
     def size(self) -> int:
-        """Return the bytes of all files."""
         total = 0
         with suppress(OSError), os.scandir(self.path / FILES) as entries:
             for entry in entries:
@@ -357,13 +340,11 @@ class MirrorFolder:
         return total
 
     def last_used(self) -> float:
-        """Return when a version was last put in place or confirmed, in seconds since 1970."""
         with suppress(OSError):
             return (self.path / STATE).stat().st_mtime
         return 0.0
 
     def confirm(self) -> None:
-        """Note that the version is used, and that it is the newest."""
         with suppress(OSError):
             os.utime(self.path / STATE)
 
@@ -380,7 +361,6 @@ class MirrorFolder:
             remove_mirror_file(manifest)
 
     def _files_of(self, folder: Path) -> tuple[PublishedFile, ...]:
-        """Return the files of a version; none if its manifest is damaged."""
         with suppress(OSError, ValueError):
             return decode_json(read_regular_file(_manifest_file(folder)), Manifest).files
         return ()

@@ -40,7 +40,6 @@ REFUSED_CREDENTIALS = (
     *("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"),
     *("AuthenticationFailed", "AuthorizationFailure"),
 )
-"""Error codes of S3 and of Azure."""
 
 Tag = Mapping[str, str]
 """What identifies one content of an object to the store, for a conditional write."""
@@ -52,8 +51,6 @@ class Conflict(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """An object as the store lists it."""
-
     key: str
     size: int
     modified: datetime
@@ -69,7 +66,6 @@ class ObjectClient:
         self.uri, self._retries, self._request_seconds = uri, retries, request_seconds
 
     def impatient(self) -> ObjectClient:
-        """Return a client that gives up soon."""
         return ObjectClient(self.uri, retries=0, request_seconds=LOOK_SECONDS)
 
     @cached_property
@@ -146,13 +142,11 @@ class ObjectClient:
         return self._put(key, data, dict(tag))
 
     def upload(self, key: str, file: Path) -> None:
-        """Write a file as an object, in parts if it is large. Raises StoreFault and OSError."""
         library, store = self._library, self._upload_store
         with file.open("rb") as source, translate_client_errors("write", self.uri):
             library.put(store, key, source, chunk_size=RANGE, max_concurrency=1)
 
     def list(self, prefix: str) -> Iterator[StoredObject]:
-        """Yield the objects whose key begins with a folder. Raises StoreFault."""
         library, store = self._library, self._store
         with translate_client_errors("list", self.uri):
             for objects in library.list(store, prefix, chunk_size=1000):
@@ -167,7 +161,6 @@ class ObjectClient:
         return modified
 
     def delete(self, keys: Collection[str]) -> None:
-        """Delete objects; those that do not exist are ignored. Raises StoreFault."""
         library, store = self._library, self._store
         if keys:
             with translate_client_errors("delete from", self.uri), suppress(FileNotFoundError):

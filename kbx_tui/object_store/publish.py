@@ -42,10 +42,8 @@ REUSED_AGE = timedelta(hours=12)
 deletes it, so that one which has lost its lease cannot delete it at the same time."""
 
 Progress = Callable[[int, int], object]
-"""Receives the bytes transferred so far, and all that will be."""
 
 _PARTS = {INDEX_MARKER, *INDEX_FILES, *(f"{table}.lance" for table in INDEX_TABLES)}
-"""What of a folder is an index; anything else that lies there stays on its machine."""
 _LEFT_OUT = re.compile(r"VERIFIED|[^/]+\.lance/(_transactions/.*|.*hint\.json)")
 """Files of an index that are of use only to its own machine."""
 _UNIQUE = re.compile(r"[^/]+\.lance/(data|_deletions|_indices)/")
@@ -54,13 +52,10 @@ _UNIQUE = re.compile(r"[^/]+\.lance/(data|_deletions|_indices)/")
 
 @dataclass(frozen=True, slots=True)
 class PublishReport:
-    """What was published."""
-
     uri: str
     version: int
     files: int
     size_bytes: int
-    """Of all files of the version."""
     uploaded: int
     uploaded_bytes: int
     """What of it had not been uploaded before."""
@@ -160,10 +155,7 @@ def _published(lease: WriterLease) -> Manifest | None:
 
 
 def _present(lease: WriterLease, published: Iterable[PublishedFile]) -> dict[tuple[str, int], str]:
-    """Return the keys of objects in the store by digest and size of the file they hold.
-
-    Those of the newest version, and those that a run has uploaded lately which ended too early.
-    """
+    """Return the keys of objects that may be used, by digest and size of what they hold."""
     now, client = lease.client.modified(HEAD), lease.client
     named = {file.key for file in published}
     keys: dict[tuple[str, int], str] = {}
@@ -183,7 +175,6 @@ def _upload(
     progress: Progress,
     cancelled: Callable[[], bool],
 ) -> bool:
-    """Upload files in parallel; return False where cancelled."""
     total, done = sum(size for _, _, size in uploads), 0
     progress(0, total)
     with ThreadPoolExecutor(THREADS) as threads:
@@ -253,7 +244,6 @@ def sweep(lease: WriterLease, grace: timedelta = GRACE) -> int:
 
 
 def _was_replaced(manifest: StoredObject, manifests: list[StoredObject], oldest: datetime) -> bool:
-    """Return whether a newer version followed before `oldest`."""
     return any(
         later.modified < oldest and _version(later) > _version(manifest) for later in manifests
     )

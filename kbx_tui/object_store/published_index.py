@@ -25,7 +25,6 @@ from kbx_tui.state_file import decode_json, read_regular_file
 
 NOTE = "published.json"
 CHECK_SECONDS = 30.0
-"""Time between two looks for a newer version, by a process that goes on."""
 PROGRESS_SECONDS = 10.0
 """Time between two notices about the same download."""
 NOTICED_BYTES = 10_000_000
@@ -41,7 +40,6 @@ class _Note(msgspec.Struct):
 
 
 def publishes_from_here(root: Path, uri: StoreUri) -> bool:
-    """Return whether the base has its own index on this machine, which it publishes to `uri`."""
     with suppress(OSError, ValueError):
         note = decode_json(read_regular_file(root / STATE_FOLDER / NOTE), _Note)
         return note.uri == str(uri)
@@ -49,7 +47,6 @@ def publishes_from_here(root: Path, uri: StoreUri) -> bool:
 
 
 def note_publisher(root: Path, uri: StoreUri) -> None:
-    """Note that the base has its own index from now on. Raises WriteFault."""
     note = msgspec.json.encode(_Note(str(uri)))
     replace_state_file(state_folder(root) / NOTE, note)
 
@@ -61,7 +58,6 @@ def mirrored_index(uri: StoreUri) -> Path:
 
 
 def files_here(root: Path, paths: Sequence[str]) -> Iterator[bool]:
-    """Yield for each of these pages whether it is here; of very many, some are looked for."""
     for path in paths[:: max(1, len(paths) // FILES_LOOKED_FOR)]:
         yield (root / path).exists()
 
@@ -81,16 +77,13 @@ class PublishedIndex:
         """Why the store could not be read the last time; empty if it could."""
 
     def open(self) -> str:
-        """Return the index folder of the newest version that is here, to read it from now on."""
         self._version = self._mirror.current()
         return str(self._mirror.index_folder(self._version))
 
     def has_newer(self) -> bool:
-        """Return whether another version is here by now than the one that was opened."""
         return self._mirror.current() != self._version
 
     def words(self) -> str:
-        """Return which version of what is read, and why it may not be the newest."""
         version = self._version
         if version is None:
             return f"{self.uri}, nothing yet"
@@ -98,7 +91,6 @@ class PublishedIndex:
         return f"{words}; {self.failure}" if self.failure else words
 
     def notes(self, *, has_files: bool) -> tuple[str, ...]:
-        """Return sentences for whoever reads an answer, on what it may not reflect."""
         version, notes = self._version, []
         when = format_minute(version.published_at) if version else ""
         if self.failure:

@@ -21,20 +21,15 @@ RACERS = 32
 ROUNDS = 3
 """Races of each kind: a store that checks first and writes later does not lose every time."""
 READINGS = 20
-"""Requests of each kind of which the median time is reported."""
 
 Write = Callable[[str, bytes], Tag]
 
 
 @dataclass(frozen=True, slots=True)
 class StoreCheck:
-    """What a check found."""
-
     uri: str
     writes: int
-    """Conditional writes that raced."""
     faults: tuple[str, ...]
-    """A sentence for each way in which the store is unfit."""
     read_ms: float
     write_ms: float
     list_ms: float
@@ -78,7 +73,6 @@ def _replacing(client: ObjectClient, tag: Tag) -> Write:
 
 
 def _race(key: str, write: Write, what: str, client: ObjectClient, racers: int) -> list[str]:
-    """Let writes to one key begin together; return what is wrong with the outcome."""
     barrier = Barrier(racers)
     # Never the content that is replaced: a tag may be a digest, which the same bytes keep valid.
     contents = [f"{what} {number}".encode() for number in range(racers)]
@@ -104,7 +98,6 @@ def _race(key: str, write: Write, what: str, client: ObjectClient, racers: int) 
 
 
 def _late_writes(client: ObjectClient, key: str, old: Tag) -> list[str]:
-    """Return which conditional writes succeed that come too late."""
     faults = []
     for write, what in (
         (client.create, "to create an object that exists"),

@@ -58,7 +58,6 @@ class WriterLease:
             return self.head
 
     def renew(self) -> None:
-        """Hold the lease for another `LEASE_SECONDS`. Raises as `publish`."""
         if self.head.lease is not None:
             expires = self._clock() + LEASE_SECONDS
             self.publish(lease=replace(self.head.lease, expires=expires))
@@ -80,7 +79,6 @@ class WriterLease:
             raise self._note_lost(_holder(self.client)) from error
 
     def _adopt(self) -> None:
-        """Accept a head that this process has written. Raises StoreFault for any other."""
         found = self.client.read(HEAD)
         head = decode_head(found[0], self.client.uri) if found else None
         if found is None or head is None or _term(head) != self._term:
@@ -120,7 +118,6 @@ def writer_lease(
 
 
 def acquire(client: ObjectClient, *, clock: Callable[[], float] = time.time) -> WriterLease:
-    """Take the lease. Raises IndexLocked where another process holds it, and StoreFault."""
     found = client.read(HEAD)
     before, tag = (None, None) if found is None else (decode_head(found[0], client.uri), found[1])
     now = clock()
@@ -157,7 +154,6 @@ def _holder(client: ObjectClient) -> Lease | None:
 
 
 def _has_ended(lease: Lease, now: float) -> bool:
-    """Return whether a lease was given up, has expired, or its process died on this machine."""
     if now > lease.expires + SKEW_SECONDS:
         return True
     is_here = lease.process_space != "" and lease.process_space == process_space()

@@ -58,7 +58,6 @@ from kbx_tui.knowledge.suppressions import load_suppressions
 from kbx_tui.knowledge.topics import TopicRules
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
-"""Tables that a run replaces, which leaves the files of the former ones."""
 DERIVATION = 4
 """Number of the rules that entities, facts and links are derived by: a new one derives them again.
 """
@@ -117,10 +116,7 @@ def _damage(store: Store) -> list[str]:
 
 
 def _outdated(store: Store, embedder: Embedder) -> list[str]:
-    """Return a sentence if an older version of the program derived the texts of an index.
-
-    An index that this run cannot bring up to date anyway is left to `update`, which says why.
-    """
+    """Return a sentence if an older version made the index and this run can bring it up to date."""
     if not (store.exists() and store.is_searchable()):
         return []
     try:
@@ -138,8 +134,6 @@ def _outdated(store: Store, embedder: Embedder) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One run of the holder of the writer lock."""
-
     root: Path
     settings: Settings
     embedder: Embedder
@@ -149,7 +143,6 @@ class _Run:
     fast: bool
 
     def update(self, only: Collection[str] | None) -> IndexReport:
-        """Bring the index up to date; a missing or unfinished one is built."""
         store = self.store
         if not (store.exists() and store.is_searchable()):
             return self.rebuild()
@@ -203,7 +196,6 @@ class _Run:
         return self._finish(changes, finished)
 
     def _finish(self, changes: Changes, finished: bool) -> IndexReport:
-        """Embed what has no vector, note the state of the index and report."""
         store, embedder, embedded, reused = self.store, self.embedder, 0, 0
         if finished and not self.fast:
             note_state(store)

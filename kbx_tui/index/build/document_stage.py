@@ -28,20 +28,15 @@ BATCH = 1000
 """Documents per commit."""
 
 PAGES_PER_TASK = 50
-"""Pages parsed between two progress reports."""
 
 Parser = Callable[[str, bytes], Document]
-"""Makes a document of a path and the content of its file."""
 Page = tuple[str, bytes]
 
 
 def write_documents(
     store: Store, changes: Changes, parse: Parser, workers: Workers, meter: ProgressMeter
 ) -> bool:
-    """Bring table documents up to date, one commit per batch; False when cancelled.
-
-    A file that has become unreadable is added to the problems of `changes`.
-    """
+    """Bring table documents up to date, one commit per batch; False when cancelled."""
     paths = changes.added + changes.changed
     meter.begin("reading", len(paths))
     added, parsed, count = set(changes.added), list[dict[str, Any]](), 0
@@ -63,12 +58,10 @@ def write_documents(
 
 
 def _parse_pages(parse: Parser, _: Embedder, pages: list[Page]) -> list[dict[str, Any]]:
-    """Return the rows of documents."""
     return [document_row(parse(path, data)) for path, data in pages]
 
 
 def _read_pages(paths: list[str], changes: Changes, meter: ProgressMeter) -> Iterator[list[Page]]:
-    """Yield the content of the files that can be read, until cancelled."""
     for start in range(0, len(paths), PAGES_PER_TASK):
         if meter.cancelled():
             return
@@ -105,7 +98,6 @@ TITLE_LENGTH = 200
 
 
 def document_row(document: Document) -> dict[str, Any]:
-    """Return the row of a document."""
     return field_values(document) | {
         "key": document_key(document.path),
         "attendees": _json([[a.name, a.email] for a in document.attendees]),
@@ -117,7 +109,6 @@ def document_row(document: Document) -> dict[str, Any]:
 
 
 def chunk_rows(document: Document, chunks: Iterable[Chunk]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of all chunks of a document, in order."""
     version, start = document_version(document.path, document.content_hash), 0
     for chunk in chunks:
         end = start + len(chunk.text)
@@ -152,14 +143,10 @@ CHUNK_TEXT_COLUMNS = ["path", "version", "ordinal", "start", "end", "text_hash"]
 """Columns of chunks that `read_chunk_texts` needs, and what it returns them by."""
 
 DOCUMENTS_AT_ONCE = 500
-"""Bodies read with one where clause."""
 
 
 def read_chunk_texts(store: Store, chunks: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """Return what is embedded of each chunk, None where its document has another version.
-
-    Raises IndexFault.
-    """
+    """Return what is embedded of each chunk, None where its document has another version."""
     page_of: dict[str, tuple[str, str]] = {}
     paths = sorted({chunk["path"] for chunk in chunks})
     for clause in batched_clauses("path", paths, DOCUMENTS_AT_ONCE):

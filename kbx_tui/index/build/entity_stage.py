@@ -29,10 +29,8 @@ from kbx_tui.knowledge.suppressions import load_suppressions
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 
 BATCH = 1000
-"""Documents read at once."""
 
 REPORT_EVERY = 100
-"""Documents between two progress reports."""
 
 ENTITY_SOURCES = ("context",)
 """Kinds that name entities without being their page (teams in company.md)."""
@@ -42,13 +40,11 @@ _TEAM_KEY = '"team"'
 
 
 def topic_rules(settings: Settings) -> TopicRules:
-    """Return which topics are entities."""
     chosen = settings.entities
     return TopicRules(chosen.tags, chosen.hubs, chosen.maps, chosen.folders, chosen.properties)
 
 
 def read_topics(store: Store) -> Topics:
-    """Return the notes in an index, from which topics are made. Raises IndexFault."""
     columns = ["path", "title", "kind", "aliases", "tags", "links", "frontmatter"]
     table = store.rows("documents", columns).sort_by("path")
     return Topics(
@@ -178,7 +174,6 @@ def _derive_links(
 
 
 def _linking_to(store: Store, paths: Collection[str]) -> set[str]:
-    """Return the documents with a link that may mean one of these files, by its name."""
     if not paths:
         return set()
     names = {path.rpartition("/")[2].lower() for path in paths}
@@ -191,7 +186,6 @@ def _linking_to(store: Store, paths: Collection[str]) -> set[str]:
 
 
 def _documents(store: Store, clauses: Iterable[str | None]) -> Iterator[Document]:
-    """Yield the documents that match one of the where clauses."""
     for clause in clauses:
         table = store.rows("documents", tables.DOCUMENT_COLUMNS, clause)
         for batch in table.to_batches(max_chunksize=BATCH):

@@ -144,7 +144,6 @@ def model_of(store: Store) -> str:
 
 
 def _has_damaged_vectors(store: Store) -> bool:
-    """Return whether a file of table vectors is not as noted, or as last compared without that."""
     folder = Path(store.uri)
     try:
         stamp = read_stamp(folder)
@@ -157,7 +156,6 @@ def _has_damaged_vectors(store: Store) -> bool:
 
 
 def _stored_vectors(store: Store, dimension: int) -> Iterator[Any]:
-    """Yield the rows of table vectors in batches; none if it is of another layout."""
     with translate_errors("read table vectors", store.uri):
         table = store.open_any("vectors")
         if table.schema == table_schema("vectors", dimension):
@@ -180,7 +178,6 @@ def _intact(rows: Any, taken: set[str]) -> Any:
 
 
 def _add(store: Store, waiting: list[Any]) -> None:
-    """Store the waiting rows in one commit and forget them."""
     if any(map(len, waiting)):
         with translate_errors("write vectors", store.uri):
             table = store.table("vectors")
@@ -213,5 +210,4 @@ def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:
 
 
 def rewritten_note(name: str) -> str:
-    """Return the sentence about a derived file that was damaged and has been written again."""
     return f"{name} of the index was damaged and has been written again from the tables"

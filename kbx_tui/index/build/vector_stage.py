@@ -43,16 +43,12 @@ COMMITS_PER_COMPACTION = 500
 """Commits of vectors after which their files are merged, as each commit lists all files again."""
 
 Texts = dict[str, str]
-"""Texts by their hashes."""
 
 
 def write_chunks(
     store: Store, workers: Workers, meter: ProgressMeter, only: Collection[str] | None = None
 ) -> bool:
-    """Split documents that have no chunks of their version; False when cancelled.
-
-    With `only`, just the documents at these paths.
-    """
+    """Split documents, or `only` those at some paths, without chunks; False when cancelled."""
     where = None if only is None else is_one_of("path", only)
     path_of = store.mapping("documents", "version", "path", where)
     chunked = set(store.rows("chunks", ["version"], where)["version"].unique().to_pylist())
@@ -73,7 +69,6 @@ def write_chunks(
 def _read_unsplit(
     store: Store, paths: list[str], meter: ProgressMeter
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows of documents at these paths, until cancelled."""
     for start in range(0, len(paths), DOCUMENTS_PER_BATCH):
         if meter.cancelled():
             return
@@ -82,7 +77,6 @@ def _read_unsplit(
 
 
 def _split(embedder: Embedder, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the chunks of documents, given as rows."""
     parsed = sorted(map(tables.document_from_row, documents), key=lambda document: document.path)
     max_tokens = embedder.max_tokens - 2
     chunks_of = split_documents(parsed, embedder.count_tokens, max_tokens=max_tokens)
@@ -130,7 +124,6 @@ def write_vectors(
 
 
 def _embed(embedder: Embedder, texts: Texts) -> Vectors:
-    """Return the vectors of texts, in order."""
     return embedder.embed(list(texts.values()))
 
 
@@ -141,7 +134,6 @@ def _read_missing(
     texts_per_task: int,
     meter: ProgressMeter,
 ) -> Iterator[Texts]:
-    """Yield the texts of the hashes `missing`, a task at a time, until cancelled."""
     read, start, end = Texts(), 0, 0
     while start < len(missing):
         batch = missing[start : start + min(TEXTS_PER_BATCH, max(FIRST_BATCH, start))]
@@ -182,7 +174,6 @@ def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[s
 
 
 def _read_texts(store: Store, table_of: dict[str, str]) -> dict[str, str]:
-    """Return the texts by their hashes, read from the table given for each hash."""
     texts: dict[str, str] = {}
     hashes_of: dict[str, list[str]] = defaultdict(list)
     for text_hash, name in table_of.items():
@@ -201,14 +192,12 @@ def _read_texts(store: Store, table_of: dict[str, str]) -> dict[str, str]:
 
 
 def _chunk_texts(store: Store, where: str) -> dict[str, str]:
-    """Return the texts of chunks by their hashes."""
     chunks = store.rows("chunks", CHUNK_TEXT_COLUMNS, where).to_pylist()
     texts = zip(chunks, read_chunk_texts(store, chunks), strict=True)
     return {chunk["text_hash"]: text for chunk, text in texts if text is not None}
 
 
 def _fact_texts(store: Store, where: str) -> dict[str, str]:
-    """Return the texts of facts by their hashes, without the names of their entities."""
     table = store.rows("facts", ["text_hash", "text", "entity_id"], where)
     entities = {entity.id: entity for entity in stored_entities(store)}
     return {
@@ -218,7 +207,6 @@ def _fact_texts(store: Store, where: str) -> dict[str, str]:
 
 
 def _add_vectors(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> None:
-    """Store the vectors of texts, if there are any, in one commit."""
     import numpy as np
     import pyarrow as pa
 
@@ -244,7 +232,6 @@ MAX_UNUSED, FEW_BYTES = 0.1, 200_000
 
 
 def compact(store: Store, name: str) -> None:
-    """Optimize a table if what that saves is worth copying it."""
     if _is_wasteful(store, name):
         store.optimize(name)
 
@@ -267,10 +254,7 @@ def _is_wasteful(store: Store, name: str) -> bool:
 
 
 def compact_if_short_of_space(store: Store) -> None:
-    """Compact all tables when the disk could not hold a second copy.
-
-    Never fails: compacting needs some space itself.
-    """
+    """Compact all tables when the disk could not hold a second copy. Never fails."""
     if not store.exists():
         return
     with suppress(OSError):

@@ -25,8 +25,6 @@ TEXTS_PER_COMMIT = 512
 
 
 class Workers(Protocol):
-    """Runs tasks."""
-
     @property
     def texts_per_task(self) -> int:
         """Texts to embed with one task."""

@@ -30,7 +30,6 @@ STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text("asc
 """English stems that are not searched for: the list of NLTK, as in LanceDB's analyzer."""
 
 CJK_CHARACTER = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
-"""A Chinese, Japanese or Korean character, as a regular expression."""
 
 _CJK = re.compile(f"({CJK_CHARACTER})")
 OF = ":"
@@ -39,7 +38,6 @@ OF = ":"
 _WORD = re.compile(r"[^\W_]+")
 
 language_of = language_detector(STOP_WORDS)
-"""Return the language of a text, given as its folded words in order."""
 
 
 def separate_cjk(text: str) -> str:
@@ -80,12 +78,10 @@ def term_of_stem(word_stem: str, language: str) -> str:
 
 
 def stem_of_term(term: str) -> str:
-    """Return the stem that a term stands for."""
     return term.rpartition(OF)[2]
 
 
 def terms_in(text: str, language: str = ENGLISH) -> list[str]:
-    """Return the terms of a text in a language, in order, with repetitions."""
     return [term for word in words_in(text) if (term := term_of(word, language))]
 
 
@@ -161,5 +157,4 @@ def _keeps_words(run: str) -> bool:
 
 
 def _pattern(text: str) -> list[bool]:
-    """Return whether each stretch of a text is in a word."""
     return [in_word for in_word, _ in groupby(text, str.isalnum)]

@@ -67,10 +67,7 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
 def load_facts(
     store: Store, snapshot: Snapshot, words: Bm25Index, state: Versions = NO_STATE
 ) -> StoredFacts:
-    """Return the facts of the entities of a snapshot, read where it has none. Raises IndexFault.
-
-    `words` are those of the documents; `state` is that of the tables, for those that are read.
-    """
+    """Return the facts of the entities of a snapshot, read where it has none. Raises IndexFault."""
     if snapshot.facts is not None:
         return snapshot.facts
 
@@ -82,10 +79,6 @@ def load_facts(
 
 
 def refresh_text_files(store: Store) -> None:
-    """Bring the files of texts up to date where they are stale. Raises IndexFault.
-
-    For the holder of the writer lock.
-    """
     current = stored_versions(store)
 
     def put_words(file: DocumentFile[Postings], versions: Versions | None) -> None:
@@ -106,7 +99,6 @@ def refresh_text_files(store: Store) -> None:
 
 
 def _texts(store: Store, versions: Versions | None) -> Iterator[Text]:
-    """Yield version and searched text of documents of some versions, or of all, by path."""
     for row in documents_of(store, SEARCHED_COLUMNS, versions):
         yield row["version"], searched_text(row)
 
@@ -114,7 +106,6 @@ def _texts(store: Store, versions: Versions | None) -> Iterator[Text]:
 BLOCK_CHARACTERS = 5 * 10**7
 """Characters of the texts of one block: some 7 million words, half a gigabyte of memory."""
 MERGED_AT_ONCE = 1 << 21
-"""Positions merged at once."""
 
 
 def write_words(
@@ -124,7 +115,6 @@ def write_words(
     *,
     block_characters: int = BLOCK_CHARACTERS,
 ) -> None:
-    """Write a file of postings, for texts in the order of the paths. Raises IndexFault."""
     blocks = _blocks(texts, block_characters)
     postings = make_postings(next(blocks, ()))
     if (block := next(blocks, None)) is None:
@@ -160,7 +150,6 @@ def _blocks(texts: Iterable[Text], characters: int) -> Iterator[Iterator[Text]]:
 
 
 def merge_postings(blocks: Sequence[Postings], file: ArrayWriter) -> None:
-    """Write the postings of all texts, given those of consecutive blocks. Raises OSError."""
     terms = sorted({term for block in blocks for term in block.all_terms()})
     runs = _runs(blocks, {term: term_id for term_id, term in enumerate(terms)})
     posting_starts = _starts(runs, "posting_starts", len(terms))
@@ -198,7 +187,6 @@ class _Run:
 
     postings: Postings
     term_ids: Rows
-    """The number among all terms of each of its terms, ascending."""
     first_text: int
     first_position: int
 
@@ -211,7 +199,6 @@ class _Run:
         )
 
     def numbers(self, field: str, begin: int, end: int) -> NDArray[Any]:
-        """Return a part of one of its arrays, with doc ids and positions among those of all."""
         shift = {"doc_ids": self.first_text, "positions": self.first_position}.get(field, 0)
         numbers: NDArray[Any] = getattr(self.postings, field)[begin:end]
         return numbers + shift if shift else numbers

@@ -62,16 +62,13 @@ class QuantizedVectors:
         return len(self.codes)
 
     def view(self, begin: int, end: int) -> QuantizedVectors:
-        """Return the vectors from `begin` to `end`, without copying."""
         rows = slice(begin, end)
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
     def take(self, rows: Rows) -> QuantizedVectors:
-        """Return a copy of some vectors."""
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
     def put(self, begin: int, vectors: Matrix) -> None:
-        """Quantize `vectors` into the rows from `begin` on."""
         target = self.view(begin, begin + len(vectors))
         highest = np.abs(vectors).max(axis=1, initial=0.0)
         target.scales[:] = np.where(highest > 0.0, highest, 1.0) / np.float32(MAX_CODE)

@@ -101,7 +101,6 @@ def _without_vector(profiles: Versions, newer: Sequence[StoredVectors]) -> Versi
 def _newer_profiles(
     profiles: Versions, newer: Sequence[StoredVectors], dimension: int
 ) -> tuple[Rows, Matrix]:
-    """Return which of these hashes one of `newer` has a vector for, and the vectors."""
     vector_of = {
         profile: stored.entities[row]
         for stored in newer
@@ -152,10 +151,6 @@ def _write(
     profiles: Versions,
     dimension: int,
 ) -> None:
-    """Write the vectors of documents at `rows` and of profiles, unless a text has none.
-
-    Raises IndexForeign for vectors of another dimension, and IndexFault.
-    """
     layout = find_vectors(store, snapshot, rows, profiles, dimension)
     release_memory()
     if not layout.is_complete:
@@ -173,15 +168,12 @@ LineRange = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ChunkLines:
-    """The lines of the chunks of one generation."""
-
     lines: Ints
     """First and last line of each chunk, by document and position in it, shape (m, 2)."""
     ends: Starts
     """Where each document ends in `lines`, shape (documents,)."""
 
     def of(self, row: int) -> Sequence[LineRange]:
-        """Return the lines of each chunk of the document in this row of the snapshot, in order."""
         start = int(self.ends[row - 1]) if row else 0
         return [(first, last) for first, last in self.lines[start : self.ends[row]].tolist()]
 

@@ -57,7 +57,6 @@ class VectorLists:
     """Share of the ten best chunks that so many lists hold, measured on a sample, shape (1,)."""
 
     def belong_to(self, code_scales: Vector) -> bool:
-        """Return whether the lists were made from the vectors with these `code_scales`."""
         same_number = len(self.scales) == len(code_scales)
         return same_number and int(self.source[0]) == source_of(code_scales)
 
@@ -99,7 +98,6 @@ class VectorLists:
         return ordered[np.sort(first)[:count]].astype(np.int64)
 
     def _products(self, query: Vector, begins: list[int], ends: list[int]) -> Matrix:
-        """Return the approximate products of the query with the chunks in some lists."""
         import simsimd
 
         quantized, codes = quantize(query[None]), self.codes
@@ -121,7 +119,6 @@ LISTS = DerivedFile("vectors-ivf", "2", VectorLists)
 
 
 def source_of(code_scales: Vector) -> int:
-    """Return what tells vectors from others: the digest of the scales of their codes, in order."""
     return zlib.crc32(np.ascontiguousarray(code_scales).view(np.uint8).data)
 
 
@@ -151,7 +148,6 @@ def refresh_vector_lists(store: Store, *, model: str, dimension: int) -> None:
 
 
 def write_lists(file: ArrayWriter, stored: StoredVectors) -> None:
-    """Write the lists of these vectors. Raises OSError."""
     random, count, vectors = np.random.default_rng(SEED), len(stored.chunks), stored.quantized()
     lists = max(round(count**0.5), 1)
     sample = np.sort(random.choice(count, min(count, SAMPLE_PER_CLUSTER * lists), replace=False))
@@ -196,7 +192,6 @@ def _measure(
 
 
 def _best_chunks(vectors: QuantizedVectors, queries: Matrix) -> Rows:
-    """Return the rows of the `RECALL_AT` best chunks of each query, in no particular order."""
     import simsimd
 
     quantized, at = quantize(queries), min(RECALL_AT, len(vectors))
@@ -218,7 +213,6 @@ def _best_chunks(vectors: QuantizedVectors, queries: Matrix) -> Rows:
 
 
 def _decoded(vectors: QuantizedVectors, rows: Rows) -> Matrix:
-    """Return some vectors as they are rounded."""
     decoded: Matrix = vectors.codes[rows].astype(np.float32) * vectors.scales[rows, None]
     return decoded
 

@@ -31,18 +31,13 @@ class ApproximateCosines:
     error_bound: float
     """How far any of `cosine` can be from the exact value."""
     parts: tuple[ChunkProducts, ...]
-    """Those of the chunks, by segment."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorMatrix:
-    """Chunk vectors by document, and entity profile vectors by entity."""
-
     segments: tuple[VectorSegment, ...]
-    """Each document that has vectors is in one of them."""
     profiles: ProfileVectors
     coverage: Coverage
-    """How many texts the generation has, and how many of them have no vector here."""
     lists: VectorLists | None = None
     """The inverted file of the first of `segments`; None for a base that needs none, and where it
     is missing or damaged."""
@@ -167,16 +162,13 @@ class ProfileVectors:
     vectors: Matrix
     """Those of the file, shape (n, dimension); zeros without a vector."""
     quantized: QuantizedVectors
-    """The codes of `vectors`."""
     sources: Rows | None
     """The row in `vectors` of each entity, -1 for none of them; None where it is the same row."""
     newer: Matrix
     newer_entities: Rows
-    """The entity of each of `newer`."""
 
     @classmethod
     def of(cls, vectors: Matrix, quantized: QuantizedVectors) -> Self:
-        """Return those of all entities, by row."""
         return cls(vectors, quantized, None, vectors[:0], NO_ROWS)
 
     def nearest(self, query: Vector, count: int) -> tuple[Rows, Vector]:
@@ -220,7 +212,6 @@ class Coverage:
 
 
 def read_coverage(store: Store) -> Coverage:
-    """Count the texts of an index and those without a vector. Raises IndexFault."""
     texts, missing, profiles = count_texts(store, stored_versions(store))
     return Coverage(int(texts.sum()), int(missing.sum())) + profiles
 

@@ -22,7 +22,6 @@ class ChunkProducts:
     first_chunk: int
     """Row in `VectorSegment.chunks` of the first of `products`, where they are consecutive."""
     error_bound: float
-    """How far any of them can be from the exact value."""
     chunks: Rows | None = None
     """Rows in `VectorSegment.chunks`, ascending; None: consecutive ones."""
 
@@ -49,10 +48,7 @@ scope are copied together, instead of comparing all in between."""
 
 @dataclass(frozen=True, slots=True)
 class StoredVectors:
-    """The vectors of some documents and entities by one model. Read-only."""
-
     versions: Versions
-    """Versions of the documents, including those without a chunk."""
     document_rows: Rows
     """The documents that have chunks, as indices into `versions`, ascending."""
     starts: Starts
@@ -77,7 +73,6 @@ class StoredVectors:
     entity_errors: Vector
 
     def quantized(self) -> QuantizedVectors:
-        """Return the codes of chunks in the contexts of their documents."""
         return QuantizedVectors(self.codes, self.code_scales, self.code_errors)
 
     def quantized_entities(self) -> QuantizedVectors:
@@ -85,7 +80,6 @@ class StoredVectors:
 
 
 def vectors_file(model: str, dimension: int) -> DocumentFile[StoredVectors]:
-    """Return the kind of file that holds the vectors of one embedding model."""
     version = f"4, {dimension} numbers each, {' '.join(model.split())}"
     return DocumentFile("vectors", version, StoredVectors)
 
@@ -102,7 +96,6 @@ class VectorSegment:
     starts: Starts
     contexts: Matrix
     chunk_weights: Vector
-    """As in StoredVectors."""
     quantized: QuantizedVectors
     documents: Rows
     """The documents that are part of the generation, as indices into `starts`, ascending."""
@@ -128,7 +121,6 @@ class VectorSegment:
         )
 
     def chunk_counts(self) -> Rows:
-        """Return the number of chunks of each of `documents`."""
         return self._all_chunk_counts()[self.documents]
 
     def put_best_cosine(self, queries: Matrix, in_scope: Flags, cosines: Scores) -> None:
@@ -205,11 +197,9 @@ class VectorSegment:
         return wanted
 
     def count_chunks(self, in_scope: Flags) -> int:
-        """Return the number of chunks of the documents in scope, shape (rows,)."""
         return int(self.chunk_counts()[in_scope[self.document_rows]].sum())
 
     def chunks_of(self, document_row: int) -> slice | None:
-        """Return which chunks belong to the document in a row, None if it is not here."""
         place = int(self.document_rows.searchsorted(document_row))
         if place >= len(self.document_rows) or self.document_rows[place] != document_row:
             return None
@@ -229,7 +219,6 @@ class VectorSegment:
         return chunks, rows[chunks], products(self.chunks, query[None], rows >= 0)[0, chunks]
 
     def _approximate_cosine_of(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
-        """Return the same as `approximate_cosine`, reading the codes of these documents alone."""
         cosines = np.full(len(rows), np.nan)
         is_here, documents = self._find(rows)
         if not len(is_here):
@@ -249,13 +238,11 @@ class VectorSegment:
         return is_here, self.documents[places[is_here]]
 
     def _chunks_of_documents(self, documents: Rows) -> tuple[Rows, Rows, Rows]:
-        """Return the chunks of some documents, and where those of each start and how many."""
         sizes = self.starts[documents + 1] - self.starts[documents]
         starts = np.cumsum(sizes) - sizes
         chunks = np.repeat(self.starts[documents] - starts, sizes) + np.arange(sizes.sum())
         return chunks, starts, sizes
 
     def _all_chunk_counts(self) -> Rows:
-        """Return the number of chunks of each document, part of the generation or not."""
         counts: Rows = np.diff(self.starts)
         return counts

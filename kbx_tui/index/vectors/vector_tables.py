@@ -35,7 +35,6 @@ from kbx_tui.index.versions import places_of, version_array
 CHUNK_COLUMNS = ["version", "ordinal", "text_hash", "line_start", "line_end"]
 VECTOR_COLUMNS = ["text_hash", "vector"]
 CLAUSE_SIZE = 500
-"""Values in one where clause."""
 CHUNK_WEIGHT, DOCUMENT_WEIGHT, TITLE_WEIGHT = 0.7, 0.1, 0.2
 """Weights of best chunk, mean of all chunks, and title in the cosine of a document."""
 
@@ -74,10 +73,7 @@ def read_vectors(
 
 @dataclass(frozen=True, slots=True)
 class VectorLayout:
-    """Where the vectors of some chunks, titles and profiles are in their table."""
-
     versions: Versions
-    """Versions of the documents."""
     document_rows: Rows
     """Those that have chunks with a vector, as indices into `versions`."""
     starts: Starts
@@ -87,14 +83,11 @@ class VectorLayout:
     """Row in the table of the vector of each chunk, of the title of each document, and of each
     profile; -1 without a vector."""
     coverage: Coverage
-    """How many texts the documents have, and how many of them have no vector."""
     dimension: int
     copy: Callable[[Sequence[Rows], Sequence[Matrix]], None]
-    """Copies vectors into matrices, by their rows in the table."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether all texts and profiles have a vector."""
         return not self.coverage.missing and bool((self.wanted[2] >= 0).all())
 
     def read(self, new: NewArray) -> StoredVectors:
@@ -244,7 +237,6 @@ def gather(
 
 
 def _slice(column: Any, begin: int, length: int) -> Any:
-    """Return a part of a pyarrow column as an array."""
     part = column.slice(begin, length)
     return part.chunk(0) if part.num_chunks == 1 else part.combine_chunks()
 
@@ -254,7 +246,6 @@ def _put(codes: QuantizedVectors, into: QuantizedVectors, rows: slice) -> None:
 
 
 def _blocks(starts: Starts) -> Iterator[tuple[slice, slice]]:
-    """Yield some documents at a time, and their chunks: about `BLOCK`."""
     first = 0
     while first < len(starts) - 1:
         end = int(starts.searchsorted(starts[first] + BLOCK))
@@ -264,7 +255,6 @@ def _blocks(starts: Starts) -> Iterator[tuple[slice, slice]]:
 
 
 def _check_dimension(store: Store, dimension: int) -> None:
-    """Raise IndexForeign unless the vectors in the table have so many numbers."""
     stored = store.table("vectors").schema.field("vector").type.list_size
     if stored != dimension:
         raise IndexForeign(
@@ -276,7 +266,6 @@ def _check_dimension(store: Store, dimension: int) -> None:
 def _rows_by_value(
     store: Store, name: str, columns: list[str], column: str, values: Iterable[str]
 ) -> Any:
-    """Return the rows whose `column` is one of the values, as a pyarrow Table."""
     import pyarrow as pa
 
     clauses = list(batched_clauses(column, sorted(values), CLAUSE_SIZE)) or ["false"]

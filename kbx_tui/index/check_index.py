@@ -12,7 +12,7 @@ import numpy as np
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import verified_files
-from kbx_tui.index.build.document_stage import read_chunk_texts
+from kbx_tui.index.build.stages import read_chunk_texts
 from kbx_tui.index.derived_files import DerivedFile
 from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.load_snapshot import stored_entities
@@ -30,8 +30,8 @@ from kbx_tui.index.tables import (
     table_schema,
     text_hash,
 )
+from kbx_tui.index.vectors.stored_vectors import vectors_file
 from kbx_tui.index.vectors.vector_lists import EXACT_CHUNKS, LISTS
-from kbx_tui.index.vectors.vector_segment import vectors_file
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.removal import INDEX_TABLES
 

@@ -64,7 +64,7 @@ def index_uri(root: Path, settings: Settings) -> str:
     if _FILE_SCHEME.match(uri):
         raise ConfigError(f"[index] uri = {json.dumps(uri)} in kbx.toml: write a folder, not a URL")
     if (store := store_of(settings)) is not None:
-        from kbx_tui.object_store.published_index import mirrored_index, publishes_from_here
+        from kbx_tui.object_store.mirror import mirrored_index, publishes_from_here
 
         if not publishes_from_here(root, store):
             return str(mirrored_index(store))

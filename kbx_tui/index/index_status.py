@@ -23,7 +23,7 @@ from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import document_version, problems_from
-from kbx_tui.index.vectors.vector_matrix import Coverage, count_texts, read_coverage
+from kbx_tui.index.vectors.stored_vectors import Coverage, count_texts, read_coverage
 from kbx_tui.index.versions import hash_array
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.records import Problem
@@ -56,7 +56,7 @@ class Status:
     links: int = 0
     vectors: int = 0
     vector_share: float = 0.0
-    """Share of the texts that can be found by meaning, 0..1 (`index/vectors/vector_matrix.py`)."""
+    """Share of the texts that can be found by meaning, 0..1 (`index/vectors/stored_vectors.py`)."""
     without_vector: int = 0
     size_bytes: int = 0
     generation: int = 0

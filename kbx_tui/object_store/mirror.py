@@ -1,16 +1,7 @@
-"""Copies of a published index on this machine, and fetching the newest version into them.
+"""Which local folder holds the index of a base whose index is published to an object store.
 
-    <cache>/stores/<digest of the URI>/
-        mirror.json            which version is read
-        mirror.lock            held by the process that fetches
-        files/<SHA-256>        each file once, whatever versions have it
-        versions/<n>-<id>/     an index folder, of links to these files
-        versions/<n>-<id>.json its manifest
-
-A version is complete before `mirror.json` names it. Several processes share the folder. Files that
-are there already are not fetched again. Each is written to a temporary name, compared with its
-digest, and renamed. Nothing waits for the disk: what a loss of power damages is noticed by whoever
-opens the index, and fetched again.
+The machine that publishes has its own index in `.kbx/index`, which `.kbx/published.json` notes; any
+other reads the mirror of what is published. Imports no client of an object store.
 """
 
 from __future__ import annotations
@@ -20,7 +11,7 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from hashlib import blake2b, file_digest
@@ -31,8 +22,9 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from kbx_tui.editing.atomic_write import write_atomically
-from kbx_tui.errors import StoreFault, WriteFault
-from kbx_tui.formatting import format_size
+from kbx_tui.editing.state_files import replace_state_file, state_folder
+from kbx_tui.errors import NotFound, StoreFault, WriteFault
+from kbx_tui.formatting import format_minute, format_size
 from kbx_tui.object_store.object_client import RANGE, ObjectClient
 from kbx_tui.object_store.published_version import (
     HEAD,
@@ -43,10 +35,161 @@ from kbx_tui.object_store.published_version import (
     decode_manifest,
     encode,
 )
-from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, StoreUri
-from kbx_tui.removal import remove_mirror_file, remove_mirror_folder
+from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, OFFLINE, StoreUri
+from kbx_tui.removal import STATE_FOLDER, remove_mirror_file, remove_mirror_folder
 from kbx_tui.state_file import decode_json, read_regular_file
 from kbx_tui.user_files import user_cache_folder
+
+NOTE = "published.json"
+CHECK_SECONDS = 30.0
+PROGRESS_SECONDS = 10.0
+"""Time between two notices about the same download."""
+NOTICED_BYTES = 10_000_000
+"""Size of a download from which it is announced."""
+
+
+FILES_LOOKED_FOR = 1000
+"""Files of a published index that are looked for, to know whether the base has files here."""
+
+
+class _Note(msgspec.Struct):
+    uri: str
+
+
+def publishes_from_here(root: Path, uri: StoreUri) -> bool:
+    with suppress(OSError, ValueError):
+        note = decode_json(read_regular_file(root / STATE_FOLDER / NOTE), _Note)
+        return note.uri == str(uri)
+    return False
+
+
+def note_publisher(root: Path, uri: StoreUri) -> None:
+    note = msgspec.json.encode(_Note(str(uri)))
+    replace_state_file(state_folder(root) / NOTE, note)
+
+
+def mirrored_index(uri: StoreUri) -> Path:
+    """Return the index folder that is read of a store; one that does not exist before the first."""
+    mirror = mirror_of(uri)
+    return mirror.index_folder(mirror.current())
+
+
+def files_here(root: Path, paths: Sequence[str]) -> Iterator[bool]:
+    for path in paths[:: max(1, len(paths) // FILES_LOOKED_FOR)]:
+        yield (root / path).exists()
+
+
+class PublishedIndex:
+    """The published index that one session reads. Cheap to make; not thread-safe."""
+
+    def __init__(self, uri: StoreUri, *, limit: int, notice: Callable[[str], None]) -> None:
+        """`limit` is how many bytes all mirrors of this user may have."""
+        self.uri, self._limit, self._notice = uri, limit, notice
+        self._mirror = mirror_of(uri)
+        self._version: MirroredVersion | None = None
+        self._checked_at: float | None = None
+        self._thread: threading.Thread | None = None
+        self._is_reachable = True
+        self.failure = ""
+        """Why the store could not be read the last time; empty if it could."""
+
+    def open(self) -> str:
+        self._version = self._mirror.current()
+        return str(self._mirror.index_folder(self._version))
+
+    def has_newer(self) -> bool:
+        return self._mirror.current() != self._version
+
+    def words(self) -> str:
+        version = self._version
+        if version is None:
+            return f"{self.uri}, nothing yet"
+        words = f"{self.uri}, version {version.version} of {format_minute(version.published_at)}"
+        return f"{words}; {self.failure}" if self.failure else words
+
+    def notes(self, *, has_files: bool) -> tuple[str, ...]:
+        version, notes = self._version, []
+        when = format_minute(version.published_at) if version else ""
+        if self.failure:
+            notes.append(f"{self.failure}; this is the version published {when}")
+        if not has_files:
+            notes.append(f"the files are not here, so redactions are those published {when}")
+        return tuple(notes)
+
+    def update(self) -> None:
+        """Fetch the newest version the first time; later look for one beside what is going on.
+
+        Raises StoreFault, or NotFound where nothing is published, if there is nothing to read.
+        """
+        now = time.monotonic()
+        if os.environ.get(OFFLINE):
+            if self._mirror.current() is None:
+                raise NotFound(
+                    f"there is no copy of {self.uri} on this machine yet ({OFFLINE} is set)"
+                )
+        elif self._checked_at is None or self._mirror.current() is None:
+            self._checked_at = now
+            self._fetch(self._notice)
+            if self._mirror.current() is None and not self._is_reachable:
+                raise StoreFault(self.failure)
+            if self._mirror.current() is None:
+                raise NotFound(
+                    f"nothing is published at {self.uri} yet: run `kbx index` on the machine that "
+                    "has the files"
+                )
+        elif now - self._checked_at > CHECK_SECONDS and not self._is_fetching():
+            self._checked_at = now
+            self._thread = threading.Thread(
+                target=self._fetch, args=(lambda text: None,), name="kbx-mirror", daemon=True
+            )
+            self._thread.start()
+
+    def fetch_again(self) -> None:
+        """Replace the version that was opened, which is damaged, if no other process did before.
+
+        Raises StoreFault, with the version still there.
+        """
+        from kbx_tui.object_store.object_client import ObjectClient
+
+        if os.environ.get(OFFLINE):
+            raise StoreFault(f"{OFFLINE} is set")
+        if self._version is not None:
+            discard_damaged(ObjectClient(self.uri), self._mirror, self._version)
+        self._checked_at = None
+        self.update()
+
+    def _is_fetching(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _fetch(self, notice: Callable[[str], None]) -> None:
+        from kbx_tui.object_store.object_client import ObjectClient
+
+        said_at = 0.0
+
+        def progress(done: int, total: int) -> None:
+            nonlocal said_at
+            now = time.monotonic()
+            if total >= NOTICED_BYTES and now - said_at > PROGRESS_SECONDS:
+                said_at = now
+                notice(
+                    f"fetching the index from {self.uri}: {format_size(done)} of "
+                    f"{format_size(total)}"
+                )
+
+        try:
+            client = ObjectClient(self.uri)
+            is_there = fetch_newest(
+                client,
+                self._mirror,
+                limit=self._limit,
+                progress=progress,
+                on_wait=lambda: notice(f"another process is fetching {self.uri}; waiting"),
+            )
+            self.failure = "" if is_there else f"nothing is published at {self.uri} any more"
+            self._is_reachable = True
+        except StoreFault as error:
+            self._is_reachable, self.failure = False, str(error)
+
 
 THREADS = 8
 ATTEMPTS = 3

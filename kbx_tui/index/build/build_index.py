@@ -21,7 +21,6 @@ from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import SMALL_BATCH
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index import tables
-from kbx_tui.index.build.document_stage import write_documents
 from kbx_tui.index.build.entity_stage import topic_rules, write_entities_and_links
 from kbx_tui.index.build.file_changes import Changes, find_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
@@ -33,10 +32,11 @@ from kbx_tui.index.build.repair import (
     rewritten_note,
     sweep_leftovers,
 )
-from kbx_tui.index.build.vector_stage import (
+from kbx_tui.index.build.stages import (
     compact,
     compact_if_short_of_space,
     write_chunks,
+    write_documents,
     write_vectors,
 )
 from kbx_tui.index.build.workers import OwnProcess, Workers

@@ -61,15 +61,12 @@ class QuantizedVectors:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def view(self, begin: int, end: int) -> QuantizedVectors:
-        rows = slice(begin, end)
-        return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
-
-    def take(self, rows: Rows) -> QuantizedVectors:
+    def part(self, rows: Rows | slice) -> QuantizedVectors:
+        """Return some vectors; those of a slice are not copied."""
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
     def put(self, begin: int, vectors: Matrix) -> None:
-        target = self.view(begin, begin + len(vectors))
+        target = self.part(slice(begin, begin + len(vectors)))
         highest = np.abs(vectors).max(axis=1, initial=0.0)
         target.scales[:] = np.where(highest > 0.0, highest, 1.0) / np.float32(MAX_CODE)
         codes = np.rint(vectors / target.scales[:, None])
@@ -92,16 +89,13 @@ class QuantizedVectors:
         end = len(self) if end is None else end
         if begin >= end:
             return np.zeros(0, np.float32), 0.0
-        import simsimd
-
         quantized_query = quantize(query[None])
         products: Matrix = np.empty(end - begin, np.float32)
 
         def scan(first: int) -> None:
             block = slice(first, min(first + BLOCK, end))
-            codes, scaled = self.codes[block], products[None, block.start - begin :][:, :BLOCK]
-            dots = simsimd.cdist(quantized_query.codes, codes, "dot", out_dtype="float32")
-            np.multiply(np.asarray(dots), self.scales[block], out=scaled)
+            scaled = products[None, block.start - begin :][:, :BLOCK]
+            scaled_dots(quantized_query, self.codes[block], self.scales[block], out=scaled)
             scaled *= quantized_query.scales
 
         parallel_scan(range(begin, end, BLOCK), scan, parallel_from=PARALLEL_FROM)
@@ -116,6 +110,20 @@ def quantize(vectors: Matrix) -> QuantizedVectors:
     for begin in range(0, len(vectors), BLOCK):
         quantized.put(begin, vectors[begin : begin + BLOCK])
     return quantized
+
+
+def scaled_dots(
+    queries: QuantizedVectors,
+    codes: NDArray[np.int8],
+    scales: Vector,
+    out: Matrix | None = None,
+) -> Matrix:
+    """Return the products of queries' codes with codes times `scales`, shape (queries, codes)."""
+    import simsimd
+
+    dots = simsimd.cdist(queries.codes, codes, "dot", out_dtype="float32")
+    scaled: Matrix = np.multiply(np.asarray(dots), scales, out=out)
+    return scaled
 
 
 def nearest(

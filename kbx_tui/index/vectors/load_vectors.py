@@ -18,10 +18,16 @@ from kbx_tui.index.load_snapshot import read_snapshot
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store, release_memory
 from kbx_tui.index.vectors import vector_lists
+from kbx_tui.index.vectors.stored_vectors import (
+    Coverage,
+    StoredVectors,
+    TableChanged,
+    find_vectors,
+    read_vectors,
+    vectors_file,
+)
 from kbx_tui.index.vectors.vector_lists import LISTS, VectorLists
-from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix
-from kbx_tui.index.vectors.vector_segment import StoredVectors, VectorSegment, vectors_file
-from kbx_tui.index.vectors.vector_tables import TableChanged, find_vectors, read_vectors
+from kbx_tui.index.vectors.vector_matrix import ProfileVectors, VectorMatrix, VectorSegment
 from kbx_tui.index.versions import (
     are_among,
     have_same_versions,

@@ -22,8 +22,14 @@ from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.arrays import Flags, Ints, Matrix, Rows, Vector
 from kbx_tui.index.derived_files import DerivedFile
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.int8_codes import BLOCK, QuantizedVectors, parallel_scan, quantize
-from kbx_tui.index.vectors.vector_segment import StoredVectors, vectors_file
+from kbx_tui.index.vectors.int8_codes import (
+    BLOCK,
+    QuantizedVectors,
+    parallel_scan,
+    quantize,
+    scaled_dots,
+)
+from kbx_tui.index.vectors.stored_vectors import StoredVectors, vectors_file
 
 EXACT_CHUNKS = 1_000_000
 """Chunks in scope up to which every search compares all of them: reading that many codes is a
@@ -98,18 +104,15 @@ class VectorLists:
         return ordered[np.sort(first)[:count]].astype(np.int64)
 
     def _products(self, query: Vector, begins: list[int], ends: list[int]) -> Matrix:
-        import simsimd
-
-        quantized, codes = quantize(query[None]), self.codes
+        quantized = quantize(query[None])
         offsets = np.cumsum([0, *(end - begin for begin, end in zip(begins, ends, strict=True))])
         products: Matrix = np.empty(offsets[-1], np.float32)
 
         def scan(number: int) -> None:
             entries = slice(begins[number], ends[number])
             if entries.start < entries.stop:
-                dots = simsimd.cdist(quantized.codes, codes[entries], "dot", out_dtype="float32")
                 out = products[None, offsets[number] : offsets[number + 1]]
-                np.multiply(np.asarray(dots), self.scales[entries], out=out)
+                scaled_dots(quantized, self.codes[entries], self.scales[entries], out)
 
         parallel_scan(range(len(begins)), scan, parallel_from=2)
         return products
@@ -192,8 +195,6 @@ def _measure(
 
 
 def _best_chunks(vectors: QuantizedVectors, queries: Matrix) -> Rows:
-    import simsimd
-
     quantized, at = quantize(queries), min(RECALL_AT, len(vectors))
     blocks = range(0, len(vectors), BLOCK)
     rows = np.zeros((len(queries), len(blocks) * at), np.int64)
@@ -201,8 +202,7 @@ def _best_chunks(vectors: QuantizedVectors, queries: Matrix) -> Rows:
 
     def scan(number: int) -> None:
         block = slice(blocks[number], blocks[number] + BLOCK)
-        dots = simsimd.cdist(quantized.codes, vectors.codes[block], "dot", out_dtype="float32")
-        found = np.asarray(dots) * vectors.scales[block]
+        found = scaled_dots(quantized, vectors.codes[block], vectors.scales[block])
         best = np.argpartition(-found, min(at, found.shape[1]) - 1, axis=1)[:, :at]
         columns = slice(number * at, number * at + best.shape[1])
         rows[:, columns] = best + blocks[number]

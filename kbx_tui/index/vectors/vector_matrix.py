@@ -11,15 +11,197 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kbx_tui.index.arrays import Flags, Matrix, Rows, Scores, Vector, Versions
-from kbx_tui.index.store import Store
+from kbx_tui.index.arrays import Flags, Matrix, Rows, Scores, Vector
 from kbx_tui.index.vectors import vector_lists
-from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, products_of
+from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, products, products_of
+from kbx_tui.index.vectors.stored_vectors import Coverage, StoredVectors
 from kbx_tui.index.vectors.vector_lists import VectorLists
-from kbx_tui.index.vectors.vector_segment import ChunkProducts, VectorSegment
-from kbx_tui.index.versions import places_of, stored_versions
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkProducts:
+    """Approximate products of a query with the chunks of some documents of a segment."""
+
+    products: Matrix
+    """Approximate cosine of the document if this chunk were its best, shape (m,)."""
+    first_chunk: int
+    """Row in `StoredVectors.chunks` of the first of `products`, where they are consecutive."""
+    error_bound: float
+    chunks: Rows | None = None
+    """Rows in `StoredVectors.chunks`, ascending; None: consecutive ones."""
+
+    def may_be_best(self, chunks: Rows, starts: Rows, sizes: Rows) -> Flags:
+        """Return which chunks can be the best of their documents; at least one of each.
+
+        `starts` and `sizes` say which part of `chunks` belongs to each document.
+        """
+        if self.chunks is None:
+            of_chunks = self.products[chunks - self.first_chunk]
+        else:
+            of_chunks = self.products[np.searchsorted(self.chunks, chunks)]
+        best = np.maximum.reduceat(of_chunks, starts)
+        flags: Flags = of_chunks >= np.repeat(best - 2 * self.error_bound, sizes)
+        return flags
+
+
+NO_PRODUCTS = ChunkProducts(np.zeros(0, np.float32), 0, 0.0)
+
+SPARSE_SHARE = 1 / 8
+"""Share of the documents between the first and the last in scope below which the codes of those in
+scope are copied together, instead of comparing all in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSegment:
+    """Chunk vectors by document. Documents that are not part of the generation are passed over.
+
+    So one changed document leaves the arrays of all others as they are: mapped.
+    """
+
+    stored: StoredVectors
+    quantized: QuantizedVectors
+    documents: Rows
+    """The documents that are part of the generation, as indices into `starts`, ascending."""
+    document_rows: Rows
+    """Row in the generation of each of `documents`, ascending."""
+
+    @classmethod
+    def of(cls, stored: StoredVectors, rows: Rows) -> Self:
+        """Return the segment of stored vectors in a generation.
+
+        `rows` has the row of each of their documents, -1 for none, in the order of those that stay.
+        """
+        document_rows = rows[stored.document_rows]
+        is_here = document_rows >= 0
+        return cls(stored, stored.quantized(), np.flatnonzero(is_here), document_rows[is_here])
+
+    def chunk_counts(self) -> Rows:
+        """Return the number of chunks of each of `documents`."""
+        counts: Rows = np.diff(self.stored.starts)[self.documents]
+        return counts
+
+    def put_best_cosine(self, queries: Matrix, in_scope: Flags, cosines: Scores) -> None:
+        """Put the weighted cosines of the documents in scope, by their best chunk, at their rows.
+
+        `queries` has shape (q, dimension), `in_scope` (rows,) and `cosines` (q, rows).
+        """
+        is_wanted = in_scope[self.document_rows]
+        documents = self.documents[is_wanted]
+        if len(documents):
+            stored, starts = self.stored, self.stored.starts
+            wanted = np.zeros(len(stored.contexts), np.bool_)
+            wanted[documents] = True
+            of_chunks = products(stored.chunks, queries, np.repeat(wanted, np.diff(starts)))
+            best = np.maximum.reduceat(of_chunks, starts[:-1], axis=1) * stored.chunk_weights
+            best += products(stored.contexts, queries, wanted)
+            cosines[:, self.document_rows[is_wanted]] = best[:, documents]
+
+    def approximate_cosine(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
+        """Return the approximate cosine of documents given by ascending row, NaN without vectors.
+
+        Reads the int8 codes only: a quarter of the bytes.
+        """
+        low, high = (int(rows[0]), int(rows[-1])) if len(rows) else (0, -1)
+        first, end = np.searchsorted(self.document_rows, (low, high + 1)).tolist()
+        if first >= end:
+            return np.full(len(rows), np.nan), NO_PRODUCTS
+        if len(rows) < SPARSE_SHARE * (end - first):
+            return self._approximate_cosine_of(query, rows)
+        documents = self.documents[first:end]
+        bounds = self.stored.starts[documents[0] : documents[-1] + 2]
+        first_chunk, end_chunk = int(bounds[0]), int(bounds[-1])
+        of_chunks, error_bound = self.quantized.products(query, first_chunk, end_chunk)
+        best = np.maximum.reduceat(of_chunks, bounds[:-1] - first_chunk)
+        if len(documents) < len(best):
+            best = best[documents - documents[0]]
+        products = ChunkProducts(of_chunks, first_chunk, error_bound)
+        if len(rows) == len(best) == high + 1 - low:  # all documents, as in most searches
+            return best.astype(np.float64), products
+        cosines = np.full(high + 1 - low, np.nan)
+        cosines[self.document_rows[first:end] - low] = best
+        return cosines[rows - low], products
+
+    def put_best_cosine_of(
+        self, query: Vector, rows: Rows, approximate: ChunkProducts | None, cosines: Scores
+    ) -> None:
+        """Put the same as `put_best_cosine`, bit for bit, for a few documents given by row.
+
+        `cosines` has the shape of `rows`. With `approximate`, which must cover all of them, only
+        chunks that can be the best are read.
+        """
+        is_here, documents = self._find(rows)
+        if not len(is_here):
+            return
+        chunks, starts, sizes = self._chunks_of_documents(documents)
+        if approximate is not None:
+            flags = approximate.may_be_best(chunks, starts, sizes)
+            chunks, sizes = chunks[flags], np.add.reduceat(flags, starts, dtype=np.int64)
+            starts = np.cumsum(sizes) - sizes
+        stored = self.stored
+        best = np.maximum.reduceat(products_of(stored.chunks, chunks, query), starts)
+        context_products = products_of(stored.contexts, documents, query)
+        cosines[is_here] = best * stored.chunk_weights[documents] + context_products
+
+    def documents_in(self, in_scope: Flags) -> Flags | None:
+        """Return which documents, in the order of `starts`, are in scope; None: all.
+
+        `in_scope` has shape (rows,).
+        """
+        if len(self.documents) == len(self.stored.contexts) and in_scope.all():
+            return None
+        wanted = np.zeros(len(self.stored.contexts), np.bool_)
+        wanted[self.documents[in_scope[self.document_rows]]] = True
+        return wanted
+
+    def count_chunks(self, in_scope: Flags) -> int:
+        return int(self.chunk_counts()[in_scope[self.document_rows]].sum())
+
+    def chunks_of(self, document_row: int) -> slice | None:
+        place = int(self.document_rows.searchsorted(document_row))
+        if place >= len(self.document_rows) or self.document_rows[place] != document_row:
+            return None
+        document = int(self.documents[place])
+        return slice(*self.stored.starts[document : document + 2].tolist())
+
+    def chunk_cosines(self, query: Vector, within: Flags) -> tuple[Rows, Rows, Matrix]:
+        """Return chunks, their document rows and their cosines, of the documents `within`.
+
+        `within` has shape (rows,). In order.
+        """
+        is_within = within[self.document_rows]
+        wanted = np.full(len(self.stored.contexts), -1, np.int64)
+        wanted[self.documents[is_within]] = self.document_rows[is_within]
+        rows = np.repeat(wanted, np.diff(self.stored.starts))
+        chunks = np.flatnonzero(rows >= 0)
+        cosines = products(self.stored.chunks, query[None], rows >= 0)[0, chunks]
+        return chunks, rows[chunks], cosines
+
+    def _approximate_cosine_of(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
+        cosines = np.full(len(rows), np.nan)
+        is_here, documents = self._find(rows)
+        if not len(is_here):
+            return cosines, NO_PRODUCTS
+        chunks, starts, _ = self._chunks_of_documents(documents)
+        of_chunks, error_bound = self.quantized.part(chunks).products(query)
+        cosines[is_here] = np.maximum.reduceat(of_chunks, starts)
+        return cosines, ChunkProducts(of_chunks, int(chunks[0]), error_bound, chunks)
+
+    def _find(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Return which of `rows` are here, and their documents as indices into `starts`."""
+        if not len(self.documents):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        places = np.searchsorted(self.document_rows, rows)
+        places = np.minimum(places, len(self.document_rows) - 1)
+        is_here = np.flatnonzero(self.document_rows[places] == rows)
+        return is_here, self.documents[places[is_here]]
+
+    def _chunks_of_documents(self, documents: Rows) -> tuple[Rows, Rows, Rows]:
+        begins = self.stored.starts[documents]
+        sizes = self.stored.starts[documents + 1] - begins
+        starts = np.cumsum(sizes) - sizes
+        chunks = np.repeat(begins - starts, sizes) + np.arange(sizes.sum())
+        return chunks, starts, sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +229,7 @@ class VectorMatrix:
 
         `in_scope` has shape (documents,).
         """
-        total = sum(len(segment.chunks) for segment in self.segments)
+        total = sum(len(segment.stored.chunks) for segment in self.segments)
         if total <= vector_lists.EXACT_CHUNKS:
             return None
         chunks = total
@@ -116,7 +298,7 @@ class VectorMatrix:
         Every one of `rows` must have vectors.
         """
         places = filter(None, map(self._chunks_of, rows.tolist()))
-        sums = np.stack([segment.chunks[part].sum(axis=0) for segment, part in places])
+        sums = np.stack([stored.chunks[part].sum(axis=0) for stored, part in places])
         means: Matrix = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return means
 
@@ -127,8 +309,8 @@ class VectorMatrix:
         """
         if (place := self._chunks_of(document_row)) is None:
             return [], []
-        segment, chunks = place
-        return segment.lines[chunks, 0].tolist(), (segment.chunks[chunks] @ query).tolist()
+        stored, chunks = place
+        return stored.lines[chunks, 0].tolist(), (stored.chunks[chunks] @ query).tolist()
 
     def nearest_chunks(self, query: Vector, within: Flags, count: int) -> Sequence[tuple[int, int]]:
         """Return document row and first line of the chunks with the highest cosines, best first.
@@ -139,20 +321,17 @@ class VectorMatrix:
         for segment in self.segments:
             chunks, rows, cosines = segment.chunk_cosines(query, within)
             top = np.argsort(-cosines, kind="stable")[:count]
-            lines = segment.lines[chunks[top], 0]
+            lines = segment.stored.lines[chunks[top], 0]
             nearest += zip(
                 (-cosines[top]).tolist(), rows[top].tolist(), lines.tolist(), strict=True
             )
         return [(row, line) for _, row, line in sorted(nearest)[:count]]
 
-    def _chunks_of(self, document_row: int) -> tuple[VectorSegment, slice] | None:
+    def _chunks_of(self, document_row: int) -> tuple[StoredVectors, slice] | None:
         for segment in self.segments:
             if (chunks := segment.chunks_of(document_row)) is not None:
-                return segment, chunks
+                return segment.stored, chunks
         return None
-
-
-NO_ROWS = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +348,7 @@ class ProfileVectors:
 
     @classmethod
     def of(cls, vectors: Matrix, quantized: QuantizedVectors) -> Self:
-        return cls(vectors, quantized, None, vectors[:0], NO_ROWS)
+        return cls(vectors, quantized, None, vectors[:0], np.empty(0, np.int64))
 
     def nearest(self, query: Vector, count: int) -> tuple[Rows, Vector]:
         """Return the entities whose profiles have the highest cosines with a query, and these.
@@ -185,7 +364,7 @@ class ProfileVectors:
         entities = rows
         if self.sources is not None:
             places = np.minimum(rows.searchsorted(self.sources), max(len(rows) - 1, 0))
-            entities = np.flatnonzero(rows[places] == self.sources) if len(rows) else NO_ROWS
+            entities = np.flatnonzero(rows[places] == self.sources) if len(rows) else rows
             cosines = cosines[places[entities]]
         if not len(self.newer):
             return entities, cosines
@@ -193,52 +372,3 @@ class ProfileVectors:
             np.concatenate((entities, self.newer_entities)),
             np.concatenate((cosines, self.newer @ query)),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How many texts there are to embed, and how many of them have no vector."""
-
-    texts: int
-    missing: int
-
-    def __add__(self, other: Coverage) -> Coverage:
-        return Coverage(self.texts + other.texts, self.missing + other.missing)
-
-    @property
-    def share(self) -> float:
-        """Share of the texts that have a vector, 0..1; 1 when there is nothing to embed."""
-        return 1.0 - self.missing / self.texts if self.texts else 1.0
-
-
-def read_coverage(store: Store) -> Coverage:
-    texts, missing, profiles = count_texts(store, stored_versions(store))
-    return Coverage(int(texts.sum()), int(missing.sum())) + profiles
-
-
-def count_texts(store: Store, versions: Versions) -> tuple[Rows, Rows, Coverage]:
-    """Return how many texts each document with these versions has, and how many lack a vector.
-
-    And the coverage of the profiles of entities. Raises IndexFault.
-    """
-    hashes = store.rows("vectors", ["text_hash"])["text_hash"]
-    chunks = store.rows("chunks", ["version", "text_hash"])
-    documents = places_of(chunks["version"], versions)
-    lacks_vector = places_of(chunks["text_hash"], hashes) < 0
-    counted = documents >= 0
-    texts = np.bincount(documents[counted], minlength=len(versions))
-    missing = np.bincount(documents[counted & lacks_vector], minlength=len(versions))
-    unsplit = np.flatnonzero(texts == 0)
-    unsplit = unsplit[are_texts(store, versions[unsplit])]
-    texts[unsplit] = missing[unsplit] = 1
-    profiles = store.rows("entities", ["text_hash"])["text_hash"]
-    lacking = int(np.count_nonzero(places_of(profiles, hashes) < 0))
-    return texts, missing, Coverage(len(profiles), lacking)
-
-
-def are_texts(store: Store, versions: Versions) -> NDArray[np.bool_]:
-    """Return which documents without a chunk count as a text: those that are not blank."""
-    if not len(versions):
-        return np.zeros(0, np.bool_)
-    blank = store.rows("documents", ["version"], r"NOT regexp_like(body, '\S')")
-    return places_of(versions, blank["version"]) < 0

@@ -19,10 +19,10 @@ from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import DOCUMENTS
 from kbx_tui.index.stored_entities import ENTITIES, FACTS
 from kbx_tui.index.stored_names import NAMES
-from kbx_tui.index.vectors import vector_tables
+from kbx_tui.index.vectors import stored_vectors
 from kbx_tui.index.vectors.load_vectors import load_vectors, refresh_vectors_file
-from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix
-from kbx_tui.index.vectors.vector_segment import VectorSegment
+from kbx_tui.index.vectors.stored_vectors import Coverage
+from kbx_tui.index.vectors.vector_matrix import ProfileVectors, VectorMatrix, VectorSegment
 from kbx_tui.search.query.named_documents import KnownItems, TitleWords
 from tests.functional.vaults import store_of
 
@@ -229,7 +229,7 @@ def load(base: Path) -> tuple[VectorMatrix, VectorMatrix]:
 
 def from_tables(store: Store, snapshot: Snapshot) -> VectorMatrix:
     rows, profiles = np.arange(len(snapshot.versions)), snapshot.entities.stored.profiles
-    stored, coverage = vector_tables.read_vectors(store, snapshot, rows, profiles, DIMENSION)
+    stored, coverage = stored_vectors.read_vectors(store, snapshot, rows, profiles, DIMENSION)
     coverage += Coverage(len(profiles), int(np.count_nonzero(stored.profiles == b"")))
     of_entities = ProfileVectors.of(stored.entities, stored.quantized_entities())
     return VectorMatrix((VectorSegment.of(stored, rows),), of_entities, coverage)
@@ -242,9 +242,9 @@ def load_vectors_documents_of(vectors: VectorMatrix) -> dict[int, list[bytes]]:
         for row, document in zip(segment.document_rows, segment.documents, strict=True):
             chunks = segment.chunks_of(row)
             assert chunks is not None
-            codes = segment.quantized.view(chunks.start, chunks.stop)
-            arrays = [segment.chunks[chunks], segment.lines[chunks], segment.contexts[document]]
-            arrays += [segment.chunk_weights[document], codes.codes, codes.scales, codes.errors]
+            stored, codes = segment.stored, segment.quantized.part(chunks)
+            arrays = [stored.chunks[chunks], stored.lines[chunks], stored.contexts[document]]
+            arrays += [stored.chunk_weights[document], codes.codes, codes.scales, codes.errors]
             found[int(row)] = [array.tobytes() for array in arrays]
     return found
 
@@ -271,7 +271,7 @@ def no_full_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def some(store: Store, snapshot: Snapshot, rows: Rows, *rest: Any) -> Any:
         assert len(rows) < len(snapshot.versions), "all vectors were read from the tables"
-        return vector_tables.read_vectors(store, snapshot, rows, *rest)
+        return stored_vectors.read_vectors(store, snapshot, rows, *rest)
 
     monkeypatch.setattr("kbx_tui.index.vectors.load_vectors.read_vectors", some)
 
@@ -280,8 +280,8 @@ def no_full_read(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_loading_an_unchanged_index_maps_the_file_without_copying(demo_copy: Path) -> None:
     loaded, expected = load(demo_copy)
     assert_equal(loaded, expected)
-    assert not loaded.segments[0].chunks.flags.owndata
-    assert not loaded.segments[0].chunks.flags.writeable
+    assert not loaded.segments[0].stored.chunks.flags.owndata
+    assert not loaded.segments[0].stored.chunks.flags.writeable
 
 
 def add(base: Path) -> None:
@@ -335,7 +335,7 @@ def test_vectors_of_changed_documents_are_read_beside_the_mapped_file(
     assert vectors_file_of(demo_copy).read_bytes() == before
     loaded, expected = load(demo_copy)
     assert_equal(loaded, expected)
-    assert not any(segment.chunks.flags.owndata for segment in loaded.segments)
+    assert not any(segment.stored.chunks.flags.owndata for segment in loaded.segments)
     vectors_file_of(demo_copy).with_name("vectors-new.bin").unlink(missing_ok=True)
     assert_equal(*load(demo_copy))
     monkeypatch.setattr(STALE_SHARE, 0.0)  # one is many then: they are read in one pass
@@ -392,10 +392,10 @@ def test_without_a_valid_file_vectors_are_read_from_the_tables(
     loaded, expected = load(demo_copy)
     assert_equal(loaded, expected)
     assert_equal(loaded, before)
-    assert loaded.segments[0].chunks.flags.owndata
+    assert loaded.segments[0].stored.chunks.flags.owndata
     with KnowledgeBase(demo_copy) as kb:
         kb.index()
-    assert not load(demo_copy)[0].segments[0].chunks.flags.owndata
+    assert not load(demo_copy)[0].segments[0].stored.chunks.flags.owndata
 
 
 def test_the_file_is_not_written_while_vectors_are_missing(demo_copy: Path) -> None:
@@ -439,6 +439,6 @@ def test_the_file_is_the_same_however_many_documents_are_written_at_once(
     file, before = vectors_file_of(demo_copy), vectors_file_of(demo_copy).read_bytes()
     for at_once in (1, 40):
         file.unlink()
-        monkeypatch.setattr("kbx_tui.index.vectors.vector_tables.BLOCK", at_once)
+        monkeypatch.setattr("kbx_tui.index.vectors.stored_vectors.BLOCK", at_once)
         refresh_vectors_file(store_of(demo_copy), model=MODEL, dimension=DIMENSION)
         assert file.read_bytes() == before

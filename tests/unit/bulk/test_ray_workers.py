@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.bulk import ray_pool, ray_session, ray_workers
-from kbx_tui.bulk.ray_pool import RayWorker, WorkerFacts, facts_of
-from kbx_tui.bulk.ray_workers import RayEngine
+from kbx_tui.bulk import ray_workers
+from kbx_tui.bulk import ray_workers as ray_pool
+from kbx_tui.bulk import ray_workers as ray_session
+from kbx_tui.bulk.ray_workers import RayEngine, RayWorker, WorkerFacts, facts_of
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import ConfigError, EmbeddingError, EngineFault

@@ -498,10 +498,7 @@ def _unusable(address: str, reason: str) -> EngineFault:
 
 
 def _make_folder() -> Path:
-    """Return a new folder that only this user can read, for sockets and logs of Ray.
-
-    Raises EngineFault.
-    """
+    """Return a new folder for sockets and logs that only this user can read. Raises EngineFault."""
     parent = tempfile.gettempdir()
     if len(parent) > SOCKET_FOLDER_LENGTH and os.name == "posix":
         parent = "/tmp"
@@ -529,10 +526,7 @@ _CONTROL = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def last_words(error: BaseException | str) -> str:
-    """Return what an error, or its text, says, on one line of at most 160 characters.
-
-    That is its last line where it holds the traceback of another process.
-    """
+    """Return an error's words, the last line of a traceback, in at most 160 characters."""
     lines = [line for text in str(error).splitlines() if (line := _CONTROL.sub("", text).strip())]
     if not lines:
         return "no reason was given" if isinstance(error, str) else type(error).__name__

@@ -15,9 +15,8 @@ from kbx_tui.index.array_file import verified_files
 from kbx_tui.index.build.stages import read_chunk_texts
 from kbx_tui.index.derived_files import DerivedFile
 from kbx_tui.index.lexical.postings import WORDS
-from kbx_tui.index.load_snapshot import stored_entities
 from kbx_tui.index.noted_state import find_damage
-from kbx_tui.index.snapshot import LINKS
+from kbx_tui.index.snapshot import LINKS, stored_entities
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
@@ -60,12 +59,7 @@ class IndexCheck:
 
 
 def check_index(store: Store, *, read_data: bool) -> IndexCheck:
-    """Return the faults of an index that exists.
-
-    The structure: tables open, have the schema and the noted versions and refer to each other;
-    headers and files have their digests, compared once per state of a file. With `read_data` all
-    digests are compared again, and every row with the hashes it carries.
-    """
+    """Return the faults of an index: of its structure or, with `read_data`, of all bytes."""
     check = IndexCheck()
     if read_data:
         verified_files.cache_clear()

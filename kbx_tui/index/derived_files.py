@@ -40,6 +40,7 @@ from kbx_tui.index.versions import (
     count_differing,
     have_same_versions,
     rows_of_versions,
+    table_state,
 )
 from kbx_tui.removal import DERIVED_FILES, remove_index_file, remove_temporary
 
@@ -88,11 +89,7 @@ class DerivedFile(Generic[T]):
         return f"kbx {self.kind} {self.version}"
 
     def map(self, store: Store) -> T | None:
-        """Memory-map the file, read-only.
-
-        Returns None when it is missing, of another format or damaged. A damaged one is noted in
-        `store.damaged_files`.
-        """
+        """Memory-map the file; None when it is missing, of another format or damaged."""
         try:
             arrays = map_arrays(Path(store.uri), self.name, self.format_tag)
         except Damaged:
@@ -110,11 +107,7 @@ class DerivedFile(Generic[T]):
 
     @contextmanager
     def writer(self, store: Store) -> Iterator[ArrayWriter]:
-        """Write the file, array by array, each named as its field of `layout`.
-
-        It takes its place at the end of the `with` block, or not at all after an error. Raises
-        IndexFault.
-        """
+        """Write arrays named as their fields; the file is in place at the end of the block."""
         file = Path(store.uri) / self.name
         with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
             with temporary.open("w+b") as out:
@@ -126,11 +119,7 @@ class DerivedFile(Generic[T]):
 
     @contextmanager
     def spilled(self, store: Store, content: T) -> Iterator[T]:
-        """Give the same content, memory-mapped from a temporary file. Raises IndexFault.
-
-        The file is removed at the end of the `with` block, and by the next run of indexing if this
-        process is killed before.
-        """
+        """Give the same content, memory-mapped from a temporary file. Raises IndexFault."""
         with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
             with temporary.open("w+b") as out:
                 writer = ArrayWriter(out, self.format_tag)
@@ -223,7 +212,17 @@ class DocumentFile(DerivedFile[D]):
 
 @dataclass(frozen=True, slots=True)
 class StateFile(DerivedFile[S]):
-    """A file that follows from all documents together, and is right for one state of the tables."""
+    """A file that follows from all documents together, and is right for one state of `tables`."""
+
+    tables: tuple[str, ...]
+
+    def state(
+        self,
+        versions: Mapping[str, int],
+        meta: Mapping[str, Any],
+        documents: Versions | None = None,
+    ) -> Versions:
+        return table_state(self.tables, versions, meta, documents)
 
     def map_state(self, store: Store, state: NDArray[np.bytes_]) -> S | None:
         """Memory-map the file as `map` does; None as well when it is of another state."""
@@ -265,10 +264,7 @@ def file_states(store: Store) -> dict[str, FileState]:
 
 
 def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
-    """Return whether a derived file was written in place, which no run does.
-
-    A replaced one has another inode, and what was mapped stays as it is.
-    """
+    """Return whether a file was written in place, which no run does: mapped arrays changed."""
     now = file_states(store)
     return any(
         state != before[name] and state[0] == before[name][0] and state[1:3] != before[name][1:3]

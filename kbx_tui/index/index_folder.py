@@ -34,10 +34,7 @@ def store_of(settings: Settings) -> StoreUri | None:
 
 
 def index_location(root: Path, settings: Settings) -> str:
-    """Return the URI or folder that the settings name, whatever lies there.
-
-    Raises ConfigError for text that cannot be a path.
-    """
+    """Return the URI or folder that the settings name. Raises ConfigError for what is no path."""
     uri = settings.index.uri
     if "://" in uri:
         return uri
@@ -84,10 +81,7 @@ def index_uri(root: Path, settings: Settings) -> str:
 
 
 def _misplacement(root: Path, folder: Path) -> str:
-    """Return what is wrong with the place of a folder, as a predicate; empty if nothing.
-
-    Folders are compared by device and inode, which no spelling or link can hide.
-    """
+    """Return what is wrong with a place, as a predicate, whatever the spelling; or nothing."""
     state, walked = (root / ".kbx").resolve(), walked_folder(root).resolve()
     if folder.is_relative_to(state):
         inside = folder.relative_to(state).parts
@@ -114,10 +108,7 @@ def _is_hidden(walked: Path, folder: Path, state: Path) -> bool:
 
 
 def _other_content(folder: Path, *, named: bool) -> str:
-    """Return that the folder holds something else than an index, as a predicate.
-
-    What lies beside an index in our marked default folder is tolerated, and never touched.
-    """
+    """Return that a folder holds other files, as a predicate; ours may, in `.kbx`."""
     if not named and (folder / INDEX_MARKER).is_file():
         return ""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -18,9 +18,8 @@ from kbx_tui.formatting import format_count
 from kbx_tui.index.build.file_changes import FileHashes, find_changes
 from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.index_folder import index_uri
-from kbx_tui.index.load_snapshot import indexed_versions
 from kbx_tui.index.noted_state import find_damage
-from kbx_tui.index.snapshot import generation_of
+from kbx_tui.index.snapshot import generation_of, indexed_versions
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import document_version, problems_from
 from kbx_tui.index.vectors.stored_vectors import Coverage, count_texts, read_coverage
@@ -85,10 +84,7 @@ def read_summary(store: Store, generation: int) -> IndexSummary:
 
 
 def read_status(root: Path, store: Store, settings: Settings) -> Status:
-    """Compare the files with the index by content.
-
-    Raises IndexForeign for another schema version.
-    """
+    """Compare the files with the index by content. Raises IndexForeign for another schema."""
     damage: list[str] = []
     try:
         if store.exists():
@@ -143,21 +139,27 @@ def _status(root: Path, store: Store, settings: Settings) -> Status:
 
 
 def count_newer_files(root: Path, settings: Settings) -> int:
-    """Return how many files are new, changed or gone since the last run; 0 without an index.
+    """Return how many files differ from the index, which `read_status` reads in full.
 
-    Compares content, but reads only files that changed since they were last compared, and remembers
-    the outcome. `read_status` reads all of them.
+    0 without an index. Only files that changed since they were last compared are read.
     """
     store = Store(index_uri(root, settings))
     if not store.exists():
         return 0
-    indexed, known, newer = indexed_versions(store), FileHashes(root), 0
     files = list_files(root, excluded_files(root, settings.index))
+    return len(_stale(root, files, indexed_versions(store)))
+
+
+def _stale(root: Path, files: Mapping[str, str], versions: Mapping[str, str]) -> dict[str, Change]:
+    """Return the files that differ from the documents of these versions, and note what was read."""
+    known, stale = FileHashes(root), dict[str, Change]()
     for path, file in files.items():
         with suppress(OSError):
-            newer += document_version(path, known.hash_of(path, file)) != indexed.get(path)
-    known.save(files)
-    return newer + len(indexed.keys() - files)
+            if document_version(path, known.hash_of(path, file)) != versions.get(path):
+                stale[path] = "changed" if path in versions else "new"
+    if versions:
+        known.save(files)
+    return stale | dict.fromkeys(versions.keys() - files.keys(), "deleted")
 
 
 def stored_problems(store: Store) -> list[Problem]:
@@ -190,33 +192,24 @@ class IndexOverview:
 def read_overview(root: Path, store: Store, settings: Settings) -> IndexOverview:
     """Compare the files with the index by content. Raises IndexFault, NotFound and ConfigError."""
     walked = walk(root, excluded_files(root, settings.index))
-    problems = [*walked.problems, *suppression_problems(root)]
-    templates = tuple(template_problems(root, settings.index))
-    indexed: dict[str, str] = {}
-    if store.exists():
-        indexed = store.mapping("documents", "path", "content_hash")
-    known, stale = FileHashes(root), dict[str, Change]()
+    versions = indexed_versions(store) if store.exists() else {}
     files = {file.path: str(file.absolute) for file in walked.files}
-    for path, file in files.items():
-        with suppress(OSError):
-            if known.hash_of(path, file) != indexed.get(path):
-                stale[path] = "changed" if path in indexed else "new"
-    stale |= dict.fromkeys(indexed.keys() - files.keys(), "deleted")
-    if not indexed:
-        return IndexOverview(
-            stale=tuple(sorted(stale.items())), problems=tuple(problems), templates=templates
-        )
-    known.save(files)
+    overview = IndexOverview(
+        stale=tuple(sorted(_stale(root, files, versions).items())),
+        problems=(*walked.problems, *suppression_problems(root)),
+        templates=tuple(template_problems(root, settings.index)),
+    )
+    if not versions:
+        return overview
     documents = store.rows("documents", ["version", "path"])
     texts, missing, profiles = count_texts(store, hash_array(documents["version"]))
     coverage = Coverage(int(texts.sum()), int(missing.sum())) + profiles
     lacking = np.flatnonzero(missing)
     paths = documents["path"].take(lacking).to_pylist()
-    return IndexOverview(
-        documents=tuple(sorted(indexed)),
-        stale=tuple(sorted(stale.items())),
-        problems=(*problems, *stored_problems(store)),
-        templates=templates,
+    return replace(
+        overview,
+        documents=tuple(sorted(versions)),
+        problems=(*overview.problems, *stored_problems(store)),
         unembedded=tuple(sorted(zip(paths, missing[lacking].tolist(), strict=True))),
         vector_share=coverage.share,
         size_bytes=store.size_bytes(),

@@ -50,19 +50,12 @@ def note_state(store: Store) -> None:
 
 
 def find_damage(store: Store) -> list[str]:
-    """Return a sentence for each table of an index that is not what was noted.
-
-    The tables are opened, to compare what the stamp says of them. Raises IndexFault when that
-    fails.
-    """
+    """Return a sentence for each table that is not what was noted; opens all."""
     return _compare(store)[1] or _wrong_stamp(store)
 
 
 def undamaged_versions(store: Store) -> dict[str, int]:
-    """Return the versions of the tables. Raises IndexDamaged when they are not what was noted.
-
-    No table is opened: what the files and the stamp say is enough.
-    """
+    """Return the tables' versions, opening none. Raises IndexDamaged if they are not as noted."""
     versions, damage = _compare(store)
     if damage:
         raise IndexDamaged(damage[0])

@@ -238,10 +238,7 @@ class Store:
         return self._read("read the index", read)
 
     def meta(self) -> dict[str, Any]:
-        """Return what the last run stored in table meta: schema version, model, dimension ...
-
-        The table is not opened if it is as stamped.
-        """
+        """Return what the last run stored in table meta, from the stamp if that fits."""
         stamp = self._stamp_of("meta")
         return self.stored_meta() if stamp is None else stamp.meta
 
@@ -413,10 +410,7 @@ def is_store_error(error: BaseException) -> bool:
 
 
 def is_missing_file(error: BaseException) -> bool:
-    """Return whether a file was missing that a table should have.
-
-    Another process may have compacted the table, and deleted what was being read.
-    """
+    """Return whether a file was missing, perhaps deleted by another process meanwhile."""
     return _number(error) == errno.ENOENT or "not found" in str(error).lower()
 
 

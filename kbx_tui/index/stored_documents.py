@@ -17,11 +17,10 @@ from kbx_tui.index.derived_files import DocumentFile
 from kbx_tui.index.lexical.terms import separate_cjk
 from kbx_tui.index.text_columns import (
     ByHash,
-    CodeBuilder,
     CodedColumn,
+    ColumnsBuilder,
     TextArena,
     TextArenaBuilder,
-    TextLists,
 )
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.folding import fold, name_key
@@ -91,23 +90,17 @@ def places_by_row(segments: Sequence[DocumentSegment]) -> Rows | None:
 def make_documents(
     rows: Iterable[Mapping[str, Any]], state: Versions = NO_STATE
 ) -> StoredDocuments:
-    """Return the arrays of documents, given by rows with `COLUMNS`, ordered by path.
-
-    Each row becomes bytes at once: as Python objects, all would take ten times the memory.
-    """
-    paths, ids, titles, attendees, tags, aliases, folded = (TextArenaBuilder() for _ in range(7))
-    dates, kinds, versions = CodeBuilder(), CodeBuilder(), list[bytes]()
+    """Return the arrays of documents, given by rows with `COLUMNS`, ordered by path."""
+    builder = ColumnsBuilder(
+        texts={"paths": "path", "ids": "id", "titles": "title", "attendees": "attendees"},
+        lists={"tags": "tags", "aliases": "aliases"},
+        codes={"dates": "date", "kinds": "kind"},
+    )
+    folded, versions = TextArenaBuilder(), list[bytes]()
     hashes, found = array("Q"), array("i")
     for row in rows:
-        paths.append(row["path"])
-        ids.append(row["id"])
-        titles.append(row["title"])
-        attendees.append(row["attendees"])
-        tags.append(TextLists.joined(row["tags"]))
-        aliases.append(TextLists.joined(row["aliases"]))
+        builder.append(row)
         folded.append(fold(separate_cjk(row["title"])).replace("\n", " ") + "\n")
-        dates.append(row["date"])
-        kinds.append(row["kind"])
         for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
             hashes.append(key_hash(key))
             found.append(8 * len(versions) + kind)
@@ -116,16 +109,9 @@ def make_documents(
         versions=np.array(versions or [], np.bytes_),
         state=state,
         gone=np.empty(0, np.int32),
-        paths=paths.arena(),
-        ids=ids.arena(),
-        titles=titles.arena(),
-        attendees=attendees.arena(),
-        tags=tags.arena(),
-        aliases=aliases.arena(),
         folded_titles=folded.arena(),
-        dates=dates.column(),
-        kinds=kinds.column(),
         by_key=ByHash.of(hashes, found),
+        **builder.columns(),
     )
 
 

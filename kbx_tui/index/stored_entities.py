@@ -22,13 +22,12 @@ from kbx_tui.index.tables import field_values
 from kbx_tui.index.text_columns import (
     ROWS_KEPT,
     ByHash,
-    CodeBuilder,
     CodedColumn,
     Column,
+    ColumnsBuilder,
     RowOfText,
     SortedTexts,
     TextArena,
-    TextArenaBuilder,
     TextColumn,
     TextLists,
 )
@@ -129,39 +128,26 @@ class StoredEntities:
         return self.by_id.find(key_hash(key))
 
 
-ENTITIES = StateFile("entities", "2", StoredEntities)
+ENTITIES = StateFile("entities", "2", StoredEntities, ("entities",))
 
 
 def make_entities(rows: Iterable[Mapping[str, Any]], state: Versions) -> StoredEntities:
     """Return the arrays of entities, given by rows of their table ordered by id."""
-    ids, names, paths, aliases, members, emails = (TextArenaBuilder() for _ in range(6))
-    types, roles, teams = CodeBuilder(), CodeBuilder(), CodeBuilder()
+    builder = ColumnsBuilder(
+        texts={"ids": "id", "names": "name", "paths": "path"},
+        lists={"aliases": "aliases", "members": "members", "emails": "emails"},
+        codes={"types": "type", "roles": "role", "teams": "team"},
+    )
     profiles, hashes = list[bytes](), array("Q")
     for row in rows:
-        ids.append(row["id"])
-        names.append(row["name"])
-        paths.append(row["path"])
-        aliases.append(TextLists.joined(row["aliases"]))
-        members.append(TextLists.joined(row["members"]))
-        emails.append(TextLists.joined(row["emails"]))
-        types.append(row["type"])
-        roles.append(row["role"])
-        teams.append(row["team"])
+        builder.append(row)
         profiles.append(row["text_hash"].encode())
         hashes.append(key_hash(item_key(row["id"])))
     return StoredEntities(
         state=state,
-        ids=ids.arena(),
-        names=names.arena(),
-        paths=paths.arena(),
-        aliases=aliases.arena(),
-        members=members.arena(),
-        emails=emails.arena(),
-        types=types.column(),
-        roles=roles.column(),
-        teams=teams.column(),
         profiles=np.array(profiles or [], np.bytes_),
         by_id=ByHash.of(hashes, range(len(profiles))),
+        **builder.columns(),
     )
 
 
@@ -185,7 +171,7 @@ class StoredFacts(Terms):
         return [LANGUAGES[number] for number in self.language_order.tolist()]
 
 
-FACTS = StateFile("facts", "2", StoredFacts)
+FACTS = StateFile("facts", "2", StoredFacts, ("entities", "facts"))
 
 
 def make_facts(

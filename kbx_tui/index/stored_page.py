@@ -29,10 +29,7 @@ FENCE = "---"
 
 
 def stored_page(row: Mapping[str, Any]) -> bytes:
-    """Return a page with the properties and the body of a document, from `STORED_PAGE_COLUMNS`.
-
-    Lines of the body have the numbers that they have in the file.
-    """
+    """Return a page with a document's properties and body, on their lines in the file."""
     room, body = int(row["body_line"]) - 3, str(row["body"])
     if room < 1:
         return ("\n" * (room + 2) + body).encode()

@@ -100,18 +100,12 @@ def table_schema(name: str, dimension: int = 0) -> Any:
 
 
 def document_key(path: str) -> int:
-    """Return a 63-bit hash of a path, for the column `key`.
-
-    100,000 paths collide with probability 5e-10.
-    """
+    """Return a 63-bit hash of a path: of 100,000 paths, two collide with probability 5e-10."""
     return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big") >> 1
 
 
 def document_version(path: str, content_hash: str) -> str:
-    """Return the version that a document shares with its chunks: 32 hex digits of path and content.
-
-    Readers ignore chunks whose version is not that of their document.
-    """
+    """Return a document's version, which its chunks carry: 32 hex digits of path and content."""
     return text_hash(f"{path}\0{content_hash}")
 
 
@@ -130,14 +124,7 @@ def _columns(record: type[Any]) -> list[str]:
 DOCUMENT_COLUMNS, ENTITY_COLUMNS, FACT_COLUMNS = map(_columns, (Document, Entity, Fact))
 
 SEARCHED_COLUMNS = [
-    "title",
-    "attendees",
-    "references",
-    "tags",
-    "aliases",
-    "frontmatter",
-    "states_title",
-    "body",
+    *("title", "attendees", "references", "tags", "aliases", "frontmatter", "states_title", "body")
 ]
 
 STRUCTURAL_KEYS = frozenset(

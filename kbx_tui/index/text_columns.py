@@ -113,10 +113,7 @@ class TextColumn(Column[str]):
     __slots__ = ("_arenas", "_places", "_size", "_views")
 
     def __init__(self, arenas: Sequence[TextArena], places: Rows | None = None) -> None:
-        """`places` says which text each row has, counted through all arenas; None: as they are.
-
-        Several arenas need it.
-        """
+        """`places` says which text, counted through all arenas, each row has; None: as it is."""
         self._arenas, self._places = tuple(arenas), places
         self._views = [(arena.data.data, arena.starts.data, len(arena)) for arena in arenas]
         self._size = len(self._arenas[0]) if places is None else len(places)
@@ -323,22 +320,48 @@ class ByHash:
     """Numbers by a 64-bit hash; several may have the same."""
 
     hashes: Hashes
+    """Ascending."""
     numbers: Ints
 
     @classmethod
-    def of(cls, hashes: Sequence[int] | array[int], numbers: Sequence[int] | array[int]) -> ByHash:
+    def of(cls, hashes: Any, numbers: Any) -> ByHash:
         """Return numbers, each by the hash at the same place; those with one keep their order."""
         unordered = np.array(hashes, np.uint64)
         order = np.argsort(unordered, kind="stable")
         return cls(unordered[order], np.array(numbers, np.int32)[order])
 
     def find(self, wanted: int) -> list[int]:
-        return numbers_with(self.hashes, self.numbers, wanted)
+        """Return the numbers with a hash, in order."""
+        hashes, sought = self.hashes, np.uint64(wanted)
+        start = int(hashes.searchsorted(sought))
+        if start == len(hashes) or hashes[start] != sought:
+            return []
+        return list(self.numbers[start : int(hashes.searchsorted(sought, "right"))].tolist())
 
 
-def numbers_with(hashes: Hashes, numbers: Ints, wanted: int) -> list[int]:
-    sought = np.uint64(wanted)
-    start = int(hashes.searchsorted(sought))
-    if start == len(hashes) or hashes[start] != sought:
-        return []
-    return list(numbers[start : int(hashes.searchsorted(sought, "right"))].tolist())
+class ColumnsBuilder:
+    """Makes columns of the rows of a table, as they come: as bytes at once.
+
+    As Python objects, all of them would take ten times the memory. `texts`, `lists` and `codes`
+    name the column of the table by that which is made of it.
+    """
+
+    def __init__(
+        self, *, texts: Mapping[str, str], lists: Mapping[str, str], codes: Mapping[str, str]
+    ) -> None:
+        self._texts = {name: (column, TextArenaBuilder()) for name, column in texts.items()}
+        self._lists = {name: (column, TextArenaBuilder()) for name, column in lists.items()}
+        self._codes = {name: (column, CodeBuilder()) for name, column in codes.items()}
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        for column, texts in self._texts.values():
+            texts.append(row[column])
+        for column, texts in self._lists.values():
+            texts.append(TextLists.joined(row[column]))
+        for column, codes in self._codes.values():
+            codes.append(row[column])
+
+    def columns(self) -> dict[str, Any]:
+        """Return a TextArena or CodedColumn for each name; nothing can be appended then."""
+        arenas = {name: texts.arena() for name, (_, texts) in (self._texts | self._lists).items()}
+        return arenas | {name: codes.column() for name, (_, codes) in self._codes.items()}

@@ -88,10 +88,7 @@ def _equal_until(first: Versions, second: Versions) -> int:
 
 
 def have_same_versions(versions: Versions, others: Versions) -> bool:
-    """Return whether two arrays hold the same versions, in whatever order.
-
-    They are hashes, so it is enough that the sums of their parts are equal: nothing is sorted.
-    """
+    """Return whether two arrays hold the same versions in any order, by their sums."""
     is_alike = versions.shape == others.shape and versions.dtype == others.dtype
     return is_alike and bool(np.array_equal(sums_of_versions(versions), sums_of_versions(others)))
 
@@ -116,10 +113,7 @@ def sums_of_versions(versions: Versions) -> NDArray[np.uint64]:
 
 
 def places_of(values: Any, among: Any) -> Rows:
-    """Return the place of each text in another column, -1 for one that is not there.
-
-    Each is a pyarrow column, a list of texts or an array of bytes.
-    """
+    """Return the place of each text in another column, -1 without one; columns, lists or bytes."""
     import pyarrow.compute as pc
 
     found: Rows = (
@@ -143,11 +137,6 @@ NO_STATE = np.empty(0, "S32")
 
 TABLES_ID = "tables_id"
 """Key in table meta: an id that the first run gives the tables of an index."""
-
-DOCUMENT_TABLES = ("documents",)
-ENTITY_TABLES = ("entities",)
-FACT_TABLES = (*ENTITY_TABLES, "facts")
-LINK_TABLES = (*ENTITY_TABLES, "links", "name_uses")
 
 
 def table_state(

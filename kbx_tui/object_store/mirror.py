@@ -1,7 +1,19 @@
-"""Which local folder holds the index of a base whose index is published to an object store.
+"""Copies of a published index on this machine, and fetching the newest version into them.
 
 The machine that publishes has its own index in `.kbx/index`, which `.kbx/published.json` notes; any
-other reads the mirror of what is published. Imports no client of an object store.
+other reads the mirror of what is published. A client is made only where a store is read.
+
+    <cache>/stores/<digest of the URI>/
+        mirror.json            which version is read
+        mirror.lock            held by the process that fetches
+        files/<SHA-256>        each file once, whatever versions have it
+        versions/<n>-<id>/     an index folder, of links to these files
+        versions/<n>-<id>.json its manifest
+
+A version is complete before `mirror.json` names it. Several processes share the folder. Files that
+are there already are not fetched again. Each is written to a temporary name, compared with its
+digest, and renamed. Nothing waits for the disk: what a loss of power damages is noticed by whoever
+opens the index, and fetched again.
 """
 
 from __future__ import annotations
@@ -31,9 +43,7 @@ from kbx_tui.object_store.published_version import (
     Head,
     Manifest,
     PublishedFile,
-    decode_head,
     decode_manifest,
-    encode,
 )
 from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, OFFLINE, StoreUri
 from kbx_tui.removal import STATE_FOLDER, remove_mirror_file, remove_mirror_folder
@@ -121,23 +131,25 @@ class PublishedIndex:
 
         Raises StoreFault, or NotFound where nothing is published, if there is nothing to read.
         """
-        now = time.monotonic()
+        now, is_here = time.monotonic(), self._mirror.current() is not None
         if os.environ.get(OFFLINE):
-            if self._mirror.current() is None:
+            if not is_here:
                 raise NotFound(
                     f"there is no copy of {self.uri} on this machine yet ({OFFLINE} is set)"
                 )
-        elif self._checked_at is None or self._mirror.current() is None:
+        elif self._checked_at is None or not is_here:
             self._checked_at = now
             self._fetch(self._notice)
-            if self._mirror.current() is None and not self._is_reachable:
-                raise StoreFault(self.failure)
             if self._mirror.current() is None:
+                if not self._is_reachable:
+                    raise StoreFault(self.failure)
                 raise NotFound(
                     f"nothing is published at {self.uri} yet: run `kbx index` on the machine that "
                     "has the files"
                 )
-        elif now - self._checked_at > CHECK_SECONDS and not self._is_fetching():
+        elif now - self._checked_at > CHECK_SECONDS and not (
+            self._thread and self._thread.is_alive()
+        ):
             self._checked_at = now
             self._thread = threading.Thread(
                 target=self._fetch, args=(lambda text: None,), name="kbx-mirror", daemon=True
@@ -145,12 +157,7 @@ class PublishedIndex:
             self._thread.start()
 
     def fetch_again(self) -> None:
-        """Replace the version that was opened, which is damaged, if no other process did before.
-
-        Raises StoreFault, with the version still there.
-        """
-        from kbx_tui.object_store.object_client import ObjectClient
-
+        """Replace the damaged version that was opened. Raises StoreFault with it in place."""
         if os.environ.get(OFFLINE):
             raise StoreFault(f"{OFFLINE} is set")
         if self._version is not None:
@@ -158,12 +165,7 @@ class PublishedIndex:
         self._checked_at = None
         self.update()
 
-    def _is_fetching(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
-
     def _fetch(self, notice: Callable[[str], None]) -> None:
-        from kbx_tui.object_store.object_client import ObjectClient
-
         said_at = 0.0
 
         def progress(done: int, total: int) -> None:
@@ -171,15 +173,12 @@ class PublishedIndex:
             now = time.monotonic()
             if total >= NOTICED_BYTES and now - said_at > PROGRESS_SECONDS:
                 said_at = now
-                notice(
-                    f"fetching the index from {self.uri}: {format_size(done)} of "
-                    f"{format_size(total)}"
-                )
+                sizes = f"{format_size(done)} of {format_size(total)}"
+                notice(f"fetching the index from {self.uri}: {sizes}")
 
         try:
-            client = ObjectClient(self.uri)
             is_there = fetch_newest(
-                client,
+                ObjectClient(self.uri),
                 self._mirror,
                 limit=self._limit,
                 progress=progress,
@@ -211,10 +210,10 @@ def fetch_newest(
     `limit` is how many bytes all mirrors of this user may have. Where another process is fetching,
     this one waits only if there is no version to read, after calling `on_wait`. Raises StoreFault.
     """
-    head = _head(client if mirror.current() is None else client.impatient())
-    if head is None or not head.version:
+    found = (client if mirror.current() is None else client.impatient()).head()
+    if found is None or not found[0].version:
         return False
-    if _is_current(mirror, head):
+    if mirror.holds_version(found[0]):
         mirror.confirm()
         return True
     with _translate_cache_errors(client, mirror):
@@ -231,10 +230,7 @@ def fetch_newest(
 
 
 def discard_damaged(client: ObjectClient, mirror: MirrorFolder, damaged: MirroredVersion) -> None:
-    """Remove a version, unless another process has replaced it.
-
-    Raises StoreFault, with the version still there, where no other could be fetched.
-    """
+    """Remove a version unless it was replaced. Raises StoreFault where no other can be fetched."""
     if client.read(HEAD) is None:
         raise StoreFault(f"nothing is published at {client.uri} any more")
     with _translate_cache_errors(client, mirror), FileLock(mirror.path / LOCK):
@@ -254,20 +250,10 @@ def _translate_cache_errors(client: ObjectClient, mirror: MirrorFolder) -> Itera
         ) from error
 
 
-def _head(client: ObjectClient) -> Head | None:
-    found = client.read(HEAD)
-    return decode_head(found[0], client.uri) if found else None
-
-
-def _is_current(mirror: MirrorFolder, head: Head) -> bool:
-    current = mirror.current()
-    return current is not None and current.manifest == head.manifest
-
-
 def _fetch(client: ObjectClient, mirror: MirrorFolder, limit: int, progress: Progress) -> None:
     for _ in range(ATTEMPTS):
-        head = _head(client)
-        if head is None or _is_current(mirror, head):
+        found = client.head()
+        if found is None or mirror.holds_version(head := found[0]):
             return
         stored = client.read(head.manifest)
         if stored is None:
@@ -333,14 +319,14 @@ def _fetch_files(
         finally:
             threads.shutdown(cancel_futures=True)
             for download in downloads:
-                download.tidy()
+                remove_mirror_file(download.temporary)
 
 
 class _Download:
     def __init__(self, client: ObjectClient, file: PublishedFile, target: Path) -> None:
         self._client, self._file, self._target = client, file, target
-        self._temporary = target.with_name(f"{target.name}.{uuid4().hex}")
-        self._temporary.touch(exist_ok=False)
+        self.temporary = target.with_name(f"{target.name}.{uuid4().hex}")
+        self.temporary.touch(exist_ok=False)
         starts = range(0, file.size, RANGE) or (0,)
         self.ranges = [(start, min(start + RANGE, file.size)) for start in starts]
         self._left, self._lock = len(self.ranges), threading.Lock()
@@ -348,26 +334,20 @@ class _Download:
     def fetch(self, start: int, end: int) -> None:
         """Fetch a range; the last one puts the file in place. Raises as `_fetch_files`."""
         if end > start:
-            with self._temporary.open("r+b") as out:
+            with self.temporary.open("r+b") as out:
                 out.seek(start)
                 out.write(self._client.read_range(self._file.key, start, end))
         with self._lock:
             self._left -= 1
-            is_complete = not self._left
-        if is_complete:
-            self._put_in_place()
-
-    def tidy(self) -> None:
-        remove_mirror_file(self._temporary)
-
-    def _put_in_place(self) -> None:
-        with self._temporary.open("rb") as source:
+            if self._left:
+                return
+        with self.temporary.open("rb") as source:
             if file_digest(source, "sha256").hexdigest() != self._file.digest:
                 raise StoreFault(
                     f"{self._client.uri}/{self._file.key} is not what was published: delete it "
                     "there, then run `kbx index` where the files are"
                 )
-        self._temporary.replace(self._target)
+        self.temporary.replace(self._target)
 
 
 STORES, FILES, VERSIONS = "stores", "files", "versions"
@@ -401,6 +381,10 @@ class MirrorFolder:
                 return state
         return None
 
+    def holds_version(self, head: Head) -> bool:
+        current = self.current()
+        return current is not None and current.manifest == head.manifest
+
     def index_folder(self, version: MirroredVersion | None) -> Path:
         """Return the index folder of a version; for None, one that does not exist."""
         return self.path / VERSIONS / (version.folder if version else "none")
@@ -418,12 +402,9 @@ class MirrorFolder:
         return False
 
     def put_in_place(self, manifest: Manifest, head: Head) -> None:
-        """Make the index folder of a version whose files are all there, and let it be read.
-
-        Raises OSError and WriteFault.
-        """
+        """Make the index folder of a version whose files are all there, and let it be read."""
         folder = self.path / VERSIONS / f"{manifest.version}-{uuid4().hex[:8]}"
-        write_atomically(_manifest_file(folder), encode(manifest))
+        write_atomically(_manifest_file(folder), msgspec.json.encode(manifest))
         for file in manifest.files:
             target = folder / file.path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -448,10 +429,7 @@ class MirrorFolder:
         remove_mirror_folder(folder)
 
     def sweep(self, needed: Set[str] = frozenset()) -> None:
-        """Remove what neither a version nor `needed` names, as far as possible.
-
-        `needed` are digests. For the holder of the lock, while it fetches nothing.
-        """
+        """Remove what neither a version nor `needed`, digests, names; while nothing is fetched."""
         current, oldest = self.current(), time.time() - KEPT_SECONDS
         kept = set(needed)
         with suppress(OSError):

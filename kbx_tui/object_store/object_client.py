@@ -22,6 +22,7 @@ from typing import Any
 from uuid import uuid4
 
 from kbx_tui.errors import StoreFault
+from kbx_tui.object_store.published_version import HEAD, Head, decode_head
 from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, StoreUri
 
 CONNECT_SECONDS = 3
@@ -122,11 +123,13 @@ class ObjectClient:
                     raise
                 return None
 
-    def read_range(self, key: str, start: int, end: int) -> memoryview:
-        """Return the bytes of an object from `start` to before `end`.
+    def head(self) -> tuple[Head, Tag] | None:
+        """Return the newest version and its tag; None where nothing is published yet."""
+        found = self.read(HEAD)
+        return None if found is None else (decode_head(found[0], self.uri), found[1])
 
-        Raises StoreFault, FileNotFoundError where there is no such object.
-        """
+    def read_range(self, key: str, start: int, end: int) -> memoryview:
+        """Return a part of an object. Raises StoreFault, FileNotFoundError if it is missing."""
         library, store = self._library, self._store
         with translate_client_errors("read", self.uri):
             try:

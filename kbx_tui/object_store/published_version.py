@@ -81,10 +81,6 @@ class _Format(msgspec.Struct):
     format: int = FORMAT
 
 
-def encode(content: Head | Manifest) -> bytes:
-    return msgspec.json.encode(content)
-
-
 def decode_head(data: bytes, uri: object) -> Head:
     """Return a head that was read. Raises StoreFault for one that is damaged, or newer."""
     try:

@@ -16,7 +16,7 @@ from kbx_tui.index import tables
 from kbx_tui.index.build.file_changes import Changes
 from kbx_tui.index.build.progress import ProgressMeter
 from kbx_tui.index.index_status import entity_types
-from kbx_tui.index.load_snapshot import stored_entities
+from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import Store, batched_clauses, is_one_of, quoted
 from kbx_tui.index.tables import table_schema
 from kbx_tui.knowledge.entity_pages import build_entities
@@ -110,10 +110,7 @@ def _derive_facts(
     old: Mapping[str, Entity],
     changes: Changes,
 ) -> dict[str, list[Fact]]:
-    """Return the facts of each entity in file order.
-
-    Only changed pages are parsed: in a large base that is most of the time a single edit takes.
-    """
+    """Return the facts of each entity, in file order; only changed pages are parsed."""
     page_at = {page.path: page for page in pages}
     touched = {*changes.added, *changes.changed, *changes.deleted}
     stored: dict[str, list[Fact]] = defaultdict(list)

@@ -47,10 +47,7 @@ def new_index(store: Store) -> Store:
 
 
 def put_in_place(new: Store, store: Store, documents: int) -> None:
-    """Let the finished index `new`, of so many documents, take the place of `store`.
-
-    Raises IndexFault, with the old index still in place, when `new` cannot be read.
-    """
+    """Let a finished index take the place of `store`, or raise IndexFault and leave that."""
     if damage := find_damage(new):
         raise IndexFault(f"the new index cannot be used: {damage[0]}")
     if (count := new.count("documents")) != documents:
@@ -75,10 +72,7 @@ def put_in_place(new: Store, store: Store, documents: int) -> None:
 
 
 def sweep_leftovers(store: Store) -> None:
-    """Remove what runs that died left beside an index and in it.
-
-    If one died while exchanging the two, the exchange is finished. For the holder of the lock.
-    """
+    """Remove what runs that died left; if one died while exchanging two indices, finish that."""
     folder = Path(store.uri)
     left = re.compile(rf"{re.escape(folder.name)}\.(new|old)-[0-9a-f]{{8}}")
     with suppress(OSError):

@@ -24,7 +24,7 @@ from kbx_tui.index import tables
 from kbx_tui.index.build.file_changes import Changes, unreadable
 from kbx_tui.index.build.progress import ProgressMeter
 from kbx_tui.index.build.workers import Workers
-from kbx_tui.index.load_snapshot import stored_entities
+from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import (
     INDEXED_BY_PATH,
     PATH_INDEX,

@@ -142,10 +142,7 @@ class Bm25Index:
         return LANGUAGES[int(self._languages[row])]
 
     def offsets(self, rows: Sequence[int]) -> list[TextOffsets | None]:
-        """Return the offsets of the words of some texts; None where they are unknown.
-
-        A negative row stands for no text.
-        """
+        """Return the offsets of the words of some texts; None where they are unknown."""
         numbers, doc_ids = self._places[:, rows].tolist()
         texts = [TextsWithOffsets(segment.postings, segment.term_id) for segment in self._segments]
         return [
@@ -199,10 +196,7 @@ class Bm25Index:
         return max((len(self.rows_holding(term)) for term in set(terms.values())), default=0)
 
     def is_usual(self, word: str) -> bool:
-        """Return whether so many texts hold a folded word that it says little of one.
-
-        In the language of most texts: no other is that of so many.
-        """
+        """Return whether most texts hold a folded word, so that it says little of one."""
         if self._count < USUAL_FROM:
             return False
         term = term_of(word, self._usual_language)

@@ -117,11 +117,7 @@ class Postings(Terms):
     """Where in its text the word at each of `positions` starts, at most BEYOND."""
 
     def postings_of_pair(self, first: int, second: int) -> tuple[Ints, Ints]:
-        """Return the doc ids of the texts where the second term directly follows the first.
-
-        And how often in each. Searches the positions of the more frequent term for those of the
-        rarer one.
-        """
+        """Return the texts where the second term directly follows the first, and how often."""
         rare, frequent, step = self.positions_of(first), self.positions_of(second), 1
         if len(rare) > len(frequent):
             rare, frequent, step = frequent, rare, -1
@@ -284,10 +280,7 @@ def _doc_ids_at(text_starts: NDArray[np.int64], positions: Ints) -> Ints:
 def _terms_of_words(
     word_ids_of: Mapping[str, Mapping[str, int]],
 ) -> tuple[list[bytes], NDArray[np.int64]]:
-    """Return the terms of distinct words, ascending, and the term id of each word id or -1.
-
-    `word_ids_of` has the ids of the words of each language; all ids are consecutive from 0.
-    """
+    """Return the terms of distinct words, ascending, and the term id of each word id, or -1."""
     term_by_word = [b""] * sum(map(len, word_ids_of.values()))
     for language, word_ids in word_ids_of.items():
         for word, word_id in word_ids.items():

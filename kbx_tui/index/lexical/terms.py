@@ -41,10 +41,7 @@ language_of = language_detector(STOP_WORDS)
 
 
 def separate_cjk(text: str) -> str:
-    """Return text with spaces around each Chinese, Japanese or Korean character.
-
-    These scripts do not separate words, so each character is indexed as a word.
-    """
+    """Return text with spaces around each CJK character: those scripts do not separate words."""
     return text if text.isascii() else _CJK.sub(r" \1 ", text)
 
 
@@ -148,10 +145,7 @@ def _starts_one_by_one(text: str, words: Sequence[str]) -> Rows | None:
 
 @lru_cache(maxsize=4096)
 def _keeps_words(run: str) -> bool:
-    """Return whether folding some characters leaves the words in them and beside them as they are.
-
-    They may change letters and the length of what is between words.
-    """
+    """Return whether folding some characters leaves the words in and beside them as they are."""
     folded = fold(run)
     return not _ANY_CJK.search(folded) and _pattern(run) == _pattern(folded)
 

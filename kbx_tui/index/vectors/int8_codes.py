@@ -198,10 +198,7 @@ Block = TypeVar("Block")
 def parallel_scan(
     blocks: Sequence[Block], work: Callable[[Block], None], *, parallel_from: int
 ) -> None:
-    """Call `work` on every block, with at least `parallel_from` blocks on two threads.
-
-    `work` should release the GIL most of the time. Raises what `work` raises.
-    """
+    """Call `work`, which should release the GIL, on every block; of many blocks on two threads."""
     remaining = iter(blocks)  # shared: whichever thread is free takes the next block
 
     def run() -> None:

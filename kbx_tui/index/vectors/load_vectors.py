@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_limits
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.arrays import Ints, Matrix, Rows, Starts, Versions
 from kbx_tui.index.derived_files import DocumentFile
-from kbx_tui.index.load_snapshot import read_snapshot
-from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.snapshot import Snapshot, read_snapshot
 from kbx_tui.index.store import Store, release_memory
 from kbx_tui.index.vectors import vector_lists
 from kbx_tui.index.vectors.stored_vectors import (
@@ -38,11 +37,7 @@ from kbx_tui.index.versions import (
 
 
 def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int) -> VectorMatrix:
-    """Return the vectors of the documents and entities of `snapshot`.
-
-    `model` is the one the index was made with. Raises IndexForeign for vectors of another
-    dimension, IndexFault when they cannot be read.
-    """
+    """Return a snapshot's vectors. Raises IndexForeign for another dimension, and IndexFault."""
     # BLAS threads wait for each other, which is far slower than one thread on a busy machine.
     threadpool_limits(limits=1, user_api="blas")
     profiles = snapshot.entities.stored.profiles
@@ -82,10 +77,7 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
 
 
 def rows_of_profiles(profiles: Versions, stored: Versions) -> Rows:
-    """Return the row of each profile, given by its hash, among stored ones; -1 for none.
-
-    Several entities may have the same profile.
-    """
+    """Return the row of each profile, which several entities may have, among stored ones."""
     rows = rows_of_versions(profiles, stored)
     unknown = np.flatnonzero(rows < 0)
     wanted = np.unique(profiles[unknown])
@@ -128,10 +120,7 @@ def _load_lists(store: Store, stored: StoredVectors) -> VectorLists | None:
 
 
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
-    """Bring vectors.bin up to date, or the file of what it lacks, if every text has a vector.
-
-    Raises IndexFault. For the holder of the writer lock.
-    """
+    """Bring vectors.bin, or the file of what it lacks, up to date if every text has a vector."""
     file, snapshot = vectors_file(model, dimension), read_snapshot(store)
     current, profiles = version_array(snapshot.versions), snapshot.entities.stored.profiles
     if not file.is_current(store, current):

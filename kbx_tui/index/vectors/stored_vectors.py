@@ -100,10 +100,7 @@ def read_coverage(store: Store) -> Coverage:
 
 
 def count_texts(store: Store, versions: Versions) -> tuple[Rows, Rows, Coverage]:
-    """Return how many texts each document with these versions has, and how many lack a vector.
-
-    And the coverage of the profiles of entities. Raises IndexFault.
-    """
+    """Return each document's texts and those without a vector, and the coverage of profiles."""
     hashes = store.rows("vectors", ["text_hash"])["text_hash"]
     chunks = store.rows("chunks", ["version", "text_hash"])
     documents = places_of(chunks["version"], versions)
@@ -174,10 +171,7 @@ class VectorLayout:
         return not self.coverage.missing and bool((self.wanted[2] >= 0).all())
 
     def read(self, new: NewArray) -> StoredVectors:
-        """Read the vectors into new arrays, and compute the others from them.
-
-        Raises TableChanged when the table is no longer as it was, and IndexFault.
-        """
+        """Read the vectors into new arrays. Raises TableChanged, and IndexFault."""
         chunks, documents, profiles = map(len, self.wanted)
         layouts: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
             "chunks": (np.float32, (chunks, self.dimension)),

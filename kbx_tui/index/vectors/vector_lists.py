@@ -67,10 +67,7 @@ class VectorLists:
         return same_number and int(self.source[0]) == source_of(code_scales)
 
     def lists_to_read(self, scope_share: float) -> int:
-        """Return how many lists to read when only a share of the chunks is in scope, above 0.
-
-        Under a filter the best chunks in scope are spread over more lists.
-        """
+        """Return how many lists to read: more for a scope, over more of which it is spread."""
         return min(int(np.ceil(self.probes[0] / scope_share)), len(self.starts) - 1)
 
     def is_worth(self, scope_share: float) -> bool:
@@ -138,10 +135,7 @@ SEED = 14
 
 
 def refresh_vector_lists(store: Store, *, model: str, dimension: int) -> None:
-    """Build vectors-ivf.bin if it is missing or of another vectors.bin; remove it if not needed.
-
-    Bases of at most `EXACT_CHUNKS` chunks are compared in full. Raises IndexFault.
-    """
+    """Build vectors-ivf.bin if it is missing or outdated; remove it if the base needs none."""
     stored = vectors_file(model, dimension).map(store)
     if stored is None or len(stored.chunks) <= EXACT_CHUNKS:
         LISTS.remove(store)
@@ -180,10 +174,7 @@ def write_lists(file: ArrayWriter, stored: StoredVectors) -> None:
 def _measure(
     vectors: QuantizedVectors, nearest: Rows, centroids: Matrix, random: np.random.Generator
 ) -> tuple[int, float]:
-    """Return how many lists hold `RECALL_TARGET` of the best chunks of a sample, and their share.
-
-    The best chunks are those of a scan of all codes.
-    """
+    """Return how many lists hold `RECALL_TARGET` of a sample's best chunks, and their share."""
     one, other = (_decoded(vectors, random.integers(0, len(vectors), QUERIES)) for _ in range(2))
     queries = QUERY_MIX * one + (1.0 - QUERY_MIX) * other
     queries /= np.maximum(np.linalg.norm(queries, axis=1, keepdims=True), 1e-9)
@@ -238,10 +229,7 @@ def train(sample: Matrix, count: int, random: np.random.Generator) -> Matrix:
 
 
 def assign(count: int, read: Callable[[int, int], Matrix], centroids: Matrix) -> Rows:
-    """Return the number of the centroid with the highest product for each of `count` vectors.
-
-    `read` returns the vectors from one row to another; a block of them is in memory at a time.
-    """
+    """Return the nearest centroid of each of `count` vectors, which are read by the block."""
     nearest, transposed = np.empty(count, np.int64), np.ascontiguousarray(centroids.T)
 
     def scan(begin: int) -> None:

@@ -32,10 +32,7 @@ class ChunkProducts:
     """Rows in `StoredVectors.chunks`, ascending; None: consecutive ones."""
 
     def may_be_best(self, chunks: Rows, starts: Rows, sizes: Rows) -> Flags:
-        """Return which chunks can be the best of their documents; at least one of each.
-
-        `starts` and `sizes` say which part of `chunks` belongs to each document.
-        """
+        """Return which chunks can be the best of their documents; at least one of each."""
         if self.chunks is None:
             of_chunks = self.products[chunks - self.first_chunk]
         else:
@@ -82,10 +79,7 @@ class VectorSegment:
         return counts
 
     def put_best_cosine(self, queries: Matrix, in_scope: Flags, cosines: Scores) -> None:
-        """Put the weighted cosines of the documents in scope, by their best chunk, at their rows.
-
-        `queries` has shape (q, dimension), `in_scope` (rows,) and `cosines` (q, rows).
-        """
+        """Put the weighted cosines of documents in scope into `cosines`, shape (q, rows)."""
         is_wanted = in_scope[self.document_rows]
         documents = self.documents[is_wanted]
         if len(documents):
@@ -98,10 +92,7 @@ class VectorSegment:
             cosines[:, self.document_rows[is_wanted]] = best[:, documents]
 
     def approximate_cosine(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
-        """Return the approximate cosine of documents given by ascending row, NaN without vectors.
-
-        Reads the int8 codes only: a quarter of the bytes.
-        """
+        """Return the approximate cosine of documents by ascending row, NaN without vectors."""
         low, high = (int(rows[0]), int(rows[-1])) if len(rows) else (0, -1)
         first, end = np.searchsorted(self.document_rows, (low, high + 1)).tolist()
         if first >= end:
@@ -144,10 +135,7 @@ class VectorSegment:
         cosines[is_here] = best * stored.chunk_weights[documents] + context_products
 
     def documents_in(self, in_scope: Flags) -> Flags | None:
-        """Return which documents, in the order of `starts`, are in scope; None: all.
-
-        `in_scope` has shape (rows,).
-        """
+        """Return which documents, in the order of `starts`, are in scope; None: all."""
         if len(self.documents) == len(self.stored.contexts) and in_scope.all():
             return None
         wanted = np.zeros(len(self.stored.contexts), np.bool_)
@@ -165,10 +153,7 @@ class VectorSegment:
         return slice(*self.stored.starts[document : document + 2].tolist())
 
     def chunk_cosines(self, query: Vector, within: Flags) -> tuple[Rows, Rows, Matrix]:
-        """Return chunks, their document rows and their cosines, of the documents `within`.
-
-        `within` has shape (rows,). In order.
-        """
+        """Return chunks, their document rows and their cosines, of documents `within`."""
         is_within = within[self.document_rows]
         wanted = np.full(len(self.stored.contexts), -1, np.int64)
         wanted[self.documents[is_within]] = self.document_rows[is_within]
@@ -225,10 +210,7 @@ class VectorMatrix:
     is missing or damaged."""
 
     def share_of_wide_scope(self, in_scope: Flags) -> float | None:
-        """Return which share of the chunks is in scope, if that is more than `EXACT_CHUNKS`.
-
-        `in_scope` has shape (documents,).
-        """
+        """Return the share of the chunks in scope if there are more than `EXACT_CHUNKS`."""
         total = sum(len(segment.stored.chunks) for segment in self.segments)
         if total <= vector_lists.EXACT_CHUNKS:
             return None
@@ -268,10 +250,7 @@ class VectorMatrix:
         return cosines
 
     def approximate_cosine(self, query: Vector, rows: Rows) -> ApproximateCosines:
-        """Return the approximate `best_cosine` of documents, given by ascending row.
-
-        Reads the int8 codes only: a quarter of the bytes.
-        """
+        """Return the approximate `best_cosine` of documents by ascending row, from int8 codes."""
         found = [segment.approximate_cosine(query, rows) for segment in self.segments]
         cosine, *others = (cosines for cosines, _ in found)
         for other in others:
@@ -293,30 +272,21 @@ class VectorMatrix:
         return cosines
 
     def mean_vectors(self, rows: Rows) -> Matrix:
-        """Return the mean of the chunks of some documents, unit length, by row.
-
-        Every one of `rows` must have vectors.
-        """
+        """Return the mean of the chunks of documents that have vectors, unit length, by row."""
         places = filter(None, map(self._chunks_of, rows.tolist()))
         sums = np.stack([stored.chunks[part].sum(axis=0) for stored, part in places])
         means: Matrix = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return means
 
     def chunk_cosines(self, query: Vector, document_row: int) -> tuple[list[int], list[float]]:
-        """Return the line where each chunk of a document starts, in order, and its cosine.
-
-        Empty for a document without vectors.
-        """
+        """Return the line where each chunk of a document starts, in order, and its cosine."""
         if (place := self._chunks_of(document_row)) is None:
             return [], []
         stored, chunks = place
         return stored.lines[chunks, 0].tolist(), (stored.chunks[chunks] @ query).tolist()
 
     def nearest_chunks(self, query: Vector, within: Flags, count: int) -> Sequence[tuple[int, int]]:
-        """Return document row and first line of the chunks with the highest cosines, best first.
-
-        Those of the documents that `within`, shape (documents,), flags; at most `count`.
-        """
+        """Return document row and first line of the nearest chunks of the documents `within`."""
         nearest: list[tuple[float, int, int]] = []
         for segment in self.segments:
             chunks, rows, cosines = segment.chunk_cosines(query, within)
@@ -351,10 +321,7 @@ class ProfileVectors:
         return cls(vectors, quantized, None, vectors[:0], np.empty(0, np.int64))
 
     def nearest(self, query: Vector, count: int) -> tuple[Rows, Vector]:
-        """Return the entities whose profiles have the highest cosines with a query, and these.
-
-        In no particular order, at least `count` where there are as many.
-        """
+        """Return at least `count` entities with the highest cosines, in no order, and these."""
         used = None
         if self.sources is not None:
             used = np.zeros(len(self.vectors), np.bool_)

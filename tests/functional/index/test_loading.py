@@ -13,8 +13,7 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.index.arrays import Rows
 from kbx_tui.index.lexical.text_files import refresh_text_files
-from kbx_tui.index.load_snapshot import documents_of, read_snapshot
-from kbx_tui.index.snapshot import LINKS, Snapshot
+from kbx_tui.index.snapshot import LINKS, Snapshot, documents_of, read_snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import DOCUMENTS
 from kbx_tui.index.stored_entities import ENTITIES, FACTS
@@ -115,7 +114,7 @@ def test_documents_read_in_blocks_are_all_documents_by_path(
     store, columns = store_of(demo_copy), ["version", "title", "body"]
     at_once = list(documents_of(store, columns))
     assert any(row["path"].endswith(page.name) for row in at_once)
-    monkeypatch.setattr(f"kbx_tui.index.load_snapshot.{limit}", 3)
+    monkeypatch.setattr(f"kbx_tui.index.snapshot.{limit}", 3)
     assert list(documents_of(store, columns)) == at_once
     some = np.array([row["version"] for row in at_once[1::9]], np.bytes_)
     for share in (0.0, 1.0):
@@ -145,7 +144,7 @@ def test_mapped_entities_and_links_equal_those_of_the_tables(demo_copy: Path) ->
     store = store_of(demo_copy)
     mapped = read_snapshot(store)
     assert not mapped.entities.stored.names.data.flags.owndata
-    assert not mapped.names.full_hashes.flags.owndata
+    assert not mapped.names.full.hashes.flags.owndata
     expected = contents_of(mapped)
     written = [file.read_bytes() for file in files_of(store)]
     for file in files_of(store):
@@ -156,7 +155,7 @@ def test_mapped_entities_and_links_equal_those_of_the_tables(demo_copy: Path) ->
     assert (mapped.facts is not None, from_tables.facts) == (True, None)
     refresh_text_files(store)
     assert [file.read_bytes() for file in files_of(store)] == written
-    for row in {int(row) for links in mapped.links.values() for row in links.rows}:
+    for row in {int(row) for _, links in mapped.links.items() for row in links.rows}:
         owners = {mapped.entities.ids[number] for number in mapped.links.entities_of(row)}
         assert owners == {owner for owner, links in mapped.links.items() if row in links.rows}
 
@@ -166,7 +165,9 @@ def test_files_of_a_former_state_are_not_read(demo_copy: Path) -> None:
     links, entities = store.rows("links", ["entity_id", "path", "kind", "count"]), "entities"
     first = links.sort_by("entity_id").slice(0, 1)
     store.replace("links", first)  # as a run leaves it that is killed before it writes the files
-    assert list(read_snapshot(store).links) == first["entity_id"].to_pylist()
+    assert [owner for owner, _ in read_snapshot(store).links.items()] == first[
+        "entity_id"
+    ].to_pylist()
     rows = store.rows(entities, store.table(entities).schema.names)
     store.replace(entities, rows.slice(0, 2))
     assert sorted(read_snapshot(store).entities.ids) == sorted(rows["id"].to_pylist()[:2])
@@ -183,7 +184,7 @@ def test_documents_are_compared_with_their_table_only_if_it_has_changed(
         raise AssertionError("the versions of all documents were read")
 
     with monkeypatch.context() as patch:
-        patch.setattr("kbx_tui.index.load_snapshot.stored_versions", fail)
+        patch.setattr("kbx_tui.index.snapshot.stored_versions", fail)
         paths = list(read_snapshot(store).paths)
     store.delete("documents", "path", paths[:1])
     assert list(read_snapshot(store).paths) == paths[1:]

@@ -216,7 +216,6 @@ class VerifiedFiles:
 
 
 def leave_unwritten(folder: str) -> None:
-    """Keep nothing in an index folder from now on: its base is open for reading only."""
     _UNWRITTEN.add(os.path.realpath(folder))
 
 

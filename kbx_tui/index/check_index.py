@@ -35,7 +35,6 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.removal import INDEX_TABLES
 
 LENGTH_TOLERANCE = 1e-3
-"""How far from 1 the length of a vector may be."""
 
 INDEX = "`kbx index`"
 FULL = "`kbx index --full`"

@@ -119,7 +119,6 @@ class DerivedFile(Generic[T]):
 
     @contextmanager
     def spilled(self, store: Store, content: T) -> Iterator[T]:
-        """Give the same content, memory-mapped from a temporary file. Raises IndexFault."""
         with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
             with temporary.open("w+b") as out:
                 writer = ArrayWriter(out, self.format_tag)
@@ -160,7 +159,6 @@ class DocumentFile(DerivedFile[D]):
 
     @property
     def of_newer(self) -> DocumentFile[D]:
-        """The file beside it, of documents that this one lacks."""
         return replace(self, kind=f"{self.kind}-new")
 
     def map_for(self, store: Store, current: Versions) -> tuple[list[tuple[D, Rows]], Rows]:
@@ -225,7 +223,6 @@ class StateFile(DerivedFile[S]):
         return table_state(self.tables, versions, meta, documents)
 
     def map_state(self, store: Store, state: NDArray[np.bytes_]) -> S | None:
-        """Memory-map the file as `map` does; None as well when it is of another state."""
         mapped = self.map(store)
         is_current = mapped is not None and np.array_equal(mapped.state, state)
         return mapped if is_current else None
@@ -264,7 +261,7 @@ def file_states(store: Store) -> dict[str, FileState]:
 
 
 def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
-    """Return whether a file was written in place, which no run does: mapped arrays changed."""
+    """Return whether a mapped file was written in place, which no run does."""
     now = file_states(store)
     return any(
         state != before[name] and state[0] == before[name][0] and state[1:3] != before[name][1:3]

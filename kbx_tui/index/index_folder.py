@@ -101,7 +101,6 @@ def _misplacement(root: Path, folder: Path) -> str:
 
 
 def _is_hidden(walked: Path, folder: Path, state: Path) -> bool:
-    """Return whether a folder inside the walked one lies in `.kbx`, which is never walked."""
     if not (folder.is_relative_to(state) and state.is_relative_to(walked)):
         return False
     return any(part.startswith(".") for part in state.relative_to(walked).parts)

@@ -175,8 +175,6 @@ def local_time(seconds: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IndexOverview:
-    """The state of an index; without one, only the files to index."""
-
     documents: tuple[str, ...] = ()
     stale: tuple[tuple[str, Change], ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -190,7 +188,6 @@ class IndexOverview:
 
 
 def read_overview(root: Path, store: Store, settings: Settings) -> IndexOverview:
-    """Compare the files with the index by content. Raises IndexFault, NotFound and ConfigError."""
     walked = walk(root, excluded_files(root, settings.index))
     versions = indexed_versions(store) if store.exists() else {}
     files = {file.path: str(file.absolute) for file in walked.files}
@@ -245,8 +242,6 @@ COUNTED_AT_MOST = 100_000
 
 @dataclass(frozen=True, slots=True)
 class IndexQuestion:
-    """What the user should know before a run."""
-
     root: Path
     new_files: int
     """Markdown files that the index lacks; `COUNTED_AT_MOST` stands for that many or more."""

@@ -65,7 +65,10 @@ class PathFilter:
             ) from error
 
     def among(self, paths: Sequence[str]) -> PathFilter:
-        """Return the filter for these sorted paths, one of which may be what looks like a glob."""
+        """Return the filter to apply to these document paths, which must be sorted.
+
+        An existing folder or file of that exact name takes precedence over wildcards.
+        """
         if not self.globs or not (_has(paths, self.prefix) or _has(paths, self.prefix + "/")):
             return self
         return replace(self, globs=())

@@ -196,7 +196,6 @@ def _property_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _own_file_name(path: str, title: str) -> list[str]:
-    """Return the words of a file name of several words if the title holds none of them."""
     words = _LETTERS.findall(path.rpartition("/")[2].removesuffix(".md"))
     return words if len(words) > 1 and {*tokens(" ".join(words))}.isdisjoint(tokens(title)) else []
 
@@ -211,7 +210,6 @@ def entity_from_row(row: Mapping[str, Any]) -> Entity:
 
 
 def profile_text(entity: Entity, facts: list[Fact]) -> str:
-    """Return a text that describes an entity: names, role, team, newest active facts."""
     active = [f for f in facts if f.kind == "fact" and f.status == "active"]
     newest = sorted(active, key=lambda f: f.date, reverse=True)[:NEWEST_FACTS]
     parts = [entity.name, *entity.aliases, entity.role, entity.team, *(f.text for f in newest)]
@@ -223,7 +221,6 @@ def fact_row(fact: Fact, entity: Entity | None = None) -> dict[str, Any]:
 
 
 def fact_hash(text: str, entity: Entity | None) -> str:
-    """Return the hash of what is embedded of a fact: without the entity's name at the start."""
     return text_hash(strip_subject(text, entity))
 
 

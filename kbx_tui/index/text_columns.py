@@ -23,8 +23,6 @@ Value = TypeVar("Value", covariant=True)
 
 
 class Column(Sequence[Value]):
-    """The values of rows. Immutable; a slice is a tuple."""
-
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # columns are compared by their values
 
@@ -55,7 +53,6 @@ class Column(Sequence[Value]):
 
 
 BLOCK = 1000
-"""Texts decoded at once where all are read in order."""
 
 ROWS_KEPT = 2000
 """Rows of texts that are kept: one search asks for those of its results several times."""
@@ -170,7 +167,6 @@ class SortedTexts(TextColumn):
     __slots__ = ()
 
     def find(self, text: str) -> int:
-        """Return the row of a text, or -1."""
         row = bisect_left(self, text)
         return row if row < len(self) and self[row] == text else -1
 
@@ -220,8 +216,6 @@ class RowOfText(Mapping[str, int]):
 
 
 class TextLists(Column[tuple[str, ...]]):
-    """Several texts in each row, such as the tags of documents."""
-
     __slots__ = ("_column",)
 
     END = "\0"
@@ -331,7 +325,6 @@ class ByHash:
         return cls(unordered[order], np.array(numbers, np.int32)[order])
 
     def find(self, wanted: int) -> list[int]:
-        """Return the numbers with a hash, in order."""
         hashes, sought = self.hashes, np.uint64(wanted)
         start = int(hashes.searchsorted(sought))
         if start == len(hashes) or hashes[start] != sought:
@@ -362,6 +355,5 @@ class ColumnsBuilder:
             codes.append(row[column])
 
     def columns(self) -> dict[str, Any]:
-        """Return a TextArena or CodedColumn for each name; nothing can be appended then."""
         arenas = {name: texts.arena() for name, (_, texts) in (self._texts | self._lists).items()}
         return arenas | {name: codes.column() for name, (_, codes) in self._codes.items()}

@@ -38,7 +38,6 @@ class VersionColumn(Column[str]):
 
 
 def version_array(versions: Sequence[str]) -> Versions:
-    """Return versions as an array, without copying those that are one."""
     if isinstance(versions, VersionColumn):
         return versions.array
     return np.array(list(versions), dtype=np.bytes_)

@@ -105,7 +105,6 @@ def build(
 
 
 def _damage(store: Store) -> list[str]:
-    """Return what is damaged in an index that can be searched."""
     try:
         return find_damage(store) if store.exists() and store.is_searchable() else []
     except IndexDamaged as error:
@@ -153,7 +152,7 @@ class _Run:
         return self._finish(changes, finished)
 
     def repair(self) -> IndexReport:
-        """Rebuild the index. Raises IndexForeign if another model made it: a user decides."""
+        """Rebuild the index. Raises IndexForeign if another model made it."""
         model = model_of(self.store)
         if model not in ("", self.embedder.model):
             raise wrong_model_error(model, self.embedder.model)
@@ -295,7 +294,6 @@ def _compact_vectors(store: Store, embedder: Embedder, *, refresh: bool) -> None
 
 
 def _derived_from(root: Path, rules: TopicRules, hashes: dict[str, str], *, is_vault: bool) -> str:
-    """Return a digest of everything that entities and links are derived from."""
     suppressions = sorted(load_suppressions(root).items())
     listed = "\n".join(f"{path}\0{content_hash}" for path, content_hash in sorted(hashes.items()))
     topics = f"\n{rules}" if rules.are_any else ""

@@ -27,12 +27,8 @@ from kbx_tui.state_file import read_regular_file
 
 @dataclass(slots=True)
 class Changes:
-    """The differences between the files and the index. Paths are root-relative."""
-
     hashes: dict[str, str]
-    """Content hash of every readable file on disk."""
     indexed: dict[str, str]
-    """Content hash of every document in the index before this run."""
     files: dict[str, Path]
     """Absolute path of each file, which may be spelled differently on disk than its path."""
     added: list[str]
@@ -98,7 +94,6 @@ TICK_NS, COARSE_TICK_NS = 100_000_000, 2_000_000_000
 """Longest tick of a file system with fractions of a second, and of one with whole seconds."""
 
 Stamp = tuple[int, int, int, int]
-"""Modification time, size, inode and change time."""
 
 _DECODER = msgspec.json.Decoder(dict[str, tuple[Stamp, str]])
 

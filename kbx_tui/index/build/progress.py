@@ -15,7 +15,6 @@ Stage = Literal["reading", "entities", "text index", "chunks", "vectors"]
 @dataclass(frozen=True, slots=True)
 class Progress:
     stage: str
-    """A `Stage` of the build, or the name of the task."""
     done: int
     total: int
     rate: float
@@ -48,7 +47,6 @@ class IndexReport:
     """Duration of each stage, and `total`."""
     size_bytes: int
     sizes: Mapping[str, int]
-    """Bytes on disk of each table and file of the index, by name."""
     generation: int
     repaired: tuple[str, ...] = ()
     """A sentence for each damage to the index that this run found and repaired."""

@@ -42,7 +42,6 @@ from kbx_tui.knowledge.vault import read_page
 from kbx_tui.removal import INDEX_TABLES
 
 BATCH = 1000
-"""Documents per commit."""
 
 PAGES_PER_TASK = 50
 
@@ -320,7 +319,6 @@ def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[s
 
 
 def _read_texts(store: Store, table_of: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts by their hashes, read from the table given for each hash."""
     hashes_of: dict[str, list[str]] = defaultdict(list)
     for key, name in table_of.items():
         hashes_of[name].append(key)

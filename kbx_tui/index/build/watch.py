@@ -27,7 +27,6 @@ MAX_DELAY = 2.0
 """Seconds after the first event when changes are reported even if more events arrive."""
 
 POLLED_FILES = (CONFIG_NAME, ".gitignore", *SUPPRESSION_FILES)
-"""Files that may lie outside the watched folder; they are polled."""
 
 
 def watch(

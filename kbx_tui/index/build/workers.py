@@ -48,8 +48,6 @@ class Workers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OwnProcess:
-    """Runs each task in this process when its result is asked for."""
-
     embedder: Embedder
     texts_per_task: int = TEXTS_PER_TASK
     texts_per_commit: int = TEXTS_PER_COMMIT

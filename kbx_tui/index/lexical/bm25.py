@@ -30,7 +30,6 @@ TERMS_KEPT = 1000
 """Terms whose place and idf are kept: one search asks for those of its terms several times."""
 
 FREQUENT = 20
-"""Terms with the same beginning that are of use to complete a word."""
 
 USUAL_SHARE, USUAL_FROM = 2 / 3, 30
 """Share of the texts that hold a usual word, chosen by the experiment "topics that tell little" in
@@ -84,7 +83,6 @@ class PostingsSegment:
         return rows[current], frequencies[current].astype(np.float64)
 
     def most_texts_with(self, term: str) -> int:
-        """Return how many texts hold a term, those included that are not part of the generation."""
         return len(self.postings.postings_of(self.term_id(term))[0])
 
     def term_id(self, term: str) -> int:
@@ -142,7 +140,6 @@ class Bm25Index:
         return LANGUAGES[int(self._languages[row])]
 
     def offsets(self, rows: Sequence[int]) -> list[TextOffsets | None]:
-        """Return the offsets of the words of some texts; None where they are unknown."""
         numbers, doc_ids = self._places[:, rows].tolist()
         texts = [TextsWithOffsets(segment.postings, segment.term_id) for segment in self._segments]
         return [

@@ -33,7 +33,6 @@ COMPARED_EXACTLY = 4096
 """Number of vectors up to which `nearest` reads them all: reading their codes first takes as
 long. Chosen by the experiment "few vectors" in docs/quality.md."""
 PARALLEL_FROM = 3
-"""Number of blocks from which a second thread is used."""
 SUMMATION_ERROR = 1e-5
 """More than the order of summation can change in a product of a few thousand numbers."""
 
@@ -43,7 +42,6 @@ class QuantizedVectors:
     """Vectors of length at most 1 as int8 codes with one scale each (scalar quantization)."""
 
     codes: NDArray[np.int8]
-    """Shape (n, dimension)."""
     scales: NDArray[np.float32]
     """Shape (n,): code times scale is the rounded number."""
     errors: NDArray[np.float32]
@@ -62,7 +60,6 @@ class QuantizedVectors:
         return len(self.codes)
 
     def part(self, rows: Rows | slice) -> QuantizedVectors:
-        """Return some vectors; those of a slice are not copied."""
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
     def put(self, begin: int, vectors: Matrix) -> None:
@@ -105,7 +102,6 @@ class QuantizedVectors:
 
 
 def quantize(vectors: Matrix) -> QuantizedVectors:
-    """Return vectors of shape (n, dimension) and length at most 1 as codes."""
     quantized = QuantizedVectors.empty(*vectors.shape)
     for begin in range(0, len(vectors), BLOCK):
         quantized.put(begin, vectors[begin : begin + BLOCK])
@@ -160,7 +156,6 @@ GROUP = 8
 """Rows per group: BLAS computes full groups bit-identically wherever they are. 4 would suffice."""
 
 EXACT_PARALLEL_FROM = 16
-"""Number of blocks from which a second thread is used."""
 
 
 def products(vectors: Matrix, queries: Matrix, wanted: Flags) -> Matrix:

@@ -112,7 +112,6 @@ def _newer_profiles(
 
 
 def _load_lists(store: Store, stored: StoredVectors) -> VectorLists | None:
-    """Return the inverted file of these vectors; None where it is not needed or not there."""
     if len(stored.chunks) <= vector_lists.EXACT_CHUNKS:
         return None
     lists = LISTS.map(store)

@@ -37,7 +37,6 @@ CHUNK_WEIGHT, DOCUMENT_WEIGHT, TITLE_WEIGHT = 0.7, 0.1, 0.2
 """Weights of best chunk, mean of all chunks, and title in the cosine of a document."""
 
 NewArray = Callable[[str, DTypeLike, tuple[int, ...]], NDArray[Any]]
-"""Makes an array of zeros, given its name, dtype and shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +154,6 @@ def read_vectors(
 
 @dataclass(frozen=True, slots=True)
 class VectorLayout:
-    """Where the vectors of some chunks, titles and profiles are in their table."""
-
     arrays: Mapping[str, NDArray[Any]]
     """The fields of StoredVectors that hold no vectors and nothing computed from them."""
     wanted: tuple[Rows, Rows, Rows]

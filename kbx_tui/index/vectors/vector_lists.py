@@ -126,7 +126,6 @@ RECALL_TARGET, RECALL_AT = 0.998, 10
 """Share of the ten best chunks of a sampled query that the lists read hold. Real questions need
 more lists, so it is high. Chosen by the rows "share of the ten best chunks" in docs/quality.md."""
 QUERIES = 400
-"""Sample of queries on which the recall is measured."""
 QUERY_MIX = 0.6
 """A query of the sample is this much of one stored vector, the rest of another: it lies between
 topics, as questions do. With those of docs/quality.md ("recall of the lists") that comes closest

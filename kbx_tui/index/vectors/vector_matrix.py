@@ -21,8 +21,6 @@ from kbx_tui.index.vectors.vector_lists import VectorLists
 
 @dataclass(frozen=True, slots=True)
 class ChunkProducts:
-    """Approximate products of a query with the chunks of some documents of a segment."""
-
     products: Matrix
     """Approximate cosine of the document if this chunk were its best, shape (m,)."""
     first_chunk: int
@@ -59,9 +57,7 @@ class VectorSegment:
     stored: StoredVectors
     quantized: QuantizedVectors
     documents: Rows
-    """The documents that are part of the generation, as indices into `starts`, ascending."""
     document_rows: Rows
-    """Row in the generation of each of `documents`, ascending."""
 
     @classmethod
     def of(cls, stored: StoredVectors, rows: Rows) -> Self:
@@ -194,7 +190,6 @@ class ApproximateCosines:
     """Scores of documents computed from int8 codes, with an error bound."""
 
     cosine: Scores
-    """Approximate `VectorMatrix.best_cosine` of each document, NaN without vectors."""
     error_bound: float
     """How far any of `cosine` can be from the exact value."""
     parts: tuple[ChunkProducts, ...]
@@ -272,7 +267,6 @@ class VectorMatrix:
         return cosines
 
     def mean_vectors(self, rows: Rows) -> Matrix:
-        """Return the mean of the chunks of documents that have vectors, unit length, by row."""
         places = filter(None, map(self._chunks_of, rows.tolist()))
         sums = np.stack([stored.chunks[part].sum(axis=0) for stored, part in places])
         means: Matrix = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)

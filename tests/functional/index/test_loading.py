@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.index.arrays import Rows
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.snapshot import LINKS, Snapshot, documents_of, read_snapshot
@@ -21,8 +21,12 @@ from kbx_tui.index.stored_names import NAMES
 from kbx_tui.index.vectors import stored_vectors
 from kbx_tui.index.vectors.load_vectors import load_vectors, refresh_vectors_file
 from kbx_tui.index.vectors.stored_vectors import Coverage
-from kbx_tui.index.vectors.vector_matrix import ProfileVectors, VectorMatrix, VectorSegment
-from kbx_tui.search.query.named_documents import KnownItems, TitleWords
+from kbx_tui.index.vectors.vector_matrix import (
+    ProfileVectors,
+    VectorMatrix,
+    VectorSegment,
+)
+from kbx_tui.search.query.name_index import KnownItems, TitleWords
 from tests.functional.vaults import store_of
 
 PAGE = "---\naliases: [Quagga]\ntags: [animal]\ndate: 2026-01-02\n---\n# Zebra crossing\n"

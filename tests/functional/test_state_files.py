@@ -1,7 +1,5 @@
 """Every state file, damaged in every way: the program says so once, goes on, and keeps the file."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

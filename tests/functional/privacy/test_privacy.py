@@ -4,8 +4,6 @@ Every way in is run as a program of its own, with a home folder of its own, unde
 `guard/sitecustomize.py`. Files of native libraries are found by comparing the home folder.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The experts mode, on the real engine."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -40,12 +38,6 @@ async def test_topics_with_experts_are_suggested(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("f3")
         await driver.until_shown(ExpertList, "for example migration")
-
-
-async def test_topic_ranks_its_experts(demo: Path) -> None:
-    async with running_experts(demo, "rollback plan") as driver:
-        assert set(names(driver)[:2]) == {"Bob Okafor", "Platform"}
-        assert "claim" in driver.text_of(ExpertList)
 
 
 async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
@@ -95,11 +87,6 @@ async def test_slider_starts_at_the_half_life_of_kbx_toml(demo: Path) -> None:
         await driver.until(lambda: half_life_at(slider.value) == 30)
 
 
-async def test_topic_without_experts_shows_a_message(demo: Path) -> None:
-    async with running_experts(demo, "quantum chromodynamics") as driver:
-        await driver.until_shown(ExpertList, "No fact mentions", "relevance")
-
-
 async def test_topic_is_kept_when_switching_modes(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
         await driver.press("f1")
@@ -123,14 +110,6 @@ async def test_expert_names_are_readable_at_every_size(demo: Path, size: Size) -
 @pytest.mark.parametrize("days", [1.0, 7.0, 30.0, 365.0, 900.0])
 def test_half_life_and_slider_value_are_inverse(days: float) -> None:
     assert half_life_at(slider_value(days)) == days
-
-
-@pytest.mark.parametrize("name", ["Bob", "A person with a name of very many letters"])
-def test_moved_expert_shifts_no_column(name: str) -> None:
-    row = ExpertRow("person:b", 2, name, "person", 5.0, 0.5, "5 claims", is_expanded=False)
-    lines = ["".join(s.text for s in expert_line(row, 120, " ", move, 8)) for move in (0, 2, -12)]
-    assert len({line.index("person ") for line in lines}) == 1
-    assert "▼12" in lines[2]
 
 
 def test_columns_are_aligned_however_much_is_said_of_an_expert() -> None:

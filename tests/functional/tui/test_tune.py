@@ -1,7 +1,5 @@
 """The tune mode on the real engine: figures, curve, past queries, snapshots, advice, kbx.toml."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -26,8 +24,6 @@ from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, Snapshot
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
-
-SNAPSHOTS = Path(".kbx", "snapshots.jsonl")
 
 TALL = (140, 40)
 RUTH = "Ruth Castellane notice to operators"
@@ -262,15 +258,6 @@ async def test_a_changed_index_is_measured_again(judged_demo: Path) -> None:
         await driver.until_shown(ThresholdPane, "1 past query")
 
 
-async def test_broken_snapshots_are_reported_and_kept(judged_demo: Path) -> None:
-    (judged_demo / SNAPSHOTS).write_bytes(b'{"when": "2026"\n\xff\n')
-    async with tuning(judged_demo) as driver:
-        await driver.until_shown(StatusLine, "snapshots.jsonl: 2 lines cannot be read")
-        await driver.press("r")
-        await driver.until_shown(SnapshotList, "Snapshots (1)")
-    assert b"\xff\n" in (judged_demo / SNAPSHOTS).read_bytes()
-
-
 @pytest.mark.slow
 async def test_keys_are_answered_while_500_judged_queries_are_read(
     demo_copy: Path, monkeypatch: pytest.MonkeyPatch
@@ -363,17 +350,10 @@ async def test_file_that_changed_after_the_diff_is_not_written(demo_copy: Path) 
         assert (demo_copy / "kbx.toml").read_text(encoding="utf-8") == BEFORE
 
 
-async def test_fast_search_is_not_saved(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.press("escape", "m", "m", "S")
-        await driver.until_shown(StatusLine, "a fast search is no setting of kbx.toml")
-
-
 async def test_broken_kbx_toml_is_one_line(demo_copy: Path) -> None:
     file = demo_copy / "kbx.toml"
     file.write_text(BEFORE, encoding="utf-8")
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         file.write_text("[search\n", encoding="utf-8")
         await driver.press("down", "S")
         await driver.until_shown(StatusLine, "kbx.toml")

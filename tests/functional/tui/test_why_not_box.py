@@ -1,12 +1,9 @@
 """`w` finds a document, says why it is not a result, and applies what would make it one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from kbx_tui import KnowledgeBase
 from kbx_tui.errors import IndexFault
 from kbx_tui.tui.boxes.why_not_box import (
     ActionRow,
@@ -21,6 +18,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running, starting
 from tests.functional.tui.watched import Watched
+from tests.functional.vaults import index_vault
 
 QUERY = "what did Alice decide about rollbacks"
 MISSING = "memory/meetings/2025/12/04/quarterly-planning.notes.md"
@@ -87,15 +85,6 @@ async def test_every_change_brings_the_document_into_the_first_ten_and_z_takes_i
             await driver.until(lambda: driver.paths == paths)
 
 
-async def test_a_muted_entity_is_named(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await ask_query(driver, "what did Alice Chen decide about the Migration")
-        driver.explore.model.update(muted=frozenset({"person:alice-chen"}))
-        await driver.until(lambda: driver.view.results)
-        answer = await ask(driver, "Bob")
-        assert "Muted for this query: Alice Chen" in answer.reason
-
-
 async def test_a_filter_that_no_pane_shows_is_shown_below_the_query(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await ask_query(driver, QUERY)
@@ -119,20 +108,6 @@ async def test_a_document_among_the_results_is_gone_to(demo: Path) -> None:
         ]
         await take(driver, 0)
         assert driver.results.current == wanted
-
-
-async def test_what_a_path_leaves_out_is_found_in_a_larger_folder(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await ask_query(driver, QUERY)
-        best = driver.paths[0]
-        await driver.narrow("memory/people")
-        answer = await ask(driver, best)
-        assert answer.standing == "A filter leaves it out"
-        assert answer.reason == "searching only memory/people"
-        assert answer.actions[0].text == "in all of memory/"
-        await take(driver, 0)
-        await driver.until(lambda: best in driver.paths[:10])
-        assert driver.state.path == "memory/"
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=str)
@@ -210,11 +185,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for number in range(12):
         texts[f"memory/notes/{number}.md"] = f"# Harbour {number}\n\nharbour harbour {number}\n"
-    for name, text in texts.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, "utf-8")
-    with KnowledgeBase(root) as kb:
-        kb.index()
+    index_vault(root, texts)
     return root
 
 
@@ -244,8 +215,7 @@ async def test_the_owner_finds_a_redacted_document_as_in_the_results(hostile: Pa
 
 
 async def test_a_query_without_results_has_an_answer(hostile: Path) -> None:
-    async with running(hostile, NARROW) as driver:
-        await driver.ask("zzzz")
+    async with running(hostile, NARROW, asked="zzzz") as driver:
         await driver.press("escape")
         await driver.narrow("nowhere")
         answer = await ask(driver, "Harbour 3")

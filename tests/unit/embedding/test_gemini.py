@@ -1,7 +1,5 @@
 """Tests with the real Gemini client and a local service."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

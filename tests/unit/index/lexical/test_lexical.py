@@ -1,7 +1,5 @@
 """Terms, postings, and the file that holds them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 

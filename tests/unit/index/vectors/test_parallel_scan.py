@@ -1,7 +1,5 @@
 """Every block is scanned once, on a second thread too where that pays off."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -114,7 +114,7 @@ async def test_p_previews_the_document_under_the_cursor(demo: Path) -> None:
             assert current is not None
             await driver.until_shown(PreviewPane, current.title[:30])
         assert driver.has_focus(ResultList)
-        assert not driver.explore.reader.history.steps
+        assert len(driver.explore.reader.history.steps) == 1
         await driver.press("p")
         await driver.until(lambda: not pane_of(driver).display)
         await driver.until(lambda: driver.explore.query_one(WhyPane).display)

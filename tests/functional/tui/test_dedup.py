@@ -46,14 +46,13 @@ async def test_keys_typed_right_after_f2_go_into_the_draft_line(demo_copy: Path)
         assert [row.text for row in review.rows] == ["Marek likes jam, all of it"]
 
 
-@pytest.mark.parametrize("text", ["# Alice likes hash", "{not json"])
-async def test_typed_heading_or_brace_is_text_of_the_draft(demo_copy: Path, text: str) -> None:
+async def test_typed_heading_or_brace_is_text_of_the_draft(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
-        await review.press("slash")
-        review.screen.query_one(DraftLine).show_text(text)
-        await review.press("enter")
-        await review.until(lambda: review.rows)
-        assert review.rows[0].text == text
+        for text in ("# Alice likes hash", "{not json"):
+            await review.press("slash")
+            review.screen.query_one(DraftLine).show_text(text)
+            await review.press("enter")
+            await review.until(lambda text=text: text in [row.text for row in review.rows])
 
 
 async def test_draft_can_be_decided_while_another_is_half_typed(demo_copy: Path) -> None:
@@ -101,7 +100,9 @@ async def test_app_starts_with_a_file_of_drafts(demo_copy: Path) -> None:
         await review.checked()
 
 
-async def test_tab_completes_the_name_of_a_draft_file(demo_copy: Path) -> None:
+async def test_tab_completes_the_name_of_a_draft_file_or_goes_to_the_next_pane(
+    demo_copy: Path,
+) -> None:
     (demo_copy / "inbox").mkdir()
     (demo_copy / "inbox" / "monday.md").write_text("- Alice Chen collects stamps\n")
     (demo_copy / "inbox" / "tuesday.md").write_text("- Alice Chen rows\n")
@@ -120,15 +121,11 @@ async def test_tab_completes_the_name_of_a_draft_file(demo_copy: Path) -> None:
         await review.until(lambda: len(review.rows) == 1)
         assert review.rows[0].text == "Alice Chen collects stamps"
         await review.until(lambda: not status.hint)  # the line is for drafts again
-
-
-async def test_tab_without_a_completion_goes_to_the_next_pane(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
         await review.press("slash")
         await review.driver.write("inb")
         await review.press("tab")
         await review.until(lambda: not review.driver.has_focus(DraftLine))
-        assert review.screen.query_one(DraftLine).value == "inb"
+        assert line.value == "inb"
 
 
 async def test_threshold_changes_states_without_a_check(demo_copy: Path) -> None:
@@ -144,10 +141,22 @@ async def test_threshold_changes_states_without_a_check(demo_copy: Path) -> None
         await review.until(lambda: review.states == ["near"])
 
 
-async def test_entity_of_a_draft_can_be_chosen(demo_copy: Path) -> None:
+async def test_a_draft_that_names_nobody_is_assigned_to_an_entity_or_a_new_person(
+    demo_copy: Path,
+) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("Collects ferry models\n\nReads the tide tables\n")
         assert review.rows[0].about.startswith("unassigned")
+        await review.press("P")
+        await review.driver.until_shown(DraftLine, "name of the person it is about")
+        await review.driver.write("Yan Ode")
+        await review.press("enter")
+        await review.until((demo_copy / "memory/people/yan-ode.md").exists)
+        await review.until(lambda: review.rows[0].about.startswith("Yan Ode ·"))
+        await review.press("z")
+        await review.until(lambda: not (demo_copy / "memory/people/yan-ode.md").exists())
+        await review.driver.until_shown(StatusLine, "undid the write to people/yan-ode.md")
+        await review.until(lambda: review.rows[0].about.startswith("unassigned"))
         await review.press("e")
         await review.until(lambda: review.driver.app.screen.query(Input))
         await review.driver.write("grace")
@@ -177,16 +186,6 @@ async def test_kind_and_text_of_a_draft_can_be_changed(demo_copy: Path) -> None:
         assert review.states == ["new"]
 
 
-async def test_dropped_draft_is_restored_by_undo(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
-        await paste_seven(review)
-        await review.go_to("Speaks")
-        await review.press("backspace")
-        await review.until(lambda: len(review.rows) == 6)
-        await review.press("z")
-        await review.until(lambda: len(review.rows) == 7)
-
-
 async def test_unrelated_fact_is_not_superseded_by_one_key(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
@@ -195,16 +194,9 @@ async def test_unrelated_fact_is_not_superseded_by_one_key(demo_copy: Path) -> N
         assert not review.rows[0].is_decided
 
 
-async def test_labels_are_saved_and_counted(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
-        await paste_seven(review)
-        await review.go_to("Favours")
-        await review.press("y")
-        await review.until(review.says("1 label saved", "19 more"))
-    assert len((demo_copy / ".kbx" / "labels.jsonl").read_text().splitlines()) == 1
-
-
-async def test_a_decision_moves_the_cursor_to_the_next_undecided_draft(demo_copy: Path) -> None:
+async def test_drafts_are_decided_labelled_dropped_and_restored_one_after_the_other(
+    demo_copy: Path,
+) -> None:
     async with reviewing(demo_copy) as review:
         await paste_seven(review)
         drafts = review.screen.query_one(DraftList)
@@ -216,6 +208,15 @@ async def test_a_decision_moves_the_cursor_to_the_next_undecided_draft(demo_copy
         await review.until(lambda: review.rows[0].is_decided)
         expected = next(draft_id for draft_id in undecided if draft_id != first.id)
         await review.until(lambda: drafts.current is not None and drafts.current.id == expected)
+        await review.go_to("Favours")
+        await review.press("y")
+        await review.until(review.says("1 label saved", "19 more"))
+        assert len((demo_copy / ".kbx" / "labels.jsonl").read_text().splitlines()) == 1
+        await review.go_to("Speaks")
+        await review.press("backspace")
+        await review.until(lambda: len(review.rows) == 6)
+        await review.press("z")
+        await review.until(lambda: len(review.rows) == 7)
 
 
 async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
@@ -324,22 +325,6 @@ async def test_unknown_person_gets_a_page_on_request(demo_copy: Path) -> None:
         await review.until(lambda: review.rows[0].about.startswith("Zoe New ·"))
 
 
-async def test_a_person_is_named_for_a_draft_that_names_nobody(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
-        await review.paste("Collects ferry models\n\nReads the tide tables\n")
-        assert review.rows[0].about.startswith("unassigned")
-        await review.press("P")
-        await review.driver.until_shown(DraftLine, "name of the person it is about")
-        await review.driver.write("Yan Ode")
-        await review.press("enter")
-        await review.until((demo_copy / "memory/people/yan-ode.md").exists)
-        await review.until(lambda: review.rows[0].about.startswith("Yan Ode ·"))
-        await review.press("z")
-        await review.until(lambda: not (demo_copy / "memory/people/yan-ode.md").exists())
-        await review.driver.until_shown(StatusLine, "undid the write to people/yan-ode.md")
-        await review.until(lambda: review.rows[0].about.startswith("unassigned"))
-
-
 async def test_file_edited_since_the_check_is_not_overwritten(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")
@@ -362,7 +347,9 @@ async def test_file_edited_since_the_check_is_not_overwritten(demo_copy: Path) -
         assert len(review.rows) == 1
 
 
-async def test_failing_write_gives_one_error_line_and_keeps_the_drafts(demo_copy: Path) -> None:
+async def test_failing_write_keeps_the_drafts_and_failing_undo_restores_none(
+    demo_copy: Path,
+) -> None:
     watched = Watched()
     async with reviewing(demo_copy, watched=watched) as review:
         await review.paste("# Alice Chen\nSpeaks Catalan\n")
@@ -371,13 +358,6 @@ async def test_failing_write_gives_one_error_line_and_keeps_the_drafts(demo_copy
         await review.until(review.says("No space left on device"))
         assert len(review.rows) == 1
         del watched.faults["apply"]
-        await review.press("a")
-        await review.until(lambda: not review.rows)
-
-
-async def test_failing_undo_does_not_restore_the_drafts(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
-        await review.paste("# Alice Chen\nSpeaks Catalan\n")
         await review.press("a")
         await review.until(lambda: not review.rows)
         page = demo_copy / ALICE

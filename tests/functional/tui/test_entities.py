@@ -239,7 +239,7 @@ def names_kept(driver: Driver) -> list[str]:
     return [entity.name for entity in driver.view.entities if entity.kept]
 
 
-async def test_minus_mutes_and_unmutes_an_entity(demo: Path) -> None:
+async def test_entities_are_muted_or_pinned_until_the_query_is_cleared(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         before = driver.paths
         await driver.press("escape", "e", "minus")
@@ -249,21 +249,18 @@ async def test_minus_mutes_and_unmutes_an_entity(demo: Path) -> None:
         await driver.press("minus")
         await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration")
         assert driver.paths == before
-        assert driver.watched.calls["retrieve"] == 1
-
-
-async def test_an_entity_is_either_muted_or_pinned(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "e", "minus", "plus")
+        await driver.press("minus", "plus")
         await driver.until(lambda: driver.state.pinned == {ALICE} and not driver.state.muted)
         await driver.press("minus")
         await driver.until(lambda: driver.state.muted == {ALICE} and not driver.state.pinned)
-
-
-async def test_muting_all_entities_gives_a_flat_search(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "e", "minus", "down", "minus")
+        await driver.press("down", "minus")
         await driver.until_shown(QueryLine, "flat · entities below the threshold")
+        assert driver.watched.calls["retrieve"] == 1
+        muted = driver.state.muted
+        await driver.ask(f"{QUESTION}?")
+        assert driver.state.muted == muted
+        driver.explore.query_one(QueryLine).value = ""
+        await driver.until(lambda: not driver.state.muted)
 
 
 async def test_plus_pins_an_entity_below_the_threshold(demo: Path) -> None:
@@ -309,16 +306,6 @@ async def test_entity_chosen_without_a_query_shows_its_card(demo: Path) -> None:
         await driver.until_focused(EntityCard)
         await driver.until_shown(EntityCard, "● Bob Okafor")
         assert not driver.state.pinned
-
-
-async def test_muted_entities_stay_until_the_query_is_cleared(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "e", "minus")
-        await driver.until(lambda: driver.state.muted == {ALICE})
-        await driver.ask(f"{QUESTION}?")
-        assert driver.state.muted == {ALICE}
-        driver.explore.query_one(QueryLine).value = ""
-        await driver.until(lambda: not driver.state.muted)
 
 
 async def test_z_undoes_one_change_at_a_time(demo: Path) -> None:

@@ -53,14 +53,7 @@ async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
         assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)
 
 
-async def test_s_cycles_through_the_weights(demo: Path) -> None:
-    async with running_experts(demo, "migration") as driver:
-        for weight in ("recency", "citation", "relevance", "count"):
-            await driver.press("s")
-            await driver.until_shown(ExpertList, f"by {weight}")
-
-
-async def test_capital_k_ranks_people_alone(demo: Path) -> None:
+async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
         await driver.press("K")
         await driver.until_shown(ExpertList, "only people")
@@ -68,23 +61,17 @@ async def test_capital_k_ranks_people_alone(demo: Path) -> None:
         assert {row.type for row in shown} == {"person"}
         await driver.press("K")
         await driver.until(lambda: "Platform" in names(driver))
-
-
-async def test_half_life_changes_scores_by_recency(demo: Path) -> None:
-    async with running_experts(demo, "migration") as driver:
+        slider = driver.app.screen.query_one(NumberSlider)
+        await driver.until(lambda: half_life_at(slider.value) == 30)  # as in kbx.toml
         await driver.press("s")
         await driver.until_shown(ExpertList, "by recency")
         before = expert_list(driver).rows[0]
         await driver.press("right_square_bracket")
         await driver.until(lambda: expert_list(driver).rows[0] != before)
-        days = driver.explore.session.experts.question.half_life_days
-        assert days > 30
-
-
-async def test_slider_starts_at_the_half_life_of_kbx_toml(demo: Path) -> None:
-    async with running_experts(demo, "migration") as driver:
-        slider = driver.app.screen.query_one(NumberSlider)
-        await driver.until(lambda: half_life_at(slider.value) == 30)
+        assert driver.explore.session.experts.question.half_life_days > 30
+        for weight in ("citation", "relevance", "count"):
+            await driver.press("s")
+            await driver.until_shown(ExpertList, f"by {weight}")
 
 
 async def test_topic_is_kept_when_switching_modes(demo: Path) -> None:

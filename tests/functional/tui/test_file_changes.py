@@ -59,7 +59,9 @@ async def test_result_and_preview_update_when_the_file_changes(demo_copy: Path) 
         assert driver.watched.calls["retrieve"] >= 2
 
 
-async def test_new_file_joins_the_results_and_the_cursor_stays(demo_copy: Path) -> None:
+async def test_new_file_joins_the_results_and_a_new_person_becomes_an_entity(
+    demo_copy: Path,
+) -> None:
     async with running(demo_copy, WIDE) as driver:
         await watching(driver)
         await driver.ask("rehearsal")
@@ -69,13 +71,8 @@ async def test_new_file_joins_the_results_and_the_cursor_stays(demo_copy: Path) 
         (demo_copy / NOTE).write_text("# Rehearsal rehearsal\n\nRehearsal.\n", encoding="utf-8")
         await driver.until(lambda: NOTE in driver.paths)
         assert driver.results.current is not None
-        assert driver.results.current.path == before.path
+        assert driver.results.current.path == before.path  # the cursor stays
         await driver.until_shown(ModeTabs, "64 documents")
-
-
-async def test_page_of_a_new_person_becomes_an_entity(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await watching(driver)
         await driver.ask("zora")
         person = demo_copy / "memory/people/zora-quill.md"
         person.write_text("# Zora Quill\n\n## Recent Facts\n- Keeps quokkas\n", encoding="utf-8")
@@ -229,20 +226,21 @@ async def test_o_in_a_document_opens_the_current_line_and_shows_the_edit(
         await driver.until(lambda: pane.preview and "every quokka" in "".join(pane.preview.lines))
 
 
-@pytest.mark.parametrize(
-    ("program", "words"),
-    [
-        ("", ["no editor is set", "export EDITOR="]),
-        ("/nowhere/vi", ["/nowhere/vi cannot be started: No such file"]),
-    ],
-)
-async def test_missing_editor_gives_one_error_line(
-    demo: Path, editor: Path, monkeypatch: pytest.MonkeyPatch, program: str, words: list[str]
+async def test_without_a_document_or_an_editor_o_says_so(
+    demo: Path, editor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EDITOR", program)
-    async with running(demo, WIDE, asked="rollback plan") as driver:
-        await driver.press("down", "o")
-        await driver.until_shown(StatusLine, *words)
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "o")
+        await driver.until_shown(StatusLine, "no document is chosen")
+        await driver.ask("rollback plan")
+        await driver.press("down")
+        for program, *words in (
+            ("", "no editor is set", "export EDITOR="),
+            ("/nowhere/vi", "/nowhere/vi cannot be started: No such file"),
+        ):
+            monkeypatch.setenv("EDITOR", program)
+            await driver.press("o")
+            await driver.until_shown(StatusLine, *words)
         assert not editor.exists()
 
 
@@ -254,9 +252,3 @@ async def test_terminal_without_suspend_support_gives_one_error_line(
         await driver.ask("rollback plan")
         await driver.press("down", "o")
         await driver.until_shown(StatusLine, "an editor cannot be opened in this terminal")
-
-
-async def test_o_without_a_document_shows_a_notice(demo: Path, editor: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.press("escape", "o")
-        await driver.until_shown(StatusLine, "no document is chosen")

@@ -25,19 +25,7 @@ def path_of(driver: Driver) -> str:
     return driver.explore.query_one(PathLine).value
 
 
-async def test_all_completions_of_the_path_are_listed(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.press("escape", "f")
-        await driver.write("memory/m")
-        await driver.until_shown(StatusLine, "memory/meetings/")
-        await driver.press("tab")
-        await driver.until_shown(StatusLine, "memory/meetings/2025/ memory/meetings/2026/")
-        await driver.press("down")  # leaving the field hides the completions
-        await driver.until(lambda: not driver.status.display)
-        assert path_of(driver) == "memory/meetings/"  # a folder is whole without its first folder
-
-
-async def test_enter_completes_half_a_name_as_shown(demo: Path) -> None:
+async def test_a_path_is_completed_by_tab_and_enter(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "f")
         await driver.write("memory/meet")
@@ -45,15 +33,20 @@ async def test_enter_completes_half_a_name_as_shown(demo: Path) -> None:
         await driver.press("enter")
         await driver.until(lambda: driver.state.path == "memory/meetings/")
         assert path_of(driver) == "memory/meetings/"
-
-
-async def test_tab_without_a_completion_goes_to_the_next_pane(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
         await driver.press("escape", "f")
+        driver.explore.query_one(PathLine).value = ""
+        await driver.write("memory/m")
+        await driver.until_shown(StatusLine, "memory/meetings/")
+        await driver.press("tab")
+        await driver.until_shown(StatusLine, "memory/meetings/2025/ memory/meetings/2026/")
+        await driver.press("down")  # leaving the field hides the completions
+        await driver.until(lambda: not driver.status.display)
+        assert path_of(driver) == "memory/meetings/"  # a folder is whole without its first folder
+        await driver.press("f")
         await driver.until_focused(PathLine)
         driver.explore.query_one(PathLine).value = "memory/people/alice-chen.md"
         await driver.until(lambda: driver.state.path == "memory/people/alice-chen.md")
-        await driver.press("tab")
+        await driver.press("tab")  # without a completion it goes to the next pane
         await driver.until(lambda: not driver.has_focus(PathLine))
         assert path_of(driver) == "memory/people/alice-chen.md"
 
@@ -260,9 +253,16 @@ async def test_chip_shows_the_time_that_was_read(demo: Path) -> None:
         await driver.until_shown(DateChip, "prefers March 2026", "t remove", "T only")
         await driver.press("down")
         await driver.until_shown(WhyPane, "date", "of that time")
+        await driver.ask("platform sync in March 2019")
+        await driver.until_shown(DateChip, "no document is dated March 2019")
+        await driver.ask("in March 2026")  # alone it lists its documents, the newest first
+        dates = [result.date for result in driver.results.rows]
+        assert dates == sorted(dates, reverse=True)
+        assert {day[:7] for day in dates} == {"2026-03"}
+        await driver.until_shown(ResultList, "= date 2026-03-26")
 
 
-async def test_d_removes_the_preference_and_z_brings_it_back(demo: Path) -> None:
+async def test_t_removes_the_preference_z_and_the_next_query_bring_it_back(demo: Path) -> None:
     async with running(demo, NARROW, asked=DATED) as driver:
         preferred = driver.paths
         driver.results.show_grades({preferred[0]: 3})
@@ -273,6 +273,12 @@ async def test_d_removes_the_preference_and_z_brings_it_back(demo: Path) -> None
         await driver.until_shown(DateChip, "prefers March 2026")
         await driver.until_shown(StatusLine, "documents of that time are preferred again")
         assert driver.paths == preferred
+        await driver.press("t")
+        await driver.until_shown(DateChip, "date words are not read")
+        driver.explore.query_one(QueryLine).value = ""
+        await driver.until(lambda: not chip(driver).display)
+        await driver.ask("migration in January 2026")
+        await driver.until_shown(DateChip, "prefers January 2026")
 
 
 async def test_capital_d_filters_by_the_time(demo: Path) -> None:
@@ -286,16 +292,6 @@ async def test_capital_d_filters_by_the_time(demo: Path) -> None:
         await driver.press("T")
         await driver.until_shown(DateChip, "prefers March 2026")
         assert len({result.date[:7] for result in driver.results.rows}) > 1
-
-
-async def test_removed_date_is_read_again_in_the_next_query(demo: Path) -> None:
-    async with running(demo, WIDE, asked=DATED) as driver:
-        await driver.press("escape", "t")
-        await driver.until_shown(DateChip, "date words are not read")
-        driver.explore.query_one(QueryLine).value = ""
-        await driver.until(lambda: not chip(driver).display)
-        await driver.ask("migration in January 2026")
-        await driver.until_shown(DateChip, "prefers January 2026")
 
 
 async def test_keys_say_so_where_the_query_has_no_date_words(demo: Path) -> None:
@@ -313,19 +309,6 @@ async def test_keys_say_so_where_the_query_has_no_date_words(demo: Path) -> None
         await driver.until_shown(StatusLine, "the query has no date words")
         await driver.press("T")
         assert driver.state.dates == "prefer"
-
-
-async def test_time_alone_lists_its_documents_newest_first(demo: Path) -> None:
-    async with running(demo, WIDE, asked="in March 2026") as driver:
-        dates = [result.date for result in driver.results.rows]
-        assert dates == sorted(dates, reverse=True)
-        assert {day[:7] for day in dates} == {"2026-03"}
-        await driver.until_shown(ResultList, "= date 2026-03-26")
-
-
-async def test_time_without_documents_is_shown_as_such(demo: Path) -> None:
-    async with running(demo, WIDE, asked="platform sync in March 2019") as driver:
-        await driver.until_shown(DateChip, "no document is dated March 2019")
 
 
 async def test_a_chip_names_no_keys_where_they_would_be_cut(demo: Path) -> None:

@@ -30,22 +30,19 @@ def newest(driver: Driver) -> list[str]:
     return [result.path for result in view.results] if view is not None else []
 
 
-async def test_digit_grades_the_highlighted_result(demo_copy: Path) -> None:
+async def test_digit_or_full_stop_grades_the_highlighted_result(demo_copy: Path) -> None:
     async with running(demo_copy, WIDE, asked=QUESTION) as driver:
+        await driver.until_shown(MeasureLine, "0-3 grade a result")
         path = driver.paths[0]
         await driver.press("down", "3")
         await driver.until(lambda: grades(driver) == {path: 3})
         await driver.until_shown(ResultList, f"3 {driver.titles[0]}")
-        line = lines(demo_copy)[0]
+        await driver.press("full_stop")
+        await driver.until_shown(ResultList, f"? {driver.titles[1]}")
+        line, unsure = lines(demo_copy)
         assert (line["path"], line["grade"]) == (path, 3)
         assert line["knobs"]["alpha"] == driver.alpha
-
-
-async def test_not_sure_is_stored_and_shown(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
-        await driver.press("down", "full_stop")
-        await driver.until_shown(ResultList, f"? {driver.titles[0]}")
-        assert [line["grade"] for line in lines(demo_copy)] == ["unsure"]
+        assert (unsure["path"], unsure["grade"]) == (driver.paths[1], "unsure")
 
 
 async def test_grade_before_the_results_are_there_is_refused_in_words(demo_copy: Path) -> None:
@@ -100,11 +97,9 @@ async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:
         await driver.press("A")
         await driver.until_shown(StatusLine, "A is now two-pass, alpha .10, threshold .50")
         await driver.until_shown(MeasureLine, "over 12 judged queries")  # where the message was
-
-
-async def test_fast_search_is_not_measured(judged_demo: Path) -> None:
-    async with running(judged_demo, WIDE) as driver:
-        await driver.press("escape", "m", "m")
+        await driver.press("3")
+        await driver.until_shown(MeasureLine, "over 13 judged queries")
+        await driver.press("m", "m")
         await driver.until_shown(MeasureLine, "a fast search is not measured")
 
 
@@ -114,19 +109,6 @@ async def test_ranking_of_the_seed_is_measured_on_its_own_evidence(judged_demo: 
         await driver.press("escape", "M")
         await driver.until_shown(MeasureLine, "(start", "better")
         assert driver.watched.calls["retrieve judged"] >= 24
-
-
-async def test_grade_of_a_new_query_is_measured_at_once(judged_demo: Path) -> None:
-    async with running(judged_demo, WIDE) as driver:
-        await driver.until_shown(MeasureLine, "over 12 judged queries")
-        await driver.ask(QUESTION)
-        await driver.press("down", "3")
-        await driver.until_shown(MeasureLine, "over 13 judged queries")
-
-
-async def test_measure_line_says_what_to_do_without_judged_queries(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
-        await driver.until_shown(MeasureLine, "0-3 grade a result")
 
 
 async def test_refused_grade_is_one_line_and_no_step_of_undo(demo_copy: Path) -> None:
@@ -140,7 +122,9 @@ async def test_refused_grade_is_one_line_and_no_step_of_undo(demo_copy: Path) ->
         await driver.until(lambda: driver.status.notice == "nothing to undo")
 
 
-async def test_grade_moves_on_to_the_next_result_without_one(demo_copy: Path) -> None:
+async def test_grade_moves_on_to_the_next_result_without_one_and_undo_returns(
+    demo_copy: Path,
+) -> None:
     with KnowledgeBase(demo_copy) as kb:
         paths = [result.path for result in kb.search(QUESTION).results]
         kb.judgments.add(QUESTION, paths[1], 2)
@@ -149,15 +133,8 @@ async def test_grade_moves_on_to_the_next_result_without_one(demo_copy: Path) ->
         await driver.press("down", "3")
         assert driver.results.cursor == 2
         await driver.until_shown(ResultList, "2 of the first 10 judged")
-
-
-async def test_undoing_a_grade_returns_to_its_row(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
-        await driver.press("down", "3", "2")
-        await driver.until(lambda: len(grades(driver)) == 2)
-        assert driver.results.cursor == 2
         await driver.press("z")
-        await driver.until(lambda: driver.results.cursor == 1)
+        await driver.until(lambda: driver.results.cursor == 0)
 
 
 async def test_all_of_the_first_ten_judged_is_said(demo_copy: Path) -> None:

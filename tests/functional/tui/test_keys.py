@@ -115,7 +115,7 @@ async def test_letters_typed_before_the_base_is_open_are_searched(demo: Path) ->
         assert driver.explore.query_one(QueryLine).value == "alice"
 
 
-async def test_down_enters_the_results_and_up_returns_to_the_query(demo: Path) -> None:
+async def test_down_enters_the_results_e_the_entities_and_tab_the_next_pane(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down")
         await driver.until_focused(ResultList)
@@ -125,6 +125,12 @@ async def test_down_enters_the_results_and_up_returns_to_the_query(demo: Path) -
         assert driver.has_focus(ResultList)
         await driver.press("up")
         await driver.until_focused(QueryLine)
+        await driver.press("escape", "e")
+        await driver.until_focused(EntityList)
+        await driver.press("tab")
+        await driver.until_focused(ResultList)
+        await driver.press("shift+tab")
+        await driver.until_focused(EntityList)
 
 
 async def test_g_G_and_page_keys_move_through_the_results(demo: Path) -> None:  # noqa: N802
@@ -138,16 +144,6 @@ async def test_g_G_and_page_keys_move_through_the_results(demo: Path) -> None:  
         assert 3 < page < 12
         await driver.press("ctrl+f", "pageup", "ctrl+b")
         assert driver.results.cursor == 0
-
-
-async def test_e_focuses_the_entities_and_tab_the_next_pane(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "e")
-        await driver.until_focused(EntityList)
-        await driver.press("tab")
-        await driver.until_focused(ResultList)
-        await driver.press("shift+tab")
-        await driver.until_focused(EntityList)
 
 
 async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
@@ -248,8 +244,10 @@ async def test_palette_command_does_the_same_as_its_key(demo: Path) -> None:
 
 
 @pytest.mark.parametrize("keys", [("escape", "q"), ("ctrl+q",)], ids=["q", "ctrl-q-while-typing"])
-async def test_q_and_ctrl_q_quit(demo: Path, keys: tuple[str, ...]) -> None:
+async def test_q_and_ctrl_q_quit_and_ctrl_c_says_so(demo: Path, keys: tuple[str, ...]) -> None:
     async with running(demo, WIDE) as driver:
+        await driver.press("ctrl+c")
+        await driver.until_shown(StatusLine, "q or ctrl+q leaves the app")
         for key in keys:
             driver.app.simulate_key(key)
         await driver.until(partial(_has_ended, driver))
@@ -257,12 +255,6 @@ async def test_q_and_ctrl_q_quit(demo: Path, keys: tuple[str, ...]) -> None:
 
 def _has_ended(driver: Driver) -> bool:
     return not driver.app.is_running
-
-
-async def test_ctrl_c_shows_the_keys_that_quit(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.press("escape", "ctrl+c")
-        await driver.until_shown(StatusLine, "q or ctrl+q leaves the app")
 
 
 def configure(root: Path, keys: str) -> Path:
@@ -291,7 +283,9 @@ async def test_key_bar_help_and_palette_show_the_configured_key(demo_copy: Path)
         await driver.until_shown(KeyBar, "ctrl+t mode")
         palette = list(driver.app.get_system_commands(driver.explore))
         assert any("(ctrl+t)" in command.help for command in palette)
-        await driver.press("ctrl+t", "ctrl+t")
+        await driver.pilot.click(KeyBar, offset=(driver.text_of(KeyBar).index("mode"), 0))
+        await driver.until(lambda: driver.state.mode == "flat")
+        await driver.press("ctrl+t")
         await driver.ask("zzzz")
         await driver.until_shown(ResultList, "ctrl+t also searches by meaning.")
         await driver.press("question_mark")
@@ -307,15 +301,6 @@ async def test_sentences_name_the_configured_keys(demo_copy: Path) -> None:
         await driver.until_shown(StatusLine, "these are documents; f9 ranks people")
         driver.explore.session.review.apply()
         await driver.until_shown(StatusLine, "nothing is decided: ctrl+g creates, m merges")
-
-
-async def test_click_on_the_key_bar_works_with_a_configured_key(demo_copy: Path) -> None:
-    configure(demo_copy, 'mode.next = "ctrl+t"')
-    async with running(demo_copy, WIDE) as driver:
-        await driver.press("escape")
-        await driver.until_shown(KeyBar, "ctrl+t mode")
-        await driver.pilot.click(KeyBar, offset=(driver.text_of(KeyBar).index("mode"), 0))
-        await driver.until(lambda: driver.state.mode == "flat")
 
 
 @pytest.mark.parametrize(

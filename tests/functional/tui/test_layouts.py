@@ -32,14 +32,13 @@ from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, S
 from tests.waiting import until
 
 
-async def test_narrow_terminal_gives_results_all_the_room_before_a_query(demo: Path) -> None:
+async def test_narrow_terminal_gives_results_all_the_room_and_lists_entities_on_e(
+    demo: Path,
+) -> None:
     async with running(demo, NARROW) as driver:
         await driver.until_shown(ResultList, "Type to search")
         assert not driver.explore.query_one(WhyPane).display
-
-
-async def test_narrow_terminal_lists_entities_on_e(demo: Path) -> None:
-    async with running(demo, NARROW, asked=QUESTION) as driver:
+        await driver.ask(QUESTION)
         await driver.press("escape", "e")
         await driver.until_focused(EntityList)
         assert not driver.results.display

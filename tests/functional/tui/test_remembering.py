@@ -20,14 +20,6 @@ from tests.functional.tui.driving import QUESTION, WIDE, running, starting
 HISTORY = Path(".kbx", "queries.jsonl")
 
 
-async def test_a_theme_is_remembered(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        driver.app.theme = "nord"
-        await driver.pilot.pause()
-    async with running(demo, WIDE) as driver:
-        assert driver.app.theme == "nord"
-
-
 async def test_unknown_theme_falls_back_to_the_default(demo: Path) -> None:
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text(json.dumps({"theme": "of long ago"}), encoding="utf-8")
@@ -35,25 +27,23 @@ async def test_unknown_theme_falls_back_to_the_default(demo: Path) -> None:
         assert driver.app.theme in driver.app.available_themes
 
 
-async def test_hidden_panes_stay_hidden_after_a_restart(demo: Path) -> None:
+async def test_theme_and_hidden_panes_are_remembered(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
+        driver.app.theme = "nord"
         await driver.press("escape", "x", "E")
         await driver.until(lambda: not driver.shows(EntityList))
     async with running(demo, WIDE, asked=QUESTION) as driver:
+        assert driver.app.theme == "nord"
         assert not driver.shows(WhyPane)
         assert not driver.shows(EntityList)
         await driver.press("escape", "x", "E")
         await driver.until(lambda: driver.shows(WhyPane))
         assert driver.shows(EntityList)
-
-
-async def test_e_shows_hidden_entities_again(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "E")
+        await driver.press("E")
         await driver.until(lambda: not driver.shows(EntityList))
-        await driver.press("e")
+        await driver.press("e")  # shown again, they are not remembered as hidden
         await driver.until_focused(EntityList)
-    async with running(demo, WIDE) as driver:  # shown again, they are not remembered as hidden
+    async with running(demo, WIDE) as driver:
         assert driver.shows(EntityList)
 
 

@@ -40,18 +40,11 @@ async def test_sliders_rank_again_and_never_retrieve(demo: Path) -> None:
         assert driver.watched.calls["rank"] > ranked
 
 
-async def test_moved_row_shows_its_rank_change_for_a_moment(demo: Path) -> None:
+async def test_moved_rows_show_it_for_a_moment_and_the_cursor_stays_on_its_document(
+    demo: Path,
+) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         driver.results.SETTLE_SECONDS = 600.0
-        await driver.press("down", *["right_square_bracket"] * 10)
-        await driver.until_shown(ResultList, "▲", "▼")
-        driver.results.SETTLE_SECONDS = 0.1
-        await driver.press("left_square_bracket")
-        await driver.until(lambda: "▲" not in driver.text_of(ResultList))
-
-
-async def test_cursor_stays_on_its_document_when_ranks_change(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
         before = driver.paths
         await driver.press("down", "down", "down", "down")
         chosen = driver.results.current
@@ -62,6 +55,10 @@ async def test_cursor_stays_on_its_document_when_ranks_change(demo: Path) -> Non
         assert now is not None
         assert now.path == chosen.path
         assert driver.paths != before
+        await driver.until_shown(ResultList, "▲", "▼")
+        driver.results.SETTLE_SECONDS = 0.1
+        await driver.press("left_square_bracket")
+        await driver.until(lambda: "▲" not in driver.text_of(ResultList))
 
 
 async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
@@ -137,6 +134,12 @@ async def test_note_beside_the_slider_names_the_alpha_of_the_next_change(demo: P
         assert driver.titles[:10] == first
         driver.explore.model.update(alpha=change + 0.02)
         await driver.until(lambda: driver.titles[:10] != first)
+        knobs = driver.explore.query_one(Knobs)
+        await driver.until(lambda: knobs.alpha.note and knobs.threshold.note)
+        assert knobs.threshold.marks
+        driver.explore.query_one(QueryLine).value = ""  # they go with the query
+        await driver.until(lambda: driver.explore.view is None)
+        assert (knobs.alpha.note, knobs.threshold.note, knobs.threshold.marks) == ("", "", ())
 
 
 async def test_s_toggles_sorting_the_best_results_by_date(demo: Path) -> None:
@@ -165,16 +168,6 @@ async def test_ranking_of_the_seed_retrieves_again_and_is_undone(demo: Path) -> 
         await driver.press("z")
         await driver.until_shown(StatusLine, "preset is default again")
         await driver.until(lambda: driver.paths == before)
-
-
-async def test_notes_and_marks_of_the_sliders_go_with_the_query(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        knobs = driver.explore.query_one(Knobs)
-        await driver.until(lambda: knobs.alpha.note and knobs.threshold.note)
-        assert knobs.threshold.marks
-        driver.explore.query_one(QueryLine).value = ""
-        await driver.until(lambda: driver.explore.view is None)
-        assert (knobs.alpha.note, knobs.threshold.note, knobs.threshold.marks) == ("", "", ())
 
 
 async def test_a_hollow_entity_above_the_threshold_says_why_it_does_not_count(demo: Path) -> None:
@@ -228,6 +221,10 @@ async def test_parts_sum_to_the_difference_as_printed(demo: Path) -> None:
                     assert sum(parts) == Decimal(match[1]), why.difference
                     seen += 1
         assert seen >= 10
+        await driver.until(lambda: why.difference)
+        driver.explore.model.apply(doc_types=("person",))  # leaves the marked one out
+        await driver.until(lambda: driver.explore.model.displayed.answers(driver.state))
+        await driver.until(lambda: not why.difference)
 
 
 async def test_the_mark_is_removed_by_the_same_key_escape_and_another_query(demo: Path) -> None:
@@ -242,16 +239,6 @@ async def test_the_mark_is_removed_by_the_same_key_escape_and_another_query(demo
         await driver.press("v", "j")
         await driver.ask("rollback plan")
         assert driver.results.marked == ""
-
-
-async def test_a_mark_that_is_filtered_out_makes_no_difference(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        why = await marked_first(driver)
-        await driver.press("j")
-        await driver.until(lambda: why.difference)
-        driver.explore.model.apply(doc_types=("person",))
-        await driver.until(lambda: driver.explore.model.displayed.answers(driver.state))
-        await driver.until(lambda: not why.difference)
 
 
 class SliderApp(App[None]):

@@ -98,7 +98,9 @@ async def test_folder_is_chosen_with_completion(
         await driver.until(lambda: "Migration go/no-go" in driver.titles)
 
 
-async def test_missing_folder_gives_one_error_line_and_escape_returns(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_opened_or_made_gives_one_error_line(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "mine")
+    before = sorted(root.rglob("*"))
     async with starting(None, WIDE) as driver:
         await choose(driver, "Choose a folder")
         await fill_in(driver, tmp_path / "nowhere")
@@ -107,6 +109,11 @@ async def test_missing_folder_gives_one_error_line_and_escape_returns(tmp_path: 
         await driver.press("escape")
         await driver.until_focused(ChoiceList)
         assert not driver.app.screen.query_one(FolderLine).display
+        await driver.press("home")
+        await choose(driver, "Start a new one")
+        await fill_in(driver, root)
+        await driver.until_shown(StatusLine, "✗", f"{root} already holds", "instead")
+    assert sorted(root.rglob("*")) == before
 
 
 async def test_base_whose_index_would_lie_in_the_notes_gives_one_error_line(tmp_path: Path) -> None:
@@ -133,17 +140,7 @@ async def test_new_base_has_a_page_on_what_goes_where(tmp_path: Path) -> None:
         await driver.until(lambda: driver.titles[:1] == ["What goes where"])
 
 
-async def test_new_base_is_never_created_in_an_existing_one(tmp_path: Path) -> None:
-    root = write_vault(tmp_path / "mine")
-    before = sorted(root.rglob("*"))
-    async with starting(None, WIDE) as driver:
-        await choose(driver, "Start a new one")
-        await fill_in(driver, root)
-        await driver.until_shown(StatusLine, "✗", f"{root} already holds", "instead")
-    assert sorted(root.rglob("*")) == before
-
-
-async def test_tour_has_six_steps_and_escape_returns() -> None:
+async def test_tour_has_six_steps_escape_returns_and_q_quits() -> None:
     async with starting(None, NARROW, why=WHY) as driver:
         await driver.until_focused(ChoiceList)
         await driver.press("question_mark")
@@ -153,11 +150,6 @@ async def test_tour_has_six_steps_and_escape_returns() -> None:
         assert all(f" {number}  " in words for number in range(1, 7))
         await driver.press("escape")
         await driver.until(lambda: isinstance(driver.app.screen, Welcome))
-
-
-async def test_escape_stays_on_the_welcome_screen_and_q_quits() -> None:
-    async with starting(None, NARROW) as driver:
-        await driver.until_focused(ChoiceList)
         await driver.press("escape")  # there is no screen to return to
         assert driver.has_focus(ChoiceList)
         await driver.press("q")
@@ -207,6 +199,12 @@ async def test_b_switches_to_another_base_and_closes_the_first(demo: Path, demo_
     async with running(demo, WIDE, asked="rollback plan") as driver:
         await driver.press("escape", "b")
         await driver.until(lambda: isinstance(driver.app.screen, Welcome))
+        await driver.press("escape")  # returns to the open one
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        assert driver.titles[0] == "Rollback plan"
+        await driver.ask("alice")
+        await driver.press("b")
+        await driver.until(lambda: isinstance(driver.app.screen, Welcome))
         assert "Open another knowledge base" in driver.text_of(ChoiceList)
         closed = driver.watched.calls["close"]
         await choose(driver, "Choose a folder")
@@ -218,16 +216,6 @@ async def test_b_switches_to_another_base_and_closes_the_first(demo: Path, demo_
         await driver.ask("alice")
         assert driver.titles
         assert driver.app.app_state.user.bases[:2] == [str(demo_copy), str(demo)]
-
-
-async def test_escape_returns_to_the_open_base(demo: Path) -> None:
-    async with running(demo, WIDE, asked="rollback plan") as driver:
-        await driver.press("escape", "b")
-        await driver.until(lambda: isinstance(driver.app.screen, Welcome))
-        await driver.press("escape")
-        await driver.until(lambda: driver.app.screen is driver.explore)
-        assert driver.titles[0] == "Rollback plan"
-        await driver.ask("alice")
 
 
 async def test_another_base_can_be_chosen_after_one_fails_to_open(

@@ -120,24 +120,20 @@ async def test_any_document_is_read_by_title_without_a_query(demo: Path, size: S
         assert driver.explore.query_one(PreviewPane).path == MISSING
 
 
-async def test_keys_typed_at_once_act_in_their_order(demo: Path) -> None:
+async def test_keys_typed_at_once_act_in_their_order_and_typing_again_finds_others(
+    demo: Path,
+) -> None:
     async with running(demo, NARROW) as driver:
         await ask_query(driver, QUERY)
         await driver.press("w", *"quarterly", "enter")
         await driver.until_shown(AnswerList, "Quarterly planning", "It is number ")
-
-
-async def test_typing_again_finds_other_documents(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await ask_query(driver, QUERY)
-        await ask(driver, "quarterly")
         await driver.write("zzzzzzzz")
         await driver.until_shown(DocumentList, "No title or path is like that.")
         await driver.press("escape")
         assert driver.app.screen is driver.explore
 
 
-async def test_progress_shows_while_the_engine_searches(demo: Path) -> None:
+async def test_progress_and_errors_of_the_engine_are_shown_in_the_box(demo: Path) -> None:
     watched = Watched()
     async with running(demo, WIDE, watched=watched) as driver:
         await ask_query(driver, QUERY)
@@ -148,13 +144,7 @@ async def test_progress_shows_while_the_engine_searches(demo: Path) -> None:
         await driver.press("escape")
         assert driver.app.screen is driver.explore
         watched.asking.set()
-        await driver.ask("rollback plan")
-
-
-async def test_a_document_that_is_gone_and_other_errors_are_shown_in_the_box(demo: Path) -> None:
-    watched = Watched()
-    async with running(demo, WIDE, watched=watched) as driver:
-        await ask_query(driver, QUERY)
+        await ask_query(driver, "rollback plan")
         await open_box(driver, "quarterly")
         watched.faults["why_not"] = IndexFault("the index cannot be read")
         await driver.press("enter")

@@ -1,7 +1,5 @@
 """What a search maps and reads of the index: documents, entities, vectors, tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -417,15 +415,6 @@ def test_a_cancelled_full_run_leaves_the_file_as_it_was(demo_copy: Path) -> None
     with KnowledgeBase(demo_copy) as kb:
         kb.index(full=True, cancelled=lambda: True)
     assert vectors_file_of(demo_copy).read_bytes() == before
-
-
-def test_an_empty_base_has_no_vectors(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-    loaded, expected = load(tmp_path)
-    assert_equal(loaded, expected)
-    assert not load_vectors_documents_of(loaded)
 
 
 def test_an_older_snapshot_gets_its_own_vectors(demo_copy: Path) -> None:

@@ -1,7 +1,5 @@
 """An index that one machine publishes, and others search."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

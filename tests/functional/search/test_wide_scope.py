@@ -2,8 +2,6 @@
 
 The limits are lowered: the demo has some hundred chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Clusters of duplicate facts, and conflicting pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

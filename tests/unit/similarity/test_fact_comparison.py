@@ -1,7 +1,5 @@
 """Comparing a text with stored facts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

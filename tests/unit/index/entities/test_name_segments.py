@@ -1,7 +1,5 @@
 """No name that is similar to a text is missed when only names with a piece of it are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -3,8 +3,6 @@
 Its score is the share of the query's tokens that a text holds.
 """
 
-from __future__ import annotations
-
 import shutil
 from math import exp
 from pathlib import Path

@@ -4,7 +4,7 @@ The names of all n-grams of a query are found by one lookup.
 
     P(name) = (documents that use it as a name + p) / (documents that use it + 1)
 
-Counted at indexing (`knowledge/entities/name_uses`); p is what English says of a word that no
+Counted at indexing (`knowledge/entity_names`); p is what English says of a word that no
 document uses. Between the two limits the base does not decide, and the query alone does
 (`name_matching`). Source: the posterior mean of a beta-binomial model with one pseudo-count.
 """
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
 from kbx_tui.formatting import format_percent
-from kbx_tui.index.arrays import Hashes
+from kbx_tui.index.arrays import Hashes, Rows, Scores
 from kbx_tui.index.lexical.terms import stem_of_term, terms_in
 from kbx_tui.index.snapshot import EntityPages, NameVotes
 from kbx_tui.index.stored_documents import EXTRA, KINDS, DocumentSegment, item_key, places_by_row
@@ -39,7 +39,7 @@ from kbx_tui.index.stored_names import (
     runs_to_look_up,
     signatures,
 )
-from kbx_tui.index.text_columns import TextArena, TextColumn
+from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.knowledge.folding import folded_words, name_key
 from kbx_tui.knowledge.languages import ENGLISH, beginning_of
@@ -72,37 +72,33 @@ class FoundNames:
 class NameIndex:
     def __init__(self, stored: StoredNames) -> None:
         self._stored = stored
-        self._texts = _column(stored.full_texts, stored.full_text_starts)
-        self._initials = _column(stored.initials, stored.initial_starts)
+        self._texts = TextColumn([stored.full_texts])
+        self._initials = TextColumn([stored.initials])
         self._longest = int(stored.most_words.max())
 
     def find(self, words: Sequence[str]) -> FoundNames:
         stored, found = self._stored, FoundNames()
         ranges, hashes = _n_grams(words, self._longest)
-        for number, start, end in _places(stored.full_hashes, hashes):
+        for number, start, end in _places(stored.full.hashes, hashes):
             part = slice(start, min(end, start + MOST_NAMESAKES))
-            entities, kinds = stored.full_entities[part].tolist(), stored.full_kinds[part].tolist()
+            entities, kinds = stored.full.numbers[part].tolist(), stored.full_kinds[part].tolist()
             texts = map(self._texts.__getitem__, range(part.start, part.stop))
             found.full[ranges[number]] = [
                 IndexedName(entity, _KINDS[kind], text)
                 for entity, kind, text in zip(entities, kinds, texts, strict=True)
             ]
-        for number, start, end in _places(stored.surname_hashes, hashes):
-            people = stored.surname_entities[start:end].tolist()
+        for number, start, end in _places(stored.surnames.hashes, hashes):
+            people = stored.surnames.numbers[start:end].tolist()
             found.surnames[ranges[number]] = people
             found.initials.update(zip(people, self._initials[start:end], strict=True))
-        for number, start, end in _places(stored.first_hashes, hashes):
-            people = stored.first_entities[start : min(end, start + MOST_NAMESAKES)].tolist()
+        for number, start, end in _places(stored.first_names.hashes, hashes):
+            people = stored.first_names.numbers[start : min(end, start + MOST_NAMESAKES)].tolist()
             found.first_names[ranges[number][0]] = people
         return found
 
 
 def lengths_of(names: Iterable[Words]) -> list[int]:
     return sorted({*map(len, names)}, reverse=True)
-
-
-def _column(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> TextColumn:
-    return TextColumn([TextArena(data, starts)])
 
 
 def _n_grams(words: Sequence[str], longest: int) -> tuple[list[Words], Hashes]:
@@ -202,7 +198,7 @@ Keys = NDArray[np.integer[Any]]
 class MisspelledNames:
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._entities, self._names = entities, names
-        self._keys = TextColumn([TextArena(names.keys, names.key_starts)])
+        self._keys = TextColumn([names.keys])
 
     def find(self, texts: Sequence[str]) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
         """Yield the texts that are similar to a name, by index, the most similar first.
@@ -240,7 +236,7 @@ class MisspelledNames:
     @cached_property
     def _long(self) -> Keys:
         """The keys that have no pieces, and a few more: letters may take several bytes."""
-        return np.flatnonzero(np.diff(self._names.key_starts) > LONGEST_IN_PIECES)
+        return np.flatnonzero(np.diff(self._names.keys.starts) > LONGEST_IN_PIECES)
 
     def _with_a_piece(self, texts: Sequence[str]) -> Iterator[tuple[int, Keys]]:
         """Yield texts, by index, with the keys of which they have a piece, ascending.
@@ -248,7 +244,7 @@ class MisspelledNames:
         Of them, only those that have nearly the same letters.
         """
         names, letters = self._names, letters_of(texts)
-        if not texts or not len(names.piece_hashes):
+        if not texts or not len(names.pieces.hashes):
             return
         lengths = np.array(list(map(len, texts)), np.int64)
         runs = [runs_to_look_up(length) for length in lengths.tolist()]
@@ -257,19 +253,19 @@ class MisspelledNames:
         sizes, salts = (np.concatenate([run[part] for run in runs]) for part in (1, 2))
         of_text = np.repeat(np.arange(len(texts)), [len(run[0]) for run in runs])
         hashes = piece_hashes(letters, starts, sizes, salts)
-        first = names.piece_hashes.searchsorted(hashes)
+        first = names.pieces.hashes.searchsorted(hashes)
         present = np.flatnonzero(
-            names.piece_hashes[np.minimum(first, len(names.piece_hashes) - 1)] == hashes
+            names.pieces.hashes[np.minimum(first, len(names.pieces.hashes) - 1)] == hashes
         )
         if not len(present):
             return
-        ends = names.piece_hashes.searchsorted(hashes[present], "right")
+        ends = names.pieces.hashes.searchsorted(hashes[present], "right")
         wanted = signatures(letters, lengths)
         most = [changes_at_most(length) for length in lengths.tolist()]
         ranges = zip(of_text[present].tolist(), first[present].tolist(), ends.tolist(), strict=True)
         by_text: dict[int, list[Keys]] = {}
         for text, start, end in ranges:
-            by_text.setdefault(text, []).append(names.piece_keys[start:end])
+            by_text.setdefault(text, []).append(names.pieces.numbers[start:end])
         for text, parts in by_text.items():
             keys = np.concatenate(parts)
             differing = (names.key_signatures[keys] ^ wanted[text]).view(np.uint8)
@@ -364,9 +360,6 @@ FEW_TITLES = 10
 FEW_TEXTS = 500
 """Documents whose titles are read before any title is searched: reading more takes longer."""
 
-Rows = NDArray[np.int64]
-Shares = NDArray[np.float64]
-
 
 class TitleWords:
     def __init__(
@@ -382,7 +375,7 @@ class TitleWords:
 
     def holding(
         self, terms: Sequence[str], language: str = ENGLISH, *, among: Rows | None = None
-    ) -> tuple[Rows, Shares]:
+    ) -> tuple[Rows, Scores]:
         """Return the rows of the titles that hold all `terms`, ascending, and the share of each.
 
         Titles of documents in other languages hold none. Fastest with the rarest term first, and

@@ -26,9 +26,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kbx_tui.knowledge.dates import MONTH_NAMES, WEEKDAY_NUMBERS
-from kbx_tui.knowledge.entity_names import HONORIFICS, is_common_word
+from kbx_tui.knowledge.entity_names import DETERMINERS, HONORIFICS, TITLES, is_common_word
 from kbx_tui.knowledge.folding import WORD, fold
-from kbx_tui.knowledge.name_uses import DETERMINERS, TITLES
 
 
 def _word_lists() -> dict[str, frozenset[str]]:

@@ -1,7 +1,5 @@
 """Top-k retrieval evaluates fewer documents and returns the same results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

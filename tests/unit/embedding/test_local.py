@@ -1,7 +1,5 @@
 """The bundled model without fastembed: bit-identical as int8, nearly identical as float32."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import json

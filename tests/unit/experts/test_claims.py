@@ -1,7 +1,5 @@
 """Topics, and the claims and entities that they match."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Properties of expert rankings."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """Evidence made from plain numbers, and hypothesis strategies for it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 

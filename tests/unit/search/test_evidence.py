@@ -1,7 +1,5 @@
 """How fully a document answers a topic."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -330,9 +328,7 @@ def test_an_answer_that_the_hard_gate_leaves_out_does_not_count(
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_where_few_answer_the_topic_linked_documents_follow_by_words(
-    alpha: float,
-) -> None:
+def test_where_few_answer_the_topic_linked_documents_follow_by_words(alpha: float) -> None:
     found = evidence(
         components([3.0, 9.0, 0.0, 6.0], [0.1, 0.5, 0.1, 0.1]),
         components([0.0, 9.0, 0.0, 0.0], [0.1, 0.5, 0.1, 0.1]),

@@ -1,7 +1,5 @@
 """The score of a pair: symmetric, 1 only for identical texts, monotone in the cosine."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

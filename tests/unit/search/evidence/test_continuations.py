@@ -1,7 +1,5 @@
 """Parts of a longer document propagate scores to the parts adjacent to them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

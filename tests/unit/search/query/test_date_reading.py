@@ -1,7 +1,5 @@
 """Which words of a query are dates, and which period they mean."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 import pytest

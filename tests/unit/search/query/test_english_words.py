@@ -1,7 +1,5 @@
 """Which words of a query may be its topic."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.knowledge.folding import folded_words

@@ -1,7 +1,5 @@
 """Which full names are similar to a text."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz

@@ -1,7 +1,5 @@
 """The entities that a query names: one, several that share the name, or none."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Documents that a query gives in full, and titles that hold all of its words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

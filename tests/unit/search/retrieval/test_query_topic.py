@@ -1,7 +1,5 @@
 """The topic of a query: how relevant a full answer is, and what share of it names things."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

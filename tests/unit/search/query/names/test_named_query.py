@@ -1,7 +1,5 @@
 """The query of pass 2, and the entity whose name is the whole query."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.index.snapshot import NameVotes

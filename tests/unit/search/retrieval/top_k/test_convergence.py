@@ -1,7 +1,5 @@
 """Converging gives the top k of a full scan, however few documents are evaluated."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -61,7 +59,3 @@ def test_nothing_is_returned_if_a_full_scan_would_be_faster(
     monkeypatch.setattr(document_pass, "WORTH_SHARE", 0.1)
     bounds = np.ones(90)
     assert converge(bounds, lambda rows: np.zeros(len(rows)), 2, "exact") is None
-
-
-def test_number_of_stable_rounds_is_that_of_the_proposal() -> None:
-    assert STABLE_ROUNDS == 3

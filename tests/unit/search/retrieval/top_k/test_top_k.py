@@ -1,7 +1,5 @@
 """Top-k retrieval gives the top k of a full scan, despite quantization errors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

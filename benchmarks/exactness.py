@@ -32,10 +32,9 @@ from kbx_tui.index.lexical.postings import Postings
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, TITLE_BONUS, ComponentScores
-from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import Filters, SearchRequest
 from kbx_tui.search.retrieval.document_pass import TopKRequest, best_documents, moved_towards
 
 LIMIT = 10

@@ -18,7 +18,7 @@ from kbx_tui.index.lexical.terms import stem_of_term, term_of
 from kbx_tui.index.path_filter import complete
 from kbx_tui.knowledge.folding import fold, slug
 from kbx_tui.search.open_index import IndexGeneration
-from kbx_tui.search.query.filters import DATE, UnfinishedFilter, read_filters, tag_keys
+from kbx_tui.search.request import DATE, UnfinishedFilter, read_filters, tag_keys
 
 _DATE_SO_FAR = re.compile(r"\d{1,4}(-\d{0,2}){0,2}")
 

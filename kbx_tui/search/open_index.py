@@ -33,9 +33,9 @@ from kbx_tui.search.evidence.scores import ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import DocumentNames, EntityNames
 from kbx_tui.search.query.date_forms import DocumentDates
-from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.name_index import KnownItems, TitleWords
 from kbx_tui.search.query.query_terms import NameMatch
+from kbx_tui.search.request import Filters
 from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
 from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
 

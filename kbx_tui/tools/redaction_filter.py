@@ -21,8 +21,7 @@ from kbx_tui.knowledge.fields import link_target, texts_of
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.filters import read_filters
-from kbx_tui.search.request import MAX_QUERY
+from kbx_tui.search.request import MAX_QUERY, read_filters
 from kbx_tui.tools import answers
 from kbx_tui.tools.answers import OF_THE_PAGE, UNCHECKED, Answer, Provenance
 from kbx_tui.tools.visible_pages import VisiblePages, visible_pages

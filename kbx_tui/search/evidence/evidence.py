@@ -31,8 +31,7 @@ from kbx_tui.search.evidence.scores import (
     Scores,
     power,
 )
-from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.request import Tuning
+from kbx_tui.search.request import Filters, Tuning
 
 SignalKind = Literal[
     "name", "alias", "surname", "first_name", "fuzzy", "role", "team", "fact", "meaning"
@@ -332,7 +331,7 @@ class Evidence:
     evaluated: Flags | None = None
     """Documents with exact cosines, after top-k retrieval; None: all."""
     stopped_by: str = "all"
-    """Why top-k retrieval stopped: `all` evaluated, `exact`, `stable` (`convergence`)."""
+    """Why top-k retrieval stopped: `all` evaluated, `exact`, `stable` (`document_pass`)."""
     only_for: Tuning | None = None
     """The only tuning that may rank it, None: any. Entities that it cannot keep have no links."""
     feedback_documents: tuple[FeedbackDocument, ...] = ()

@@ -15,11 +15,10 @@ import numpy as np
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent, join_limited, mode_name
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence, Scope
-from kbx_tui.search.query.filters import read_filters, type_names
 from kbx_tui.search.query.query_words import topic_words
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
-from kbx_tui.search.request import MAX_QUERY
+from kbx_tui.search.request import MAX_QUERY, read_filters, type_names
 from kbx_tui.search.results.response import (
     MAX_BY_DATE,
     FewAnswers,

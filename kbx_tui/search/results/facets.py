@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.search.query.filters import Key, tag_keys
+from kbx_tui.search.request import Key, tag_keys
 
 MOST_VALUES = 8
 

@@ -42,10 +42,9 @@ from kbx_tui.search.query.date_forms import (
     find_dates,
     week_of,
 )
-from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.query_terms import NamedQuery
 from kbx_tui.search.query.query_words import DOCUMENT_WORDS, has_topic
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import Filters, SearchRequest
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 

@@ -20,7 +20,7 @@ from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.search.evidence.evidence import Scope
 from kbx_tui.search.evidence.scores import Flags, LinkedDocuments, Rows, Scores, frozen, highest
-from kbx_tui.search.query.filters import Filters, TypedFilter
+from kbx_tui.search.request import Filters, TypedFilter
 
 BY_WORDS, BY_MEANING = 1000, 5000
 """Documents taken by BM25 and by meaning, for each variant of the query. With 1,000 of each, those

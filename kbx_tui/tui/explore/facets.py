@@ -18,7 +18,7 @@ from textual.content import Content
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.link_records import MOST_DOCUMENTS
-from kbx_tui.search.query.filters import (
+from kbx_tui.search.request import (
     Key,
     TypedFilter,
     is_same_value,

@@ -18,13 +18,13 @@ from textual.widget import Widget
 
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.query.filters import (
+from kbx_tui.search.request import (
+    MAX_QUERY,
     UnfinishedFilter,
     read_filters,
     unfinished_filter,
     without_filter,
 )
-from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten

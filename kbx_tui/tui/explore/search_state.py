@@ -11,8 +11,7 @@ import msgspec
 from kbx_tui.errors import KbxError
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.query.filters import Dates
-from kbx_tui.search.request import Gate, Parent, Preset, SearchRequest, Sort, Tuning
+from kbx_tui.search.request import Dates, Gate, Parent, Preset, SearchRequest, Sort, Tuning
 
 Mode = Literal["two-pass", "flat", "fast"]
 MODES: tuple[Mode, ...] = ("two-pass", "flat", "fast")

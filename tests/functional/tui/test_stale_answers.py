@@ -14,9 +14,8 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
 from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.search.evidence.evidence import Evidence, Scope
-from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest, Tuning
+from kbx_tui.search.request import Filters, SearchRequest, Tuning
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState
 from kbx_tui.tui.explore.view import ExploreView

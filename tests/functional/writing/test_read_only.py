@@ -27,8 +27,8 @@ from kbx_tui.evaluation.judgments import TuningSnapshots
 from kbx_tui.knowledge.entities import EntityProposal
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.search.link_records import UnlinkedMention
-from kbx_tui.search.query.filters import UnfinishedFilter
 from kbx_tui.search.query_history import QueryHistory
+from kbx_tui.search.request import UnfinishedFilter
 from kbx_tui.similarity.duplicate_scan import KeptPairs
 from tests.functional.vaults import tree
 

@@ -26,8 +26,7 @@ from kbx_tui.search.evidence.scores import (
     ScoredDocuments,
     Scoring,
 )
-from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.request import Tuning
+from kbx_tui.search.request import Filters, Tuning
 
 
 def whole_documents(size: int) -> ScoredDocuments:

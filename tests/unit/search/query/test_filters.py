@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.search.query.filters import (
+from kbx_tui.search.request import (
     KEYS,
     Filters,
     Key,

@@ -7,9 +7,8 @@ import pytest
 
 from kbx_tui.api.session import outdated_notes
 from kbx_tui.search.evidence.evidence import Evidence, Topic
-from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.request import Tuning
+from kbx_tui.search.request import Filters, Tuning
 from kbx_tui.search.results.answer import find_few_answers, search_notes, vector_notes
 from tests.unit.search.building import components, entity, evidence
 

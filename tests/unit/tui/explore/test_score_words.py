@@ -7,7 +7,7 @@ import pytest
 
 from kbx_tui.formatting import FLAT_REASONS
 from kbx_tui.search.evidence.evidence import Scope, SignalKind
-from kbx_tui.search.query.filters import Filters
+from kbx_tui.search.request import Filters
 from kbx_tui.tui.explore.inputs import threshold_note
 from kbx_tui.tui.explore.presenting import (
     SIGNAL_WORDS,

@@ -228,9 +228,6 @@ OFFLINE_HINT = 'model = "bundled" works offline'
 
 
 def brief(error: Exception) -> str:
-    """Return the first sentence of an error on one line, at most 160 characters.
-
-    Falls back to the name of its class.
-    """
+    """Return the first sentence of an error on one line, at most 160 characters."""
     sentence = " ".join(str(error).split()).partition(". ")[0]
     return sentence[:160].rstrip(". ") or type(error).__name__

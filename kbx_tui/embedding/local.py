@@ -84,10 +84,7 @@ class Session(Protocol):
 
 
 class LocalEmbedder(TokenCounter):
-    """Embeds with one session for queries, which uses one thread, and one with `threads`.
-
-    Thread-safe. Sessions are loaded on first use.
-    """
+    """Embeds queries with one thread, and many texts with `threads`. Thread-safe."""
 
     def __init__(self, source: ModelSource, threads: int | None = None) -> None:
         super().__init__(source.folder)

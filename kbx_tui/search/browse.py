@@ -175,11 +175,7 @@ class BaseContents:
 def contents_of(
     snapshot: Snapshot, occurrences: Occurrences, linked: Sequence[str] = ()
 ) -> BaseContents:
-    """Return what a generation of the index holds.
-
-    `linked` are the titles of the notes that others link to, the most linked first; they are asked
-    for where there are no people and projects.
-    """
+    """Return what a generation of the index holds."""
     kinds = Counter(snapshot.kinds)
     tags = Counter(tag for tags in snapshot.tags for tag in set(tags))
     return BaseContents(

@@ -115,10 +115,7 @@ def _is_known(generation: IndexGeneration, typed: str) -> bool:
 
 
 def _candidates(words: Bm25Index, typed: str) -> list[tuple[str, str]]:
-    """Return terms that may stand for a word that begins like this, with their languages.
-
-    Most frequent first; also terms that are shorter: of `migrati`, the stem is `migrat`.
-    """
+    """Return terms that may stand for a word that begins like this, with their languages."""
     counts = Counter[tuple[str, str]]()
     for language in words.languages:
         term = term_of(typed, language)

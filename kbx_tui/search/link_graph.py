@@ -106,10 +106,7 @@ def make_link_graph(
 
 
 def updated(before: LinkGraph, snapshot: Snapshot, rows: Iterable[LinkRow]) -> LinkGraph:
-    """Return the graph of a snapshot with the names of `before`, from the rows that changed. Pure.
-
-    Equals that made from all rows.
-    """
+    """Return the graph of a snapshot with the names of `before`, from changed rows. Pure."""
     resolver = _Resolver(before.destinations)
     targets, sources = dict(before.targets), dict(before.sources)
     for path, links, in_properties in rows:

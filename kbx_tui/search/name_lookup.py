@@ -33,10 +33,7 @@ Fit = tuple[int, float]
 
 class NameLookup:
     def __init__(self, names: Iterable[tuple[int, str, bool]]) -> None:
-        """Index names as (number of the thing, name, whether the name is a secondary one).
-
-        Secondary names, such as aliases, rank after the others of the same kind of match.
-        """
+        """Index names as (number of the thing, name, whether the name is a secondary one)."""
         self._keys: list[str] = []
         self._of: list[tuple[int, bool]] = []
         for number, name, is_secondary in names:

@@ -112,10 +112,7 @@ class IndexGeneration:
         versions: Mapping[str, int],
         known_destinations: Destinations | None = None,
     ) -> None:
-        """Read the text of a compatible index, whose tables have these versions.
-
-        `known_destinations` are those of an earlier generation.
-        """
+        """Read the text of a compatible index, whose tables have these versions."""
         self._store, self.versions = store, versions
         self.known_destinations = known_destinations
         self._file_states = file_states(store)
@@ -172,10 +169,7 @@ class IndexGeneration:
         return EntityPass(self.snapshot, self.words.texts_with)
 
     def names_if_ready(self, query: str) -> Sequence[NameMatch]:
-        """Return the names in a query that are found quickly, without building an index.
-
-        All of them for a recent query; otherwise full names, if `entity_pass` was used before.
-        """
+        """Return the names in a query that are found quickly, without building an index."""
         if recent := self.pass_one.get(query):
             return recent[0]
         was_used = "entity_pass" in vars(self)

@@ -289,10 +289,7 @@ class _Search:
     def _narrowed(
         self, dimension: Dimension, filters: Iterable[tuple[Any, str, Flags]]
     ) -> Change | None:
-        """Return the first filter that brings the document, which passes all, into the top.
-
-        Each has its value, its words, and flags of the documents that pass it.
-        """
+        """Return the first filter that brings the document, which passes all, into the top."""
         for value, text, in_scope in filters:
             if in_scope.all() or self._stays_behind(in_scope):
                 continue

@@ -135,10 +135,7 @@ class Topic:
         return self.thing_share + (1.0 - self.thing_share) * self._rest(relevance)
 
     def _rest(self, relevance: Scores) -> Scores:
-        """Return how far credit counts by what documents say, not by the things they link to.
-
-        0 for those that say nothing, whatever the weight of the topic.
-        """
+        """Return how far credit counts by what documents say, not by the things they link to."""
         answered = np.sqrt(self.answered(relevance))
         if self.weight == 1.0:
             return answered
@@ -252,10 +249,7 @@ class DatePreference:
         return factors if self.full_relevance is None else np.ones_like(factors)
 
     def reason(self, row: int, date: str) -> str:
-        """Return in words whether a document with this date, perhaps empty, is of the time.
-
-        Where the time is the topic, the factor of the score is added: `of another time: × .25`.
-        """
+        """Return in words whether a document with this date, perhaps empty, is of the time."""
         factor = float(self._lowered(np.array([row]))[0])
         words = _REASONS.get(DateMatch(self.matches[row]), "of another time" if date else "undated")
         if self.full_relevance is not None or factor == 1.0:

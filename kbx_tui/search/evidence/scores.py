@@ -411,10 +411,7 @@ class ScoredDocuments:
         return values if len(self.in_scope) == len(self.rows) else values[self.in_scope]
 
     def positions_for(self, rows: Rows) -> Rows:
-        """Return the positions in `self.rows` of some documents in scope and their adjacent parts.
-
-        `rows` are indices into `in_scope`, as rows of Evidence are.
-        """
+        """Return positions in `self.rows` of documents in scope and of their adjacent parts."""
         is_wanted = np.zeros(len(self.in_scope), np.bool_)
         is_wanted[rows] = True
         with_adjacent = is_wanted[self.parts]
@@ -440,9 +437,6 @@ class ScoredDocuments:
 
 
 def _gains(own: Scores, adjacent: Scores, share: float) -> tuple[Scores, Sides]:
-    """Return the gain of each part from its better adjacent part, and the side of that part.
-
-    `own` has shape (n,), `adjacent` (2, n).
-    """
+    """Return the gain of each part from its better adjacent part, and the side of that part."""
     sides = np.argmax(adjacent, axis=0).astype(np.int8)  # a tie goes to the part before
     return share * np.maximum(adjacent.max(axis=0) - own, 0.0), sides

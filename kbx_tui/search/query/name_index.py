@@ -167,11 +167,7 @@ class NamePriors:
         return self.probability(word) < LIKELIER if word in self.votes else is_common_word(word)
 
     def may_be_word(self, word: str) -> bool:
-        """Return whether a word may be an ordinary one although it is likelier a name.
-
-        Then the query must show that the name is meant: a wrong name costs a search more than a
-        name that counts as a hint only.
-        """
+        """Return whether a word may be an ordinary one although it is likelier a name."""
         is_used = self._is_used_as_word(word) and not self.is_name(word)
         return is_used or self.is_likelier_word(word)
 
@@ -239,10 +235,7 @@ class MisspelledNames:
         return np.flatnonzero(np.diff(self._names.keys.starts) > LONGEST_IN_PIECES)
 
     def _with_a_piece(self, texts: Sequence[str]) -> Iterator[tuple[int, Keys]]:
-        """Yield texts, by index, with the keys of which they have a piece, ascending.
-
-        Of them, only those that have nearly the same letters.
-        """
+        """Yield texts, by index, with the keys of which they have a piece, ascending."""
         names, letters = self._names, letters_of(texts)
         if not texts or not len(names.pieces.hashes):
             return

@@ -142,10 +142,7 @@ class _QueryNames:
     def _add_part(
         self, index: int, size: int, people: Sequence[Holder], certain: bool, prior: str = ""
     ) -> None:
-        """Add a match for each person with this part of a name; a single one is named outright.
-
-        `prior` is what the base says of the word, for display.
-        """
+        """Add a match for each person with this part of a name; a single one is named outright."""
         start, end = self.query.use(index, size)
         text, alone = self.query.text_of(index, size), len(people) == 1
         score = (1.0 if alone else AMBIGUOUS) if certain else HINT
@@ -373,10 +370,7 @@ class _QueryNames:
         return any(w not in FUNCTION_WORDS and not self._priors.may_be_word(w) for w in words)
 
     def _is_asked_about(self, index: int, size: int) -> bool:
-        """Return whether the query asks about what may be a name.
-
-        The more a base uses it as a word, the more the query must show.
-        """
+        """Return whether the query asks about what may be a name."""
         query, word = self.query, self.query.folded[index]
         if size > 1:
             return query.is_asked_about(index, size)

@@ -228,10 +228,7 @@ def weighted_terms(query: str) -> list[str]:
 
 @lru_cache(maxsize=QUERIES_KEPT)
 def identifiers(query: str) -> frozenset[str]:
-    """Return the words with digits if they are a third of the query or more: `pull request 2718`.
-
-    Dates and years are not identifiers.
-    """
+    """Return the words with digits if they are a third of the query: `pull request 2718`."""
     words = query_terms(query)
     if any(fold(word) in MONTHS for word in words):
         return frozenset()

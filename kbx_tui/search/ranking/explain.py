@@ -152,10 +152,7 @@ class PairExplanation:
     """What decides between equal scores; empty where the scores decide."""
 
     def text(self, ahead: str, behind: str) -> str:
-        """Return it as a sentence: `A beats B by .041: entity +.060, words -.019`.
-
-        `ahead` and `behind` are the names to show.
-        """
+        """Return it as a sentence: `A beats B by .041: entity +.060, words -.019`."""
         if self.tie_rule:
             return f"{ahead} ties with {behind} and comes first by {_TIE_WORDS[self.tie_rule]}"
         parts = ", ".join(f"{part.name} {format_change(part.shown, DIGITS)}" for part in self.parts)

@@ -149,10 +149,7 @@ class Ranking(EntityChoice):
 
     @cached_property
     def matched(self) -> Flags:
-        """Rows that are results, including those that top-k retrieval did not evaluate.
-
-        Having been opened makes no document a result.
-        """
+        """Rows that are results, including those that top-k retrieval did not evaluate."""
         matched = self.blended > 0.0
         if self.is_hard:
             matched &= self.is_linked
@@ -164,10 +161,7 @@ class Ranking(EntityChoice):
 
     @cached_property
     def lists_linked(self) -> bool:
-        """Whether documents linked to kept entities follow the few that say something of the topic.
-
-        These are all results then, whatever alpha is.
-        """
+        """Whether documents linked to kept entities follow the few that answer the topic."""
         if self.topic is None:
             return False
         relevant = self.doc_relevance > 0.0  # most often enough, without any credit
@@ -261,10 +255,7 @@ class Ranking(EntityChoice):
         return dated if self.topic is None else self.topic.answered(dated)
 
     def dated(self, relevance: Scores, rows: Rows | slice, *, alone: bool = True) -> Scores:
-        """Return the relevance of some rows with the time that the query asks for as part of it.
-
-        `alone` is False for the relevance that the credit of entities depends on.
-        """
+        """Return the relevance of some rows with the time that the query asks for as part of it."""
         preference = self.date_preference
         if preference is None:
             return relevance
@@ -387,10 +378,7 @@ def descending_order(rows: Rows, keys: Sequence[Scores | Flags], dates: Sequence
 
 
 def _newest_first(rows: Rows, order: Rows, tied: Flags, dates: Sequence[str]) -> Rows:
-    """Return `order` with runs of ties sorted by date; compares dates within ties only.
-
-    `tied` flags positions that tie with the next one.
-    """
+    """Return `order` with runs of ties sorted by date; compares dates within ties only."""
     starts = np.flatnonzero(tied & ~np.concatenate(([False], tied[:-1])))
     ends = np.flatnonzero(tied & ~np.concatenate((tied[1:], [False]))) + 2
     for start, end in zip(starts, ends, strict=True):

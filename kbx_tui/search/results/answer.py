@@ -309,10 +309,7 @@ def vector_notes(share: float, missing: int) -> Iterator[str]:
 
 
 def wide_scope_notes(evidence: Evidence, *, has_switch: bool = True) -> Iterator[str]:
-    """Yield that only candidates were scored, or what is missing for that.
-
-    `has_switch`: whether all are scored on request.
-    """
+    """Yield that only candidates were scored, or what is missing for that."""
     scope = evidence.scope
     if scope.candidates is not None:
         words = candidates_words(scope.candidates, scope.recall)

@@ -54,10 +54,7 @@ class TextWords:
     def find(
         self, stems: Iterable[str], spans: Sequence[tuple[int, int]] | None = None
     ) -> list[Match]:
-        """Return every word with one of these stems; with `spans`, of those that begin in one.
-
-        Spans ascend and do not overlap.
-        """
+        """Return every word with one of these stems; with `spans`, of those that begin in one."""
         matches: list[Match] = []
         for each in stems:
             offsets = None if self._offsets_of is None else self._offsets_of(each)
@@ -231,10 +228,7 @@ class Section(NamedTuple):
 
 
 def find_headings(text: str) -> list[Heading]:
-    """Return the headings of a text, in order.
-
-    Looks for one character, which is much faster than for two, and at the begin of lines only.
-    """
+    """Return the headings of a text, in order."""
     headings, find = [], text.find
     start = find("#")
     while start >= 0:
@@ -304,10 +298,7 @@ def kind_of_line(text: str, offset: int) -> Literal["", "tags", "property"]:
 
 
 def text_near(text: str, offset: int) -> int:
-    """Return the offset if there is text, else where the next line of text begins, or the first.
-
-    Headings and lines of tags or a property do not count; the offset if there is nothing else.
-    """
+    """Return the offset if there is text, else where the next line of text begins, or the first."""
     if not kind_of_line(text, offset):
         return offset
     for first in (offset, 0):

@@ -209,10 +209,7 @@ class FeedbackQuery:
 def best_documents(
     query: Vector, raw_lexical: Scores, lexical_weight: float, vectors: VectorMatrix
 ) -> Rows:
-    """Return the rows of the most relevant documents of the base, best first, at most 3.
-
-    They hold a term of the query (`raw_lexical` above 0) and have a vector.
-    """
+    """Return the rows of the most relevant documents of the base, best first, at most 3."""
     rows = highest(raw_lexical, np.flatnonzero(raw_lexical > 0.0), FEEDBACK_CANDIDATES)
     cosine = vectors.best_cosine_of(query, rows)
     rows, cosine = rows[~np.isnan(cosine)], cosine[~np.isnan(cosine)]

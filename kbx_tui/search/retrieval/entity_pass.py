@@ -101,10 +101,7 @@ class EntityPass:
 def _best(
     signals: Mapping[int, Mapping[SignalKind, Signal]],
 ) -> list[tuple[float, float, int, list[Signal]]]:
-    """Return the best 20 entities: minus score and support, number, strongest signals.
-
-    Numbers are in the order of ids.
-    """
+    """Return the best 20 entities: minus score and support, number, strongest signals."""
     scored = []
     for number, kinds in signals.items():
         strongest_first = sorted(kinds.values(), key=_STRENGTH, reverse=True)
@@ -280,10 +277,7 @@ class FactIndex:
         self._mean_length = total / len(facts) if total else 1.0
 
     def find(self, query: str) -> list[FoundSignal]:
-        """Return the best of the active facts of each entity that hold a term of the query.
-
-        They come from the 50 best facts by the formula of `index/lexical/bm25`, best first.
-        """
+        """Return the best of the active facts of each entity that hold a term of the query."""
         words = words_in(" ".join(query_terms(query)))
         terms = dict.fromkeys(
             term

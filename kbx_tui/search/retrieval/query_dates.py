@@ -147,10 +147,7 @@ def date_matches(
 
 
 def _forms(period: Period) -> tuple[str, Sequence[str], str]:
-    """Return a word that all forms in words share, these forms, and that in numbers.
-
-    The forms are regular expressions.
-    """
+    """Return a word that all forms in words share, these forms, and that in numbers."""
     (year, first_month, first_day), (_, last_month, _) = (
         end.split("-") for end in (period.first, period.last)
     )

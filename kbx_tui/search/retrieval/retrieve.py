@@ -353,10 +353,7 @@ class _Search:
         return documents.propagated(entity.id, self._share)
 
     def _find_known_items(self) -> dict[int, str]:
-        """Return the documents that the query gives in full, by row of the base, and by what.
-
-        Date words may be those of a title.
-        """
+        """Return the documents that the query gives in full, by row of the base, and by what."""
         generation, named = self._generation, self._named
         row_of, entities = generation.snapshot.row_of, generation.snapshot.entities
         looks_for_roles = not (self._request.fast or named.spans)

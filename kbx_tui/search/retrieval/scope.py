@@ -180,11 +180,7 @@ class WideScope:
     """Share of the chunks that is in scope."""
 
     def by_words(self, bm25: Iterable[Scores], preferred: Flags) -> Rows:
-        """Return the documents in scope with the highest BM25, and of those the preferred ones.
-
-        BM25 and the flags have shape (documents,), BM25 is that of a variant of the query. In any
-        order, some twice.
-        """
+        """Return the documents in scope with the highest BM25, and of those the preferred ones."""
         found = []
         for scores in bm25:
             rows = np.flatnonzero(scores > 0.0)

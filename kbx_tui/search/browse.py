@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import log
-from typing import TYPE_CHECKING
 
 from kbx_tui.formatting import format_count
 from kbx_tui.index.snapshot import Snapshot
@@ -22,20 +21,23 @@ from kbx_tui.search.link_graph import Destination, part_line
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.query.query_words import DOCUMENT_WORDS, FUNCTION_WORDS, MONTHS, REQUEST_WORDS
 
-if TYPE_CHECKING:
-    from kbx_tui.search.evidence.scores import LinkedDocuments
-
 
 def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
     generation = index.generation()
     entity, entities = generation.entity(entity_id), generation.entities
     rows = index.store.rows("facts", FACT_COLUMNS, f"entity_id = {quoted(entity_id)}")
-    linked = generation.entity_documents.linked(entity_id)
+    linked, base = generation.entity_documents.linked(entity_id), generation.snapshot
+    links = zip(linked.rows.tolist(), linked.strengths.tolist(), linked.reasons, strict=True)
     return make_card(
         entity,
         members=[entities[member] for member in entity.members if member in entities],
         facts=map(fact_from_row, rows.to_pylist()),
-        documents=documents_of(generation.snapshot, linked),
+        documents=[
+            EntityDocument(
+                base.paths[row], base.titles[row], base.dates[row], base.kinds[row], why, strength
+            )
+            for row, strength, why in links
+        ],
     )
 
 
@@ -50,7 +52,7 @@ def follow(index: OpenIndex, target: str, source: str) -> Destination | None:
     return destination
 
 
-def list_facts(index: OpenIndex, entity_id: str = "", since: str = "") -> tuple[Fact, ...]:
+def list_facts(index: OpenIndex, entity_id: str, since: str) -> tuple[Fact, ...]:
     """Return the facts and open items of an entity, or of all, newest first, undated ones last.
 
     `since` is an ISO date; it excludes older and undated ones.
@@ -137,16 +139,6 @@ def make_card(
 
 def name_of(entity: Entity) -> EntityName:
     return EntityName(entity.id, entity.name, entity.type, entity.path)
-
-
-def documents_of(snapshot: Snapshot, linked: LinkedDocuments) -> list[EntityDocument]:
-    """Return linked documents in path order; `linked` has rows of the whole base."""
-    paths, titles, dates, kinds = snapshot.paths, snapshot.titles, snapshot.dates, snapshot.kinds
-    rows, strengths = linked.rows.tolist(), linked.strengths.tolist()
-    return [
-        EntityDocument(paths[row], titles[row], dates[row], kinds[row], reason, strength)
-        for row, strength, reason in zip(rows, strengths, linked.reasons, strict=True)
-    ]
 
 
 KINDS_NAMED = 4

@@ -451,14 +451,11 @@ class SearchRequest:
             if share is not None and not 0.0 <= share <= 1.0:  # also rejects NaN
                 raise OutOfRange(f"{name} must be within 0..1, got {share}")
         if self.preset not in (None, *_PRESETS):
-            choices = " or ".join(_PRESETS)
-            raise ConfigError(f"preset must be {choices}, got {self.preset!r}")
+            raise ConfigError(f"preset must be {' or '.join(_PRESETS)}, got {self.preset!r}")
         if self.sort not in _SORTS:
-            choices = " or ".join(_SORTS)
-            raise ConfigError(f"sort must be {choices}, got {self.sort!r}")
+            raise ConfigError(f"sort must be {' or '.join(_SORTS)}, got {self.sort!r}")
         if self.dates not in (None, *_DATES):
-            choices = ", ".join(_DATES)
-            raise ConfigError(f"dates must be one of {choices}, got {self.dates!r}")
+            raise ConfigError(f"dates must be one of {', '.join(_DATES)}, got {self.dates!r}")
         _ = self.filters  # raises ConfigError before anything is searched
 
     @cached_property

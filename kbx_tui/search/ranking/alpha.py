@@ -235,15 +235,14 @@ class ScoreLines:
         if not self.opened.any():
             traits = traits[:, :2]
         kept = _preceded_by_few(traits, limit)
-        return type(self)(
+        return replace(
+            self,
             rows=self.rows[kept],
             answered=self.answered[kept],
             parent=self.parent[kept],
             opened=self.opened[kept],
-            factor=self.factor,
             is_known_item=self.is_known_item[kept],
             is_always_result=self.is_always_result[kept],
-            is_flat=self.is_flat,
         )
 
 

@@ -23,9 +23,11 @@ from kbx_tui.search.ranking.rank import Ranked, Ranking
 
 @dataclass(frozen=True, slots=True)
 class EntityShare:
-    entity_id: str
+    """A row of `entities` in the `explain` of a result."""
+
+    id: str
     name: str
-    entity_score: float
+    score: float
     link_strength: float
     """0 when the document is not linked to it. Of a named thing to the fourth power."""
     answered: float
@@ -33,7 +35,7 @@ class EntityShare:
     reason: str
     """`attendee`, `title, 4 mentions`, or `not linked`."""
     share: float
-    """`weight * entity_score * link_strength * answered`, or 0 if another entity counts.
+    """`weight * score * link_strength * answered`, or 0 if another entity counts.
 
     The shares of a document sum to its parent_entity_score."""
 
@@ -111,9 +113,9 @@ def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
         is_linked = position < len(linked.rows) and linked.rows[position] == row
         shares.append(
             EntityShare(
-                entity_id=entity.id,
+                id=entity.id,
                 name=entity.name,
-                entity_score=credit.entity_score,
+                score=credit.entity_score,
                 link_strength=float(credit.link_strength[0]),
                 answered=factor * float(credit.answered[0]),
                 weight=credit.weight,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -137,43 +138,32 @@ def _search_explanation(ranking: Ranking, sort: str) -> dict[str, Any]:
 def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str, Any]:
     why, components = explain(ranking, ranked), ranking.components
     lent = components.doc_relevance[ranked.row] - components.own_relevance[ranked.row]
-    return {
-        "final_score": _rounded(ranked.score),
-        "doc_relevance": _rounded(ranked.doc_relevance),
-        "answered": _rounded(ranked.answered),
-        "full_relevance": _rounded_or_none(why.full_relevance),
-        "parent_entity_score": _rounded(ranked.parent_entity_score),
-        "document_part": _rounded(ranked.document_part),
-        "entity_part": _rounded(ranked.entity_part),
-        "hotness_part": _rounded(ranked.frecency_part),
-        "reranker_part": _rounded(ranked.reranker_part),
-        "reranker_score": _rounded_or_none(ranked.reranker_score),
-        "fts_score": _rounded(why.raw_lexical),
-        "lexical_score": _rounded(why.lexical),
-        "lexical_weight": _rounded(why.lexical_weight),
-        "cosine": _rounded_or_none(why.cosine),
-        "vector_score": _rounded(why.vector),
-        "vector_weight": _rounded(why.vector_weight),
-        "date_part": _rounded(why.date_part),
+    numbers = {
+        "final_score": ranked.score,
+        "doc_relevance": ranked.doc_relevance,
+        "answered": ranked.answered,
+        "full_relevance": why.full_relevance,
+        "parent_entity_score": ranked.parent_entity_score,
+        "document_part": ranked.document_part,
+        "entity_part": ranked.entity_part,
+        "hotness_part": ranked.frecency_part,
+        "reranker_part": ranked.reranker_part,
+        "reranker_score": ranked.reranker_score,
+        "fts_score": why.raw_lexical,
+        "lexical_score": why.lexical,
+        "lexical_weight": why.lexical_weight,
+        "cosine": why.cosine,
+        "vector_score": why.vector,
+        "vector_weight": why.vector_weight,
+        "date_part": why.date_part,
         "date_reason": why.date_reason or None,
-        "lent": _rounded(float(lent)),  # a part of doc_relevance; why.propagated is one of answered
+        "lent": float(lent),  # a part of doc_relevance; why.propagated is one of answered
         "lent_by": why.propagated_from or None,
         "exact": ranked.known_item or None,
-        "entities": [
-            {
-                "id": share.entity_id,
-                "name": share.name,
-                "score": _rounded(share.entity_score),
-                "link_strength": _rounded(share.link_strength),
-                "answered": _rounded(share.answered),
-                "weight": _rounded(share.weight),
-                "reason": share.reason,
-                "share": _rounded(share.share),
-            }
-            for share in why.entities
-        ],
+        "entities": [_all_rounded(asdict(share)) for share in why.entities],
         "matched_terms": [{"term": term, "body_count": count} for term, count in snippet.terms],
     }
+    return _all_rounded(numbers)
 
 
 def in_order(ranking: Ranking, sort: str, limit: int) -> list[Ranked]:
@@ -192,8 +182,11 @@ def _rounded(number: float) -> float:
     return round(number, SCORE_DIGITS)
 
 
-def _rounded_or_none(number: float | None) -> float | None:
-    return None if number is None else _rounded(number)
+def _all_rounded(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _rounded(value) if isinstance(value, float) else value
+        for name, value in values.items()
+    }
 
 
 MAX_TOPIC = 80

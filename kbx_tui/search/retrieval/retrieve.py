@@ -141,20 +141,13 @@ class Retriever:
         base_rows = [row_of.get(path, -1) for path in paths]
         offsets = words.offsets(base_rows)
         for row, (body, line), known in zip(base_rows, bodies, offsets, strict=True):
-            if row < 0:
-                yield _Source(body, line, query, wanted(ENGLISH), NO_CHUNKS, ENGLISH, None)
-                continue
-            language = words.language_of(row)
-            known = known if language == ENGLISH else None
-            yield _Source(
-                body,
-                line,
-                query,
-                wanted(language),
-                NO_CHUNKS if vector is None else generation.chunk_cosines(row, vector),
-                language,
-                offsets_in_body(known, body, read_at_most=READ_AT_MOST),
-            )
+            language = ENGLISH if row < 0 else words.language_of(row)
+            cosines, offsets_of = NO_CHUNKS, None
+            if row >= 0 and vector is not None:
+                cosines = generation.chunk_cosines(row, vector)
+            if row >= 0 and language == ENGLISH:
+                offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
+            yield _Source(body, line, query, wanted(language), cosines, language, offsets_of)
 
 
 class _Source(NamedTuple):

@@ -66,7 +66,7 @@ def test_pinned_entity_is_explained_with_score_1() -> None:
     )
     ranking = rank(found, Tuning(pinned=frozenset({"person:e1"})))
     why = explain(ranking, ranking.top(1)[0])
-    assert [(s.entity_score, s.share) for s in why.entities] == [(1.0, 0.5), (1.0, 0.25)]
+    assert [(s.score, s.share) for s in why.entities] == [(1.0, 0.5), (1.0, 0.25)]
     assert sum(s.share for s in why.entities) == ranking.parent_entity_score[0]
 
 

@@ -19,9 +19,8 @@ from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import LINKS, stored_entities
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import Store
-from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
-from kbx_tui.index.stored_entities import ENTITIES, FACTS
 from kbx_tui.index.stored_names import NAMES
+from kbx_tui.index.stored_records import BODIES, DOCUMENTS, ENTITIES, FACTS
 from kbx_tui.index.tables import (
     SCHEMA_VERSION,
     document_version,

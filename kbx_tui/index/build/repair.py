@@ -28,8 +28,8 @@ from kbx_tui.index.noted_state import changed_files, find_damage
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import BATCH, BUILD, Store, translate_errors
 from kbx_tui.index.tables import table_schema
-from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.index.vectors.vector_lists import LISTS
+from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.removal import foreign_entries
 from kbx_tui.state_file import set_aside
 

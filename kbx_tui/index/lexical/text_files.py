@@ -29,8 +29,15 @@ from kbx_tui.index.snapshot import (
     refresh_entity_files,
 )
 from kbx_tui.index.store import Store, release_memory
-from kbx_tui.index.stored_documents import BODIES, BODY_COLUMNS, Bodies, write_bodies
-from kbx_tui.index.stored_entities import FACTS, StoredFacts, make_facts
+from kbx_tui.index.stored_records import (
+    BODIES,
+    BODY_COLUMNS,
+    FACTS,
+    Bodies,
+    StoredFacts,
+    make_facts,
+    write_bodies,
+)
 from kbx_tui.index.tables import SEARCHED_COLUMNS, searched_text
 from kbx_tui.index.versions import (
     NO_STATE,

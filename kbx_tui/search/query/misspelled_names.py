@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import (
     LONGEST_IN_PIECES,
     SIMILAR,
@@ -22,6 +21,7 @@ from kbx_tui.index.stored_names import (
     runs_to_look_up,
     signatures,
 )
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.folding import folded_words
 

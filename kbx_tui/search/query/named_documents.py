@@ -9,7 +9,7 @@ import numpy as np
 from kbx_tui.index.arrays import Rows, Scores
 from kbx_tui.index.lexical.terms import stem_of_term, terms_in
 from kbx_tui.index.snapshot import EntityPages
-from kbx_tui.index.stored_documents import EXTRA, KINDS, DocumentSegment, item_key, places_by_row
+from kbx_tui.index.stored_records import EXTRA, KINDS, DocumentSegment, item_key, places_by_row
 from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.languages import ENGLISH, beginning_of
 

@@ -91,13 +91,7 @@ def publish(
     term = lease.head.revision
     new = {digest: f"{FILES}/{digest}-{term:x}" for digest in missing}
     files = tuple(
-        PublishedFile(
-            file.path,
-            file.size,
-            file.digest,
-            new.get(file.digest) or keys[file.digest, file.size],
-        )
-        for file in local
+        replace(file, key=new.get(file.digest) or keys[file.digest, file.size]) for file in local
     )
     if before is not None and before.files == files:
         return _report(lease, before, [])

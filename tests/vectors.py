@@ -1,7 +1,5 @@
 """Vectors made of a few arrays instead of an index."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kbx_tui.index.arrays import Matrix, Rows, Starts, Vector

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +37,7 @@ from kbx_tui.removal import INDEX_TABLES
 
 INDEX = "`kbx index`"
 FULL = "`kbx index --full`"
+KEEP = "move it away; what it holds is skipped until then"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,29 @@ class IndexCheck:
         self.faults.append(Fault(where, what, remedy))
 
 
-def check_index(store: Store, *, read_data: bool) -> IndexCheck:
-    """Return the faults of an index: of its structure or, with `read_data`, of all bytes."""
-    check = IndexCheck()
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What `KnowledgeBase.check` found."""
+
+    sound: bool
+    faults: tuple[Fault, ...]
+    read_data: bool
+    files: int
+    """Files of the index with a digest."""
+    rows: int
+    seconds: float
+
+
+def check_index(
+    store: Store, unreadable: Iterable[tuple[str, str]] = (), *, read_data: bool
+) -> CheckReport:
+    """Return the faults of an index that exists, and those of `unreadable` state files.
+
+    The structure: tables open, have the schema and the noted versions and refer to each other;
+    headers and files have their digests, compared once per state of a file. With `read_data` all
+    digests are compared again, and every row with the hashes it carries.
+    """
+    began, check = time.monotonic(), IndexCheck()
     if read_data:
         verified_files.cache_clear()
         verified_files(store.uri).forget()
@@ -67,7 +89,11 @@ def check_index(store: Store, *, read_data: bool) -> IndexCheck:
             step(store, check)
         except IndexFault as error:
             check.add("index", str(error).partition("; `kbx")[0])
-    return check
+    for path, reason in unreadable:
+        check.add(path, reason, KEEP)
+    seconds = round(time.monotonic() - began, 3)
+    faults = tuple(dict.fromkeys(check.faults))
+    return CheckReport(not faults, faults, read_data, check.files, check.rows, seconds)
 
 
 def _check_files(store: Store, check: IndexCheck) -> None:

@@ -33,8 +33,7 @@ from uuid import uuid4
 import msgspec
 from filelock import FileLock, Timeout
 
-from kbx_tui.editing.atomic_write import write_atomically
-from kbx_tui.editing.state_files import replace_state_file, state_folder
+from kbx_tui.editing.state_files import replace_state_file, state_folder, write_atomically
 from kbx_tui.errors import NotFound, StoreFault, WriteFault
 from kbx_tui.formatting import format_minute, format_size
 from kbx_tui.object_store.object_client import RANGE, ObjectClient

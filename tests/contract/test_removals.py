@@ -1,7 +1,5 @@
 """Only `kbx_tui.removal` deletes: no other module calls anything that removes files or tables."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 In one test, as Ray takes seconds to start.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """The text that `kbx index` and `kbx status` print."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess
@@ -53,11 +51,6 @@ def test_index_reports_totals_and_changes(kbx: CommandLine, vault: Path) -> None
 def test_second_run_has_nothing_to_do(kbx: CommandLine, demo_copy: Path) -> None:
     ran = kbx("index", "--kb", demo_copy)
     assert "no file changed; 0 texts embedded" in ran.out
-
-
-def test_fast_run_computes_no_vectors(kbx: CommandLine, fresh_demo: Path) -> None:
-    assert kbx("index", "--fast", "--kb", fresh_demo).code == 0
-    assert kbx("status", "--json", "--kb", fresh_demo).json["vectors"] == 0
 
 
 def test_first_ten_problems_are_listed_with_the_number_of_the_rest(

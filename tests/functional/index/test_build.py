@@ -1,7 +1,5 @@
 """Index runs follow the content of the files, with the real model and store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -290,14 +288,6 @@ def test_a_changed_document_has_no_new_lines_in_an_older_snapshot(demo_copy: Pat
         assert lines.of(before.row_of[changed]) == own
         assert lines.of(before.row_of[other]) == kb.documents.chunk_lines([other])[other]
         assert kb.documents.chunk_lines([changed])[changed]
-
-
-def test_an_empty_base_has_no_lines(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "kbx.toml").touch()
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-        assert kb.documents.chunk_lines(["memory/unknown.md"]) == {}
 
 
 def test_a_further_search_of_an_agent_reads_no_table(

@@ -1,7 +1,5 @@
 """What a search maps and reads of the index: documents, entities, vectors, tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.index.arrays import Rows
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.snapshot import LINKS, Snapshot, documents_of, read_snapshot
@@ -26,7 +24,7 @@ from kbx_tui.index.vectors.vector_matrix import (
     load_vectors,
     refresh_vectors_file,
 )
-from kbx_tui.search.query.named_documents import KnownItems, TitleWords
+from kbx_tui.search.query.name_index import KnownItems, TitleWords
 from tests.functional.vaults import store_of
 
 PAGE = "---\naliases: [Quagga]\ntags: [animal]\ndate: 2026-01-02\n---\n# Zebra crossing\n"
@@ -417,15 +415,6 @@ def test_a_cancelled_full_run_leaves_the_file_as_it_was(demo_copy: Path) -> None
     with KnowledgeBase(demo_copy) as kb:
         kb.index(full=True, cancelled=lambda: True)
     assert vectors_file_of(demo_copy).read_bytes() == before
-
-
-def test_an_empty_base_has_no_vectors(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-    loaded, expected = load(tmp_path)
-    assert_equal(loaded, expected)
-    assert not load_vectors_documents_of(loaded)
 
 
 def test_an_older_snapshot_gets_its_own_vectors(demo_copy: Path) -> None:

@@ -1,7 +1,5 @@
 """The space an index takes, and what happens when it runs out."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 from collections import namedtuple
@@ -112,12 +110,6 @@ def test_a_stored_vector_has_the_cosines_of_the_computed_one(base: Path) -> None
     vectors = np.array([stored[chunk["text_hash"]] for chunk in chunks], np.float32)
     cosines = vectors @ vectors.T, embedder.embed(texts) @ embedder.embed(texts).T
     np.testing.assert_allclose(*cosines, atol=1e-4)
-
-
-def test_the_report_states_the_size_of_each_table_and_file(base: Path) -> None:
-    report = KnowledgeBase(base).index()
-    assert {"documents", "chunks", "vectors", "words.bin", "BUILD"} <= report.sizes.keys()
-    assert sum(report.sizes.values()) == report.size_bytes == store_of(base).size_bytes()
 
 
 def test_a_run_short_of_space_deletes_first_what_is_not_needed(

@@ -1,7 +1,5 @@
 """One machine publishes at a time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """An index that one machine publishes, and others search."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path
@@ -12,7 +10,7 @@ from kbx_tui.errors import IndexElsewhere, IndexFault, IndexForeign, NotFound, S
 from kbx_tui.object_store.mirror import MirrorFolder
 from kbx_tui.object_store.published_version import HEAD
 from kbx_tui.object_store.store_uri import OFFLINE
-from kbx_tui.tui.indexing.panes import FileList, RunPane
+from kbx_tui.tui.indexing.screen import FileList, RunPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.web.app_process import app_environment
 from tests.command_line import CommandLine

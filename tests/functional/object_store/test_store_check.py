@@ -1,7 +1,5 @@
 """`kbx store check`: a store that loses writes is refused."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

@@ -1,7 +1,5 @@
 """Caches serve repeated queries and are discarded with their index generation."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

@@ -2,8 +2,6 @@
 
 The limits are lowered: the demo has some hundred chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -15,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.vectors import vector_lists
@@ -24,7 +22,7 @@ from kbx_tui.index.vectors.vector_lists import LISTS, VectorLists, refresh_vecto
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix, VectorSegment
 from kbx_tui.search.retrieval import scope
 from kbx_tui.tools.json_output import search_json
-from kbx_tui.tui.explore.chips import mode_candidates
+from kbx_tui.tui.explore.inputs import mode_candidates
 from kbx_tui.tui.explore.presenting import mode_words
 from tests.command_line import CommandLine
 from tests.functional.tui.driving import WIDE, running

@@ -1,7 +1,5 @@
 """Tasks on workers of Ray that die, fail or differ, with a stand-in for Ray that has faults."""
 
-from __future__ import annotations
-
 import errno
 import tempfile
 from collections.abc import Callable, Iterator
@@ -30,6 +28,25 @@ class TaskFailed(Exception):
     def __init__(self, cause: Exception) -> None:
         super().__init__(f"Traceback of the worker:\n\x1b[36m{cause}\x1b[39m")
         self.cause = cause
+
+
+class FakeResult:
+    def __init__(
+        self, worker: RayWorker, state: Any, name: str, arguments: tuple[Any, ...]
+    ) -> None:
+        self.worker, self.state, self.name, self.arguments = worker, state, name, arguments
+        self.result: Any = None
+
+    def is_ready(self) -> bool:
+        return self.result is not None or self.state.is_dead
+
+    def finish(self) -> None:
+        try:
+            self.result = getattr(self.worker, self.name)(*self.arguments)
+        except ActorDied:
+            self.state.is_dead = True
+        except Exception as error:
+            self.result = TaskFailed(error)
 
 
 class FakeRay:
@@ -76,25 +93,6 @@ class FakeRay:
         if reference.result is None:
             raise ActorDied("The actor died unexpectedly")
         return reference.result
-
-
-class FakeResult:
-    def __init__(
-        self, worker: RayWorker, state: Any, name: str, arguments: tuple[Any, ...]
-    ) -> None:
-        self.worker, self.state, self.name, self.arguments = worker, state, name, arguments
-        self.result: Any = None
-
-    def is_ready(self) -> bool:
-        return self.result is not None or self.state.is_dead
-
-    def finish(self) -> None:
-        try:
-            self.result = getattr(self.worker, self.name)(*self.arguments)
-        except ActorDied:
-            self.state.is_dead = True
-        except Exception as error:
-            self.result = TaskFailed(error)
 
 
 @pytest.fixture

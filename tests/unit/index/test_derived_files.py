@@ -1,7 +1,5 @@
 """Derived files: their bytes on disk, memory mapping, damage, staleness and deletion."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import fields, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records are stored as rows of the tables and read back unchanged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pyarrow as pa

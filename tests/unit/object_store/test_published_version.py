@@ -1,7 +1,5 @@
 """What is read of a store is not trusted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any

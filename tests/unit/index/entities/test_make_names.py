@@ -1,7 +1,5 @@
 """Which names of entities are stored, and in which order they are found."""
 
-from __future__ import annotations
-
 from kbx_tui.index.stored_names import make_names, words_hash
 from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE

@@ -1,7 +1,5 @@
 """No name that is similar to a text is missed when only names with a piece of it are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,7 +18,7 @@ from kbx_tui.index.stored_names import (
 from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.misspelled_names import MisspelledNames
+from kbx_tui.search.query.name_index import MisspelledNames
 
 LETTERS = "abcdeж漢"
 short = st.text(LETTERS, min_size=6, max_size=30)
@@ -41,7 +39,7 @@ def changed(text: str, edits: list[tuple[int, str]]) -> str:
 @pytest.fixture(autouse=True)
 def any_number_of_names_is_many() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kbx_tui.search.query.misspelled_names.FEW_NAMES", 0)
+        patch.setattr("kbx_tui.search.query.name_index.FEW_NAMES", 0)
         yield
 
 

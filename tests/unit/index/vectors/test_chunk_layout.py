@@ -1,7 +1,5 @@
 """Vectors are only taken from the table by which their rows were chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Int8 codes: approximate products stay within the error bound, the nearest vectors are exact."""
 
-from __future__ import annotations
-
 import mmap
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Cosines of documents: exact under any scope, approximate within a bound."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """A query vector moves towards the documents that fit it best, whatever the filters are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -66,9 +64,7 @@ def test_documents_without_a_vector_are_not_feedback_documents() -> None:
     assert moved([0.0, 90.0, 0.0], vectors) is QUERY
 
 
-def test_only_vectors_of_candidates_are_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_only_vectors_of_candidates_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     rows_read: list[int] = []
     best_cosine_of = VectorMatrix.best_cosine_of
 

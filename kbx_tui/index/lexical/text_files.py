@@ -161,7 +161,7 @@ def merge_postings(blocks: Sequence[Postings], file: ArrayWriter) -> None:
     position_starts = _starts(runs, "position_starts", len(terms))
     text_starts = [run.postings.text_starts[:-1] + run.first_position for run in runs]
     end = runs[-1].first_position + blocks[-1].text_starts[-1:]
-    whole = {
+    whole: dict[str, NDArray[Any]] = {
         "term_bytes": np.frombuffer(b"".join(terms), np.uint8),
         "term_byte_starts": np.cumsum([0, *map(len, terms)], dtype=np.int64),
         "posting_starts": posting_starts.astype(np.int32),

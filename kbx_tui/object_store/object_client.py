@@ -265,7 +265,9 @@ class StoreCheck:
 def check_store(client: ObjectClient, *, racers: int = RACERS, rounds: int = ROUNDS) -> StoreCheck:
     """Race conditional writes below the URI, and delete what they wrote. Raises StoreFault.
 
-    `client` should not retry: a write that is repeated may meet itself.
+    Stores that ignore `If-None-Match` or `If-Match`, or check first and write later, lose commits
+    silently, so one where not exactly one write wins is unfit. `client` should not retry: a write
+    that is repeated may meet itself.
     """
     folder = f"check/{uuid4().hex}"
     faults: list[str] = []

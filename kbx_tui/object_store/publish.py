@@ -142,7 +142,10 @@ def _described(folder: Path, path: str, before: PublishedFile | None) -> Publish
 
 
 def _published(lease: WriterLease) -> Manifest | None:
-    """Return the newest published version; None without one, and if its manifest is damaged."""
+    """Return the newest published version; None if there is none, or its manifest is lost.
+
+    It is lost, too, if it is damaged: otherwise nothing could be published any more.
+    """
     head, client = lease.head, lease.client
     if stored := client.read(head.manifest) if head.manifest else None:
         with suppress(StoreFault):

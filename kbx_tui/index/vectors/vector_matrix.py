@@ -397,7 +397,7 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
 
 
 def rows_of_profiles(profiles: Versions, stored: Versions) -> Rows:
-    """Return the row of each profile, which several entities may have, among stored ones."""
+    """Return the row of each profile among stored ones, -1 for none; several may be the same."""
     rows = rows_of_versions(profiles, stored)
     unknown = np.flatnonzero(rows < 0)
     wanted = np.unique(profiles[unknown])

@@ -246,9 +246,7 @@ def _was_replaced(manifest: StoredObject, manifests: list[StoredObject], oldest:
 
 
 def _version(manifest: StoredObject) -> int:
-    match = MANIFEST_KEY.fullmatch(manifest.key)
-    assert match is not None
-    return int(match["version"])
+    return int(manifest.key.removeprefix(f"{MANIFESTS}/").partition("-")[0])
 
 
 def _files(client: ObjectClient, head: Head, key: str) -> set[str]:
@@ -290,7 +288,10 @@ class WriterLease:
                 self._write(changes)
             except Conflict:
                 self._adopt()
-                self._write_again(changes)
+                try:
+                    self._write(changes)
+                except Conflict as error:
+                    raise self._note_lost(_holder(self.client)) from error
             return self.head
 
     def renew(self) -> None:
@@ -307,12 +308,6 @@ class WriterLease:
         head = replace(self.head, revision=self.head.revision + 1, **changes)
         self._tag = write_head(self.client, head, self._tag)
         self.head = head
-
-    def _write_again(self, changes: Mapping[str, object]) -> None:
-        try:
-            self._write(changes)
-        except Conflict as error:
-            raise self._note_lost(_holder(self.client)) from error
 
     def _adopt(self) -> None:
         found = self.client.head()

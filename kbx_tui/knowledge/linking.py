@@ -1,11 +1,10 @@
-"""Links from documents to the entities they belong to.
+"""Links from documents to the entities they belong to; pure, and heavy to import.
 
 Explicit names are resolved, mentions in text are found, and ambiguous ones are decided by the other
-entities in the document.
-
-Mentions are found by Aho-Corasick over all names and aliases, at word boundaries. Text and names
-are compared without accents and letter case; names that may also be ordinary words (short names,
-common words, handles, page names in lower case) have to match in letter case.
+entities in the document. Mentions are found by Aho-Corasick over all names and aliases, at word
+boundaries. Text and names are compared without accents and letter case; names that may also be
+ordinary words (short names, common words, handles, page names in lower case) have to match in
+letter case.
 """
 
 from __future__ import annotations

@@ -161,10 +161,7 @@ class Drafts:
         return check_groups(scan, facts, self._entities(), scale, self._similarity.pairs)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
-        """Return exactly what applying the drafts with a choice would write. Writes nothing.
-
-        Raises IndexFault; drafts that cannot be applied are the plan's `problems`.
-        """
+        """Return exactly what applying drafts would write, and `problems`. Raises IndexFault."""
         self._session.ensure_indexed()
         self._session.fresh_index()
         entities = self._entities()
@@ -199,10 +196,7 @@ class Drafts:
         return applied
 
     def label(self, left: str, right: str, same: bool) -> int:
-        """Store whether two texts say the same and return the number of labels.
-
-        A newer label of a pair replaces the older one. Raises WriteFault.
-        """
+        """Store whether two texts say the same; return the number of labels. Raises WriteFault."""
         root = self._session.root
         label = Label(replace_surrogates(left), replace_surrogates(right), same)
         pair = {label.left, label.right}
@@ -224,7 +218,6 @@ class Drafts:
         return self._session.open_index().generation().entities
 
     def _facts(self, drafts: Sequence[Draft]) -> dict[int, Fact]:
-        """Return the facts that the drafts refer to, by id."""
         ids = [fact_id for draft in drafts if draft.choice for fact_id in draft.choice.fact_ids]
         ids += [draft.stands_for for draft in drafts if draft.stands_for is not None]
         valid_ids = [fact_id for fact_id in ids if 0 < fact_id < ID_LIMIT]  # drafts name any number

@@ -39,10 +39,7 @@ class Entities:
         return self.card(self.resolve(name).id)
 
     def resolve(self, name: str, kind: str | None = None) -> Entity:
-        """Return the entity with this name, alias or id. Raises UnknownEntity and Ambiguous.
-
-        With `kind`, only entities of that type are considered.
-        """
+        """Return the entity with this name, alias or id. Raises UnknownEntity and Ambiguous."""
         entities: Sequence[Entity] = self._session.snapshot().entities
         if kind is not None:
             entities = tuple(entity for entity in entities if entity.type == kind)
@@ -50,10 +47,7 @@ class Entities:
             return EntityFinder(entities).find(replace_surrogates(name))
 
     def find(self, text: str, limit: int = 20) -> tuple[EntityName, ...]:
-        """Return entities with `text` in their name or an alias, best first.
-
-        Without text, those with the most documents. The first 2,000 characters of a text count.
-        """
+        """Return entities with `text` in a name, best first; without, those of most documents."""
         for note in cut_query_notes(text):
             self._session.notice_once(note)
         text = replace_surrogates(text[:MAX_QUERY])

@@ -1,7 +1,5 @@
 """The screens that a person would look at, on recorded answers."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any, Protocol
@@ -18,7 +16,7 @@ from kbx_tui.tui.comparing import LostAndGained
 from kbx_tui.tui.dedup.panes import DiffPane, DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine
-from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.judging.blind import BlindModel, BlindScreen

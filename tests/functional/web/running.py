@@ -1,7 +1,5 @@
 """A server that runs in a thread, and visitors that use it through a real client."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys
@@ -15,7 +13,7 @@ import aiohttp
 
 from kbx_tui.http_service.monitor import MonitorPort
 from kbx_tui.web.browser_session import Limits
-from kbx_tui.web.listening import Listening, listen
+from kbx_tui.web.links import Listening, listen
 from kbx_tui.web.serving import WebServer
 
 STUB = [sys.executable, "-S", str(Path(__file__).with_name("stub_app.py"))]

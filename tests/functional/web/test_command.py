@@ -1,8 +1,5 @@
 """`kbx web` on the command line: where it may listen, its links, its end."""
 
-from __future__ import annotations
-
-import asyncio
 import re
 import signal
 import subprocess
@@ -12,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import KbxError
-from kbx_tui.web.links import ask_for_link
-from kbx_tui.web.listening import listen
+from kbx_tui.web.links import ask_for_link, listen
 from tests.command_line import CommandLine, program_environment
 from tests.functional.web.running import SECONDS, Running, running, visitor
 from tests.waiting import wait_until
@@ -207,15 +203,8 @@ async def test_everything_is_below_the_path_that_a_proxy_serves(state_folder: Pa
                 await page.socket.close()
 
 
-async def test_a_second_visitor_has_a_session_of_their_own(state_folder: Path) -> None:
-    with running() as server:
-        async with visitor(server) as one, visitor(server) as other:
-            pages = await asyncio.gather(one.open(), other.open())
-            assert pages[0].session != pages[1].session
-
-
 def test_only_the_page_knows_its_files() -> None:
-    from kbx_tui.web.web_app import read_page_files
+    from kbx_tui.web.serving import read_page_files
 
     files = read_page_files()
     assert {"app.html", "entry.html", "app.js", "xterm.mjs", "mono.woff2"} <= files.keys()

@@ -1,7 +1,5 @@
 """A server with a certificate: what is sent is encrypted, and connections count before that."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Iterator
@@ -11,7 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from kbx_tui.web.listening import listen
+from kbx_tui.web.links import listen
 from tests.functional.web.running import SECONDS, SHORT, Page, Running, running, stranger
 
 

@@ -1,7 +1,5 @@
 """A base that is open for reading only: every method is called, and no byte below it changes."""
 
-from __future__ import annotations
-
 import inspect
 import shutil
 import threading
@@ -17,12 +15,11 @@ from kbx_tui.api.documents import Documents
 from kbx_tui.api.drafts import Drafts
 from kbx_tui.api.entities import Entities
 from kbx_tui.api.imports import Imports
-from kbx_tui.api.judgments import Judgments, Preferences
+from kbx_tui.api.judgments import Judgments, Preferences, Tuner
 from kbx_tui.api.links import Links
 from kbx_tui.api.pages import Pages
 from kbx_tui.api.queries import Queries
 from kbx_tui.api.similarity import Similarity
-from kbx_tui.api.tuner import Tuner
 from kbx_tui.drafting.drafts import Choice, new_draft
 from kbx_tui.errors import NotFound, ReadOnly, RerankerError
 from kbx_tui.evaluation.blind_preferences import ShownList

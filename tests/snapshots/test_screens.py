@@ -9,8 +9,7 @@ from typing import Any, Protocol
 import pytest
 from textual.pilot import Pilot
 
-from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
+from kbx_tui.evaluation.judgments import JudgedQuery, TuningSnapshot
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.app import KbxApp

@@ -21,8 +21,7 @@ from kbx_tui.tools.json_output import dedup_json, scan_json
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.cli.text_output import IsRedacted
-    from kbx_tui.drafting.drafts import Draft
-    from kbx_tui.drafting.records import DraftCheck, Verdict
+    from kbx_tui.drafting.drafts import Draft, DraftCheck, Verdict
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
 
 

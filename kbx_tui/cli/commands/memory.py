@@ -31,7 +31,7 @@ from kbx_tui.errors import Ambiguous, NotFound
 from kbx_tui.tools.json_output import check_json, fact_json
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.knowledge.records import Fact, FactKind
 
 

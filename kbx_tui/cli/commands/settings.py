@@ -20,7 +20,7 @@ from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.settings_file import SettingInfo
 
 

@@ -17,7 +17,7 @@ from kbx_tui.cli.write_output import NAMES_SHOWN, chose_entities, may_ask
 from kbx_tui.errors import KbxError
 
 if TYPE_CHECKING:
-    from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.knowledge.entities import EntityProposal
 
 
 @click.command(name="init", cls=Command)

@@ -10,7 +10,7 @@ from kbx_tui.drafting.drafts import Draft
 from kbx_tui.tui.dedup.rows import DraftRow, KnownRow, draft_row, known_rows
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import DraftCheck, Verdict
+    from kbx_tui.drafting.drafts import DraftCheck, Verdict
 
 
 MAX_STEPS = 100

@@ -39,7 +39,7 @@ from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.decided_pairs import LabelledScore
-    from kbx_tui.drafting.records import Applied, DraftCheck, Plan
+    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan
 
 TYPING_PAUSE = 0.15
 """Seconds without a key before the text being typed is checked."""
@@ -403,7 +403,7 @@ class ReviewModel:
         return self.store.known(self.store.check(draft_id))
 
     def merged_text(self, draft_id: str, known: KnownRow) -> str:
-        from kbx_tui.drafting.deciding import merged_text
+        from kbx_tui.drafting.texts import merged_text
 
         if (check := self.store.check(draft_id)) is None:
             return ""

@@ -16,12 +16,10 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import format_place
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.differences import Difference
-    from kbx_tui.drafting.drafts import Draft
-    from kbx_tui.drafting.records import Applied, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.drafting.texts import Difference
     from kbx_tui.similarity.conflict_guard import Conflict
-    from kbx_tui.similarity.matches import SimilarityMatch
-    from kbx_tui.similarity.pair_score import PairSimilarity
+    from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
 
 
 CHECKING = ("·", "checking")
@@ -161,7 +159,7 @@ def known_rows(check: DraftCheck, numbers: Mapping[str, int]) -> tuple[KnownRow,
 
     `numbers` maps draft ids to their numbers in the batch.
     """
-    from kbx_tui.drafting.differences import difference  # loaded by the check
+    from kbx_tui.drafting.texts import difference  # loaded by the check
 
     def row(
         text: str, pair: PairSimilarity | SimilarityMatch, place: str, *, decides: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-from kbx_tui.evaluation.significance import bootstrap_band, randomisation_p
+from kbx_tui.evaluation.metrics import bootstrap_band, randomisation_p
 from kbx_tui.search.ranking.alpha import swap_points
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning

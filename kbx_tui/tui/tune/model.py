@@ -26,9 +26,9 @@ from kbx_tui.tui.tune.snapshots import SnapshotRow, compare_snapshots, snapshot_
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
+    from kbx_tui.evaluation.judgments import TuningSnapshot
+    from kbx_tui.evaluation.metrics import PairedDifference
     from kbx_tui.evaluation.optimise import Advice
-    from kbx_tui.evaluation.significance import PairedDifference
-    from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.tune.curve import Curve, Measure
 

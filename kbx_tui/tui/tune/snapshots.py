@@ -12,8 +12,8 @@ from kbx_tui.tui.judging.live_measure import SearchSettings
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-    from kbx_tui.evaluation.significance import PairedDifference
-    from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
+    from kbx_tui.evaluation.judgments import TuningSnapshot
+    from kbx_tui.evaluation.metrics import PairedDifference
     from kbx_tui.search.request import Tuning
 
 
@@ -54,7 +54,7 @@ def compare_snapshots(
 
     Measured from the evidence kept, which is that of the preset of `current`.
     """
-    from kbx_tui.evaluation.significance import paired_difference
+    from kbx_tui.evaluation.metrics import paired_difference
 
     same = [one.tuning for one in snapshots if one.tuning.preset == current.preset]
     if not kept or not same:
@@ -72,7 +72,7 @@ def snapshot_rows(
     pinned: SearchSettings | None,
 ) -> tuple[SnapshotRow, ...]:
     """Return a row per snapshot, the newest first, with p-values adjusted by Holm."""
-    from kbx_tui.evaluation.significance import holm
+    from kbx_tui.evaluation.metrics import holm
 
     adjusted = iter(holm([each.p for each in differences if each is not None]))
     rows = [

@@ -130,8 +130,7 @@ def text_of_document(
 ) -> str:
     """Return the text to copy of the document at `path`, empty when there is none.
 
-    `titles` holds title and date by path. A path with control characters is not copied: they would
-    take effect in the terminal it is pasted into.
+    A path with control characters is not copied: they would take effect in a terminal.
     """
     if not path or safe_line(path) != path:
         return ""

@@ -305,10 +305,9 @@ def read_layout(
     *,
     most: int | None = None,
 ) -> TextLayout:
-    """Return a document as its file is now, laid out for a pane of `width` cells.
+    """Return a document laid out, at `line` of the file, or with 0 at its best passage.
 
-    It opens at `line` of the file; with 0, at the best passage. Of a document longer than `most`
-    bytes only the beginning is read. Raises NotFound.
+    Of a document longer than `most` bytes only the beginning is read. Raises NotFound.
     """
     read = partial(read_passage, engine, path)
     document = engine.documents.view(path, most=most)

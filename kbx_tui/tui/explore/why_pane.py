@@ -1,4 +1,4 @@
-"""The pane that explains a score, and what the numbers and signs of explore mean. Pure but for it.
+"""The pane that explains a score, and what the numbers and signs of explore mean.
 
 `?` shows the meanings for the focused pane; `docs/scores.md` lists those that need no number.
 """

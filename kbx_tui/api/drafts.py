@@ -143,11 +143,7 @@ class Drafts:
         return [with_choice_to_keep(check) for check in checks] if kept else checks
 
     def keep(self, check: DraftCheck, *, kept: bool = True) -> None:
-        """Leave the facts of a check from `scan` out of later scans, or no longer.
-
-        It is on disk when this returns, and no page changes. A fact that is edited is found again.
-        Raises WriteFault.
-        """
+        """Leave the facts of a check out of later scans, or no longer. Raises WriteFault."""
         root = self._session.root
         with edit_lock(root):
             write_kept(root, pairs_of(check), kept=kept)

@@ -309,10 +309,7 @@ class KnowledgeBase:
         return read_summary(session.store(), session.open_index().generation().number)
 
     def overview(self) -> IndexOverview:
-        """Return the documents, and the files that are new, changed, incomplete or lack vectors.
-
-        Faster than `status`: it reads only files that changed, and looks for no damage.
-        """
+        """Return documents, and files that are new, changed, incomplete or lack vectors; fast."""
         from kbx_tui.index.index_status import read_overview
 
         overview = read_overview(self.root, self._session.store(), self.settings)
@@ -323,11 +320,12 @@ class KnowledgeBase:
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""
+        from kbx_tui.index.vectors.vector_matrix import read_coverage
         from kbx_tui.search.results.answer import NOT_INDEXED, vector_notes
 
         if not self.is_indexed():
             return (NOT_INDEXED,)
-        vectors = self._session.coverage()
+        vectors = read_coverage(self._session.store())
         missing = vector_notes(vectors.share, vectors.missing)
         return (*missing, *self._session.outdated_notes())
 
@@ -580,10 +578,7 @@ class KnowledgeBase:
         return self._files.set_settings(section, values, f"set {key} in", dry_run=dry_run)
 
     def reread_settings(self) -> None:
-        """Use the knobs, muted documents and `[entities]` that kbx.toml has now.
-
-        Settings that were given instead of kbx.toml stay. Raises ConfigError.
-        """
+        """Use what kbx.toml says now, unless settings were given. Raises ConfigError."""
         self._session.reread_settings()
 
     def why_not(

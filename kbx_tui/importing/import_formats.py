@@ -54,10 +54,7 @@ READ_SUFFIXES = frozenset(
 
 
 def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProblem, ...]]:
-    """Return the files of a file, folder or zip archive, sorted by path, and those not readable.
-
-    Raises NotFound, and ConfigError for a source that is too large or an archive that is refused.
-    """
+    """Return the files of a source by path, and problems. Raises NotFound and ConfigError."""
     if not os.path.lexists(source):
         raise NotFound(f"{source} does not exist; give a file or folder to import")
     problems: list[ImportProblem] = []

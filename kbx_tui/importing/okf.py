@@ -44,11 +44,7 @@ def write_okf(
     *,
     include_redacted: bool,
 ) -> OkfExport:
-    """Write pages and an index to a folder that is new or empty.
-
-    `pages` are paths relative to the root of the base, and bytes. Raises ConfigError for a folder
-    with content, and WriteFault.
-    """
+    """Write pages and an index to a new folder. Raises ConfigError and WriteFault."""
     folder = folder.expanduser().absolute()
     try:
         if folder.exists() and any(folder.iterdir()):

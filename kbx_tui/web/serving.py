@@ -25,7 +25,7 @@ from pathlib import Path
 
 from aiohttp import WSMsgType, web
 
-from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
+from kbx_tui.http_service.connection_guard import ConnectionGuard
 from kbx_tui.http_service.hosts import refusal
 from kbx_tui.http_service.monitor import MonitorPort, monitored
 from kbx_tui.http_service.server_process import ServiceState, end_process, log_libraries
@@ -57,12 +57,7 @@ class WebServer:
         self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._forks: ForkServer | None = None
-        limits = ConnectionLimits(
-            at_once=self.limits.connections,
-            receive_seconds=self.limits.request_seconds,
-            handshake_seconds=self.limits.handshake_seconds,
-        )
-        self.guard = ConnectionGuard(limits, self.listening.tls)
+        self.guard = ConnectionGuard(self.limits.connection, self.listening.tls)
 
     def new_link(self) -> str:
         """Return the address of the page with a token that is valid once.

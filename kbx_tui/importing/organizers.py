@@ -407,35 +407,31 @@ def _cards(text: str) -> list[str]:
 
 
 def _person(card: Component) -> ImportedDocument:
-    emails = [email for line in card.contents.get("email", []) if (email := _line_text(line))]
-    emails = list(dict.fromkeys(email for email in emails if EMAIL.match(email)))
+    found = (str(line.value).strip() for line in card.contents.get("email", []))
+    emails = list(dict.fromkeys(filter(EMAIL.match, found)))
     name = _name(card)
     if not name:
         raise ValueError("it has no name")
-    fields: dict[str, Any] = {}
-    if aliases := [alias for alias in _texts(card, "nickname") if alias != name]:
-        fields["aliases"] = aliases
-    if emails:
-        fields["email"] = emails[0]
-    if emails[1:]:
-        fields["emails"] = emails
-    if role := next(iter(_texts(card, "title") or _texts(card, "role")), ""):
-        fields["role"] = role
-    if organisation := card.contents.get("org"):
-        units = [str(unit).strip() for unit in organisation[0].value if str(unit).strip()]
-        if units:
-            fields["company"] = units[0]
-        if units[1:]:
-            fields["team"] = units[1]
-    if phones := _texts(card, "tel"):
-        fields["phone"] = phones if phones[1:] else phones[0]
+    organisation = card.contents.get("org")
+    units = [str(unit).strip() for unit in organisation[0].value] if organisation else []
+    company, team, *_ = [*filter(None, units), "", ""]
+    phones = _texts(card, "tel")
+    fields: dict[str, Any] = {
+        "aliases": [alias for alias in _texts(card, "nickname") if alias != name],
+        "email": emails[0] if emails else "",
+        "emails": emails if emails[1:] else [],
+        "role": next(iter(_texts(card, "title") or _texts(card, "role")), ""),
+        "company": company,
+        "team": team,
+        "phone": phones if phones[1:] else "".join(phones),
+    }
     notes = "\n\n".join(_texts(card, "note"))
     uid = next(iter(_texts(card, "uid")), "") or content_id("\0".join([name, *emails]).encode())
     return ImportedDocument(
         import_id=f"vcard:{uid}",
         kind="person",
         title=name,
-        fields=fields,
+        fields={key: value for key, value in fields.items() if value},
         body=notes + "\n" if notes else "",
     )
 
@@ -455,7 +451,3 @@ def _texts(card: Component, key: str) -> list[str]:
     values = (line.value for line in card.contents.get(key, []))
     flat = (part for value in values for part in (value if isinstance(value, list) else [value]))
     return [text for part in flat if (text := str(part).strip())]
-
-
-def _line_text(line: Any) -> str:
-    return str(line.value).strip()

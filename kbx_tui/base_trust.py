@@ -21,7 +21,7 @@ import msgspec
 from filelock import FileLock
 
 from kbx_tui.config import Settings
-from kbx_tui.editing.atomic_write import write_atomically
+from kbx_tui.editing.state_files import write_atomically
 from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.index.index_folder import DEFAULT, index_location
 from kbx_tui.removal import DEMO_MARKER, STATE_FOLDER

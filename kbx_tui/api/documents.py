@@ -26,7 +26,7 @@ from kbx_tui.index.vectors.load_vectors import LineRange
 from kbx_tui.knowledge.dates import DailyNotes
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
-from kbx_tui.knowledge.inline import is_in_table
+from kbx_tui.knowledge.markdown import is_in_table
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address, read_vault_settings
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import parse_document
@@ -56,7 +56,7 @@ from kbx_tui.search.results.facets import Facets
 from kbx_tui.search.retrieval.scope import find_scope
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
 
 _WORD = re.compile(r"\w+")
 

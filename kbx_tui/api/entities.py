@@ -12,13 +12,13 @@ from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
 from kbx_tui.search.browse import EntityCard, EntityName, name_of
+from kbx_tui.search.name_lookup import EntityFinder
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results.answer import cut_query_notes
-from kbx_tui.similarity.entity_finder import EntityFinder
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import Written
-    from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.drafting.drafts import Written
+    from kbx_tui.knowledge.entities import EntityProposal
 
 
 class Entities:

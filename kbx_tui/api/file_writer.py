@@ -12,15 +12,14 @@ from typing import Any
 
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import GIT_COMMITS
+from kbx_tui.drafting.drafts import Written
 from kbx_tui.drafting.planning import file_diff, rebase_edits
-from kbx_tui.drafting.records import Written
 from kbx_tui.editing import journal
-from kbx_tui.editing.atomic_write import write_fault
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, owner_of
-from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit, commit_files, undo, write_files
-from kbx_tui.editing.journal import JournalEntry, finish_interrupted
+from kbx_tui.editing.journal import JournalEntry, finish_interrupted, read_file
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
+from kbx_tui.editing.state_files import write_fault
 from kbx_tui.embedding.local import is_remote
 from kbx_tui.errors import (
     EmbeddingError,

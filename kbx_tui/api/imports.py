@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
-from kbx_tui.editing.file_change import read_file
+from kbx_tui.editing.journal import read_file
 from kbx_tui.errors import ConfigError
 from kbx_tui.importing.import_formats import read_documents, read_source
 from kbx_tui.importing.import_planning import (

@@ -11,7 +11,7 @@ from pathlib import Path
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
-from kbx_tui.drafting.records import Written
+from kbx_tui.drafting.drafts import Written
 from kbx_tui.errors import NotFound, RerankerError
 from kbx_tui.evaluation.blind_preferences import (
     DEPTH,
@@ -35,6 +35,8 @@ from kbx_tui.evaluation.judgments import (
     JudgedQuery,
     Judgment,
     JudgmentLog,
+    TuningSnapshot,
+    TuningSnapshots,
     UndoneJudgment,
     judged_queries,
     knobs_of,
@@ -54,7 +56,6 @@ from kbx_tui.evaluation.runs import (
     measure,
     sweep,
 )
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot, TuningSnapshots
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.knowledge.vault import list_files, locate
 from kbx_tui.search.evidence.evidence import Evidence

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.searcher import PendingReranking, RerankerTrial, Searcher
     from kbx_tui.api.similarity import Similarity
     from kbx_tui.bulk.ray_workers import RayEngine
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.experts.expert_ranking import ExpertRanking
     from kbx_tui.index.check_index import CheckReport
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.request import Tuning
     from kbx_tui.search.results.response import SearchResponse, Snippet
     from kbx_tui.search.why_not import WhyNot
-    from kbx_tui.similarity.matches import FieldSimilarity, SimilarityMatch
+    from kbx_tui.similarity.pair_score import FieldSimilarity, SimilarityMatch
 
 
 _NAMESPACES = {
@@ -320,7 +320,7 @@ class KnowledgeBase:
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""
-        from kbx_tui.index.vectors.vector_matrix import read_coverage
+        from kbx_tui.index.vectors.stored_vectors import read_coverage
         from kbx_tui.search.results.answer import NOT_INDEXED, vector_notes
 
         if not self.is_indexed():

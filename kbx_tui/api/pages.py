@@ -13,12 +13,11 @@ from kbx_tui.api.session import Session
 from kbx_tui.api.similarity import Similarity
 from kbx_tui.drafting.checking import check_with_entity
 from kbx_tui.drafting.deciding import known_matches
-from kbx_tui.drafting.drafts import Draft, new_draft
+from kbx_tui.drafting.drafts import Draft, Written, new_draft
 from kbx_tui.drafting.planning import file_diff
-from kbx_tui.drafting.records import Written
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, DeleteFact, StrikeFact
-from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit
+from kbx_tui.editing.journal import read_file
 from kbx_tui.editing.page_edits import (
     PageEdit,
     SetFields,
@@ -36,8 +35,7 @@ from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.knowledge.vault import walked_folder
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browse import facts_by_id
-from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.pair_score import require_text, too_long_for_a_fact
+from kbx_tui.similarity.pair_score import SimilarityMatch, require_text, too_long_for_a_fact
 
 GONE_LIMIT = 200
 """Journal entries searched, newest first, for what happened to an id."""

@@ -162,7 +162,7 @@ class Searcher:
     def _with_entity_ids(self, request: SearchRequest) -> SearchRequest:
         if not (request.pinned or request.muted or request.entities):
             return request
-        from kbx_tui.similarity.entity_finder import EntityFinder
+        from kbx_tui.search.name_lookup import EntityFinder
 
         finder = EntityFinder(self._session.snapshot().entities)
         pinned, muted, entities = (

@@ -8,8 +8,14 @@ from dataclasses import replace
 from kbx_tui.api.session import Session
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
-from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
-from kbx_tui.similarity.pair_score import MAX_TEXT, PairSimilarity, cut_notes, pair_similarity
+from kbx_tui.similarity.pair_score import (
+    MAX_TEXT,
+    FieldSimilarity,
+    PairSimilarity,
+    SimilarityCheck,
+    cut_notes,
+    pair_similarity,
+)
 from kbx_tui.similarity.similarity_engine import ComparisonScope, SimilarityEngine
 
 

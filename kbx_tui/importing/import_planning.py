@@ -18,8 +18,8 @@ from kbx_tui.importing.imported_document import (
     ImportedPage,
     ImportProblem,
 )
+from kbx_tui.knowledge.entities import page_entity
 from kbx_tui.knowledge.entity_names import EntityResolver
-from kbx_tui.knowledge.entity_pages import page_entity
 from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.reading import parse_document

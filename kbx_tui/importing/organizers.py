@@ -29,8 +29,7 @@ from kbx_tui.importing.imported_document import (
 from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.fields import EMAIL
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.inline import is_in_table, wikilink
-from kbx_tui.knowledge.markdown import links_of
+from kbx_tui.knowledge.markdown import is_in_table, links_of, wikilink
 from kbx_tui.knowledge.records import Attendee
 
 LOGSEQ_FOLDER = "logseq"

@@ -126,7 +126,7 @@ LEAST_SECONDS = 10.0
 
 def follower_command(base: Path, *, trust: bool) -> list[str]:
     """Return the command line of the process that keeps the index of a base up to date."""
-    command = [sys.executable, "-P", "-m", "kbx_tui.tools.indexer_process", str(base)]
+    command = [sys.executable, "-P", "-m", "kbx_tui.tools.engine_process", str(base)]
     return [*command, *(["--trust"] if trust else [])]
 
 

@@ -1,7 +1,5 @@
 """The real engine with its calls counted; tests can hold or break them."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,8 +13,7 @@ from kbx_tui.api.drafts import Drafts
 from kbx_tui.api.entities import Entities
 from kbx_tui.api.searcher import PendingReranking
 from kbx_tui.api.session import Notice, Session
-from kbx_tui.drafting.drafts import Draft
-from kbx_tui.drafting.records import Applied, DraftCheck, Plan
+from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, Plan
 from kbx_tui.editing.file_edits import ProgressCallback
 from kbx_tui.index.build.progress import IndexReport, Progress, ProgressListener
 from kbx_tui.search.browse import EntityCard

@@ -1,7 +1,5 @@
 """Drafts from pasted text to file: checked, decided, planned, applied and undone in one step."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +8,19 @@ import pytest
 from kbx_tui import ConfigError, KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.drafting.checking import MAX_COMPARED
 from kbx_tui.drafting.decided_pairs import measure_threshold
-from kbx_tui.drafting.deciding import decide, merged_text
-from kbx_tui.drafting.drafts import MAX_DRAFTS, Choice, Draft, drafts_from_text, new_draft
+from kbx_tui.drafting.deciding import decide
+from kbx_tui.drafting.drafts import (
+    MAX_DRAFTS,
+    Choice,
+    Draft,
+    DraftCheck,
+    Verdict,
+    drafts_from_text,
+    new_draft,
+)
 from kbx_tui.drafting.planning import file_diff
-from kbx_tui.drafting.records import DraftCheck, Verdict
-from tests.functional.vaults import FILES, tree_digest, write_vault
+from kbx_tui.drafting.texts import merged_text
+from tests.functional.vaults import FILES, index_vault, tree_digest
 
 ALICE = "memory/people/alice-chen.md"
 SHIPS = FILES | {
@@ -35,10 +41,7 @@ Leads the migration project
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write_vault(tmp_path_factory.mktemp("drafts"), SHIPS)
-    with KnowledgeBase(root) as kb:
-        kb.index()
-    return root
+    return index_vault(tmp_path_factory.mktemp("drafts"), SHIPS)
 
 
 def decided(kb: KnowledgeBase, drafts: tuple[Draft, ...]) -> list[tuple[DraftCheck, Verdict]]:

@@ -1,7 +1,5 @@
 """A base that is open for reading only: every method is called, and no byte below it changes."""
 
-from __future__ import annotations
-
 import inspect
 import shutil
 import threading
@@ -24,9 +22,9 @@ from kbx_tui.api.similarity import Similarity
 from kbx_tui.drafting.drafts import Choice, new_draft
 from kbx_tui.errors import NotFound, ReadOnly, RerankerError
 from kbx_tui.evaluation.blind_preferences import ShownList
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshots
+from kbx_tui.evaluation.judgments import TuningSnapshots
+from kbx_tui.knowledge.entities import EntityProposal
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.knowledge.topics import EntityProposal
 from kbx_tui.search.link_records import UnlinkedMention
 from kbx_tui.search.query.filters import UnfinishedFilter
 from kbx_tui.search.query_history import QueryHistory

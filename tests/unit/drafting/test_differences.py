@@ -1,13 +1,11 @@
 """Word-by-word differences and conflicts of two texts."""
 
-from __future__ import annotations
-
 import time
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.drafting.differences import Piece, difference
+from kbx_tui.drafting.texts import Piece, difference
 from kbx_tui.similarity.conflict_guard import find_conflicts
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from statistics import fmean
 
 import numpy as np
@@ -7,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.evaluation.significance import (
+from kbx_tui.evaluation.metrics import (
     bootstrap_band,
     bootstrap_interval,
     holm,

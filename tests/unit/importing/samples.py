@@ -4,14 +4,12 @@ Each format is written by one function from labels of speakers as programs write
 of a format (encodings, missing parts, unusual layout) are further samples of its own.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kbx_tui.importing.imported_document import SourceFile
-from kbx_tui.knowledge.entity_pages import page_entity
+from kbx_tui.knowledge.entities import page_entity
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Entity
 

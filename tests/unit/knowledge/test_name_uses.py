@@ -1,10 +1,8 @@
 """Uses of a word as a name and as an ordinary word, counted in running text."""
 
-from __future__ import annotations
-
 import pytest
 
-from kbx_tui.knowledge.name_uses import READ_AT_MOST, NameUseCounter
+from kbx_tui.knowledge.entity_names import READ_AT_MOST, NameUseCounter
 from tests.unit.knowledge.building import page, person, project, team
 
 COUNTER = NameUseCounter(

@@ -1,12 +1,10 @@
-from __future__ import annotations
-
 import json
 import unicodedata
 from pathlib import Path
 
 import pytest
 
-from kbx_tui.knowledge.suppressions import load_suppressions
+from kbx_tui.knowledge.vault import load_suppressions
 from tests.unit.knowledge.building import write
 
 

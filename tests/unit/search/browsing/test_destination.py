@@ -1,11 +1,9 @@
 """A link target resolves to an entity, otherwise to a document, otherwise to nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.inline import split_target
+from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.link_graph import Destinations, part_line
 from tests.unit.knowledge.building import person, project, team

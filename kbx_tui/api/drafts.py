@@ -118,10 +118,12 @@ class Drafts:
         Pairs that the user decided to keep are left out; with `kept`, only they are returned. Other
         arguments and errors as `KnowledgeBase.memory_similar`.
         """
-        root, notice = self._session.root, self._session.notice_once
-        return self._similarity.scan(
-            entity, path, threshold, KeptPairs(read_kept(root, notice), wanted=kept)
-        )
+        session = self._session
+        path_filter, engine = session.path_filter(path), self._similarity.engine()
+        with session.naming_newer_files():
+            scope = engine.scope(entity, path_filter)
+        pairs = KeptPairs(read_kept(session.root, session.notice_once), wanted=kept)
+        return engine.scan(scope, threshold, pairs)
 
     def scan(
         self,

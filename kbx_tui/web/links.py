@@ -149,9 +149,8 @@ class Visitors:
     def __init__(
         self, link_seconds: float, visitor_seconds: float, clock: Clock = time.monotonic
     ) -> None:
-        self._link_seconds, self._visitor_seconds, self._clock = (
-            link_seconds, visitor_seconds, clock,
-        )  # fmt: skip
+        self._link_seconds, self._visitor_seconds = link_seconds, visitor_seconds
+        self._clock = clock
         self._links: dict[bytes, float] = {}
         """When the link of a token expires, by the digest of the token."""
         self._visitors: dict[bytes, float] = {}

@@ -28,7 +28,6 @@ from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.search.link_records import UnlinkedMention
 from kbx_tui.search.query.filters import UnfinishedFilter
 from kbx_tui.search.query_history import QueryHistory
-from kbx_tui.similarity.duplicate_scan import KeptPairs
 from tests.functional.vaults import tree
 
 QUERY = "rollback"
@@ -210,7 +209,6 @@ READS: dict[str, Call] = {
     "similarity.has_similar": lambda kb: kb.similarity.has_similar("prefers tea", None, None, None),
     "similarity.field": lambda kb: kb.similarity.field("Alice Chen", "role", "captain"),
     "similarity.engine": lambda kb: kb.similarity.engine(),
-    "similarity.scan": lambda kb: kb.similarity.scan(None, None, None, KeptPairs(frozenset())),
     "similarity.check": lambda kb: kb.similarity.check(["prefers tea"]),
     "has_similar": lambda kb: kb.has_similar("prefers tea"),
     "entity_similar_field": lambda kb: kb.entity_similar_field("Alice Chen", "role", "captain"),

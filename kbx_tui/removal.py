@@ -235,7 +235,6 @@ def _begins_as_ours(entry: os.DirEntry[str]) -> bool:
 
 
 def _require_index_folder(folder: Path) -> None:
-    """Raise IndexFault unless the folder is missing, marked, or holds only parts of an index."""
     if (folder / INDEX_MARKER).is_file():
         return
     try:
@@ -250,7 +249,6 @@ def _require_index_folder(folder: Path) -> None:
 
 
 def _is_demo(folder: Path) -> bool:
-    """Return whether a folder is a copy of the demo, or empty."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     return (folder / DEMO_MARKER).is_file() or not any(folder.iterdir())

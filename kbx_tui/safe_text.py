@@ -47,7 +47,6 @@ def safe_lines(text: str, tab: int = 4) -> list[str]:
 
 
 def _replacement(character: str) -> str:
-    """Return what is displayed in place of `character`."""
     if character in _SPACES:
         return " "
     if character in _DROPPED or "\U000e0000" <= character <= "\U000e007f":

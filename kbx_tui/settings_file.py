@@ -270,7 +270,6 @@ def choices_of(key: str) -> tuple[str, ...]:
 
 
 def _sections() -> dict[str, Any]:
-    """Return the settings class of each section but `[keys]`."""
     fields = msgspec.structs.fields(Settings)
     return {field.name: field.type for field in fields if field.name != KEYS}
 

@@ -455,7 +455,6 @@ class Links:
         return files.edit_page(mention.path, [edit], description, before=before, dry_run=dry_run)
 
     def _links(self) -> LinkIndex:
-        """Return the links of the newest generation, read once."""
         index = self._session.fresh_index()
         generation = index.generation()
         if self._index is None or self._index[0] is not generation:

@@ -104,7 +104,6 @@ class Session:
         self._noticed: set[str] = set()
 
     def _published_index(self) -> PublishedIndex | None:
-        """Return the index that is read from an object store; None if it is this machine's own."""
         uri = store_of(self.settings)
         if uri is None or publishes_from_here(self.root, uri):
             return None

@@ -87,7 +87,6 @@ class Similarity:
     def _scoped(
         self, entity: str | None, path: str | None, *, chunks: bool = False
     ) -> tuple[SimilarityEngine, ComparisonScope]:
-        """Return the engine and the scope of the comparison; with a path, it includes passages."""
         path_filter = self._session.path_filter(path)
         engine = self.engine(with_chunks=chunks or bool(path_filter.text))
         with self._session.naming_newer_files():

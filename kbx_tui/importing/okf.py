@@ -105,7 +105,6 @@ def with_type(document: Document, data: bytes) -> bytes:
 
 
 def _states_type(data: bytes) -> bool:
-    """Return whether a page has valid frontmatter with a type."""
     front = read_frontmatter(decode(data)[0])
     return not front.fault and text_of(front.values.get("type")) != ""
 

@@ -66,7 +66,6 @@ def read_logseq(files: Sequence[SourceFile]) -> Imported:
 
 
 def _blocks(text: str) -> dict[str, str]:
-    """Return the first line of each block that has an id."""
     found, current = {}, ""
     for line in text.split("\n"):
         if match := _BLOCK_ID.match(line):

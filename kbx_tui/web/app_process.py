@@ -138,7 +138,6 @@ class AppProcess:
 
 
 async def _end_of(stream: asyncio.StreamReader | None) -> str:
-    """Read a stream until it ends; return its last bytes."""
     assert stream is not None
     last = b""
     while block := await stream.read(ERROR_BYTES):

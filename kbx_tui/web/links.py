@@ -252,7 +252,6 @@ def _ask(folder: PrivateFolder, name: str) -> str:
 
 
 def _is_ours(folder: PrivateFolder, name: str) -> bool:
-    """Return whether a file is a socket that this user has made. Raises OSError."""
     status = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
     return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid()
 

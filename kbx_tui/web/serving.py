@@ -278,7 +278,6 @@ class WebApp:
         return web.Response(status=308, headers={"Location": location})
 
     async def _page(self, request: web.Request) -> web.Response:
-        """Send the app to a visitor; everyone else gets the page that uses the link."""
         is_known = self._visitor(request) is not None
         name = "app.html" if is_known else "entry.html"
         nonce = secrets.token_urlsafe(16)
@@ -296,7 +295,6 @@ class WebApp:
         )
 
     async def _enter(self, request: web.Request) -> web.Response:
-        """Exchange the token of a link for a cookie."""
         token = (await request.read()).decode("ascii", "replace")
         cookie = self._server.visitors.enter(token)
         if cookie is None:

@@ -84,7 +84,7 @@ class ServiceMetrics(Observer):
         # Of each series it would write a time, too, which this text format does not know.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
-        self._registry.register(_StateCollector(state))  # read anew each time
+        self._registry.register(_StateCollector(state))  # read again each time
         counter = partial(Counter, registry=self._registry)
         histogram = partial(Histogram, buckets=SECONDS, registry=self._registry)
         self._requests = counter(

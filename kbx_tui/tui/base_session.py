@@ -25,7 +25,7 @@ from kbx_tui.user_files import logger
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
-    from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.knowledge.entities import EntityProposal
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
     from kbx_tui.tui.experts.model import ExpertSearch

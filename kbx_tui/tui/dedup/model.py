@@ -40,7 +40,7 @@ from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.decided_pairs import LabelledScore
-    from kbx_tui.drafting.records import Applied, DraftCheck, Plan, Verdict
+    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict
 
 TYPING_PAUSE = 0.15
 MAX_STEPS = 100
@@ -475,7 +475,7 @@ class ReviewModel:
         return known_rows(check, [draft.id for draft in self.drafts])
 
     def merged_text(self, draft_id: str, known: KnownRow) -> str:
-        from kbx_tui.drafting.deciding import merged_text
+        from kbx_tui.drafting.texts import merged_text
 
         if (check := self._checks.get(draft_id)) is None or not known.written:
             return ""

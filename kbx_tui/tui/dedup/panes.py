@@ -33,7 +33,7 @@ from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, dim_text, title
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.differences import Piece
+    from kbx_tui.drafting.texts import Piece
 
 
 PLACEHOLDER = "a fact to remember; or paste several lines"

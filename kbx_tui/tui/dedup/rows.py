@@ -18,12 +18,10 @@ from kbx_tui.tui.drawing.cell_text import format_place, shorten
 if TYPE_CHECKING:
     from kbx_tui.config import DedupSettings
     from kbx_tui.drafting.decided_pairs import LabelledScore, ThresholdMetrics
-    from kbx_tui.drafting.differences import Difference
-    from kbx_tui.drafting.drafts import Draft
-    from kbx_tui.drafting.records import Applied, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.drafting.texts import Difference
     from kbx_tui.similarity.conflict_guard import Conflict
-    from kbx_tui.similarity.matches import SimilarityMatch
-    from kbx_tui.similarity.pair_score import PairSimilarity
+    from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
 
 
 CHECKING = ("·", "checking")
@@ -155,7 +153,7 @@ def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
 
     `batch` are the ids of all drafts in order.
     """
-    from kbx_tui.drafting.differences import difference  # loaded by the check
+    from kbx_tui.drafting.texts import difference  # loaded by the check
 
     def row(
         text: str, pair: PairSimilarity | SimilarityMatch, place: str, *, decides: bool = True

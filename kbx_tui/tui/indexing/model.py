@@ -17,7 +17,7 @@ from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.evaluation.past_queries import OverRetrieved
     from kbx_tui.index.index_status import IndexOverview
 

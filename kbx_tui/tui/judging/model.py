@@ -22,7 +22,7 @@ from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes
     from kbx_tui.evaluation.judgments import JudgedQuery, Judgment

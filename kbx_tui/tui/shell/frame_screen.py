@@ -16,17 +16,19 @@ from collections.abc import (
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from textual import events, getters
 from textual.app import ComposeResult
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from kbx_tui.errors import KbxError
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
@@ -39,9 +41,11 @@ from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import LinesView, LineWidget
+from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.browse import EntityName
 
 
@@ -310,12 +314,55 @@ class ModeScreen(FrameScreen):
 
 
 ResultT = TypeVar("ResultT")
+AnswerT = TypeVar("AnswerT")
 
 
 class BoxScreen(ModalScreen[ResultT]):
     app = getters.app(TerminalApp)
 
     SCOPES: ClassVar[tuple[Scope, ...]]
+
+
+class ModeBox(ModalScreen[ResultT]):
+    """A box above a mode, with a frame around its content, that asks the engine."""
+
+    def __init__(self, below: ModeScreen) -> None:
+        super().__init__()
+        self._below = below
+        self._client, self._model = below.session.client, below.session.explore
+
+    @property
+    def _box(self) -> Vertical:
+        return self.query_one(Vertical)
+
+    @property
+    def _list(self) -> RowsView[Any]:
+        return self.query_one(RowsView)
+
+    async def _ask(self, call: Callable[[KnowledgeBase], AnswerT]) -> AnswerT | None:
+        """Return what the engine answers, None after an error, which the box shows.
+
+        Once the box is closed, the error is raised, and shown below it.
+        """
+        try:
+            return await self._client.run(call)
+        except KbxError as error:
+            if not self.is_current:
+                raise
+            self._box.border_subtitle = Content(safe_line(str(error)))
+            return None
+
+    def action_move(self, rows: int) -> None:
+        self._list.action_move(rows)
+
+    def action_move_page(self, pages: int) -> None:
+        self._list.action_move_page(pages)
+
+    def action_undo(self) -> None:
+        self._model.undo()
+
+    def action_close(self) -> None:
+        self.dismiss(None)
 
 
 def entity_palette(

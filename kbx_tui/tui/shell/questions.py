@@ -27,7 +27,7 @@ from kbx_tui.tui.shell.messages import OpenBase
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList
+from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList, RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -70,16 +70,16 @@ class Welcome(Screen[None]):
         self._show_keys()
         self.query_one(FolderLine).border_title = "folder"
 
-    @on(ChoiceList.Chosen)
-    def take_choice(self, event: ChoiceList.Chosen) -> None:
-        if event.choice.id in (FOLDER.id, NEW.id):
-            is_new = event.choice.id == NEW.id
+    @on(RowsView.Opened)
+    def take_choice(self, event: RowsView.Opened) -> None:
+        if event.row.id in (FOLDER.id, NEW.id):
+            is_new = event.row.id == NEW.id
             self._find_root = self.bases.new if is_new else self.bases.existing
             self._ask_for_folder("~/notes/" if is_new else "")
-        elif event.choice.id == DEMO.id:
+        elif event.row.id == DEMO.id:
             self._open(self.bases.demo)
         else:
-            root = event.choice.id
+            root = event.row.id
             self._open(lambda: self.bases.existing(root))
 
     @on(Input.Submitted)
@@ -217,9 +217,9 @@ class QuestionScreen(Screen[bool]):
         self.query_one(KeyBar).use(self.app.keymap)
         self.query_one(KeyBar).show(*self.SCOPES)
 
-    @on(ChoiceList.Chosen)
-    def take_choice(self, event: ChoiceList.Chosen) -> None:
-        self.dismiss(event.choice.id == YES)
+    @on(RowsView.Opened)
+    def take_choice(self, event: RowsView.Opened) -> None:
+        self.dismiss(event.row.id == YES)
 
     def action_back(self) -> None:
         self.dismiss(False)

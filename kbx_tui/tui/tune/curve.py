@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Any, Literal
 
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-from kbx_tui.evaluation.significance import SIGNIFICANCE, bootstrap_band, randomisation_p
+from kbx_tui.evaluation.metrics import SIGNIFICANCE, bootstrap_band, randomisation_p
 from kbx_tui.formatting import format_p, format_score
 from kbx_tui.search.ranking.alpha import swap_points
 from kbx_tui.search.ranking.rank import rank

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
+from kbx_tui.evaluation.metrics import PairedDifference, holm, paired_difference
 from kbx_tui.evaluation.optimise import Advice, advise
-from kbx_tui.evaluation.significance import PairedDifference, holm, paired_difference
 from kbx_tui.formatting import format_change, format_p
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
@@ -38,8 +38,8 @@ from kbx_tui.tui.tune.curve import (
 if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+    from kbx_tui.evaluation.judgments import TuningSnapshot
     from kbx_tui.evaluation.past_queries import ThresholdObservatory
-    from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.search.request import Tuning
 
 

@@ -1,7 +1,5 @@
 """Several knowledge bases searched together in the app."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -93,9 +91,7 @@ async def test_results_of_all_bases_are_one_list_and_name_their_base(
         await driver.until_shown(ModeTabs, "F6 All bases")
 
 
-async def test_a_result_is_read_in_its_base_and_f6_returns_to_the_list(
-    indexed: list[Path],
-) -> None:
+async def test_a_result_is_read_in_its_base_and_f6_returns_to_the_list(indexed: list[Path]) -> None:
     async with together(indexed) as driver:
         await ask(driver, "rollback")
         await driver.press("down")

@@ -1,7 +1,5 @@
 """Ways to the clipboard, by environment, and what is said of the one that was taken."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What undoing in the dedup mode says it took back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from kbx_tui.drafting.drafts import Choice, new_draft

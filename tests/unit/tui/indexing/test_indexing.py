@@ -1,7 +1,5 @@
 """Folders, and the lines of a run of indexing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

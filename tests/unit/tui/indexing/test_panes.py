@@ -1,7 +1,5 @@
 """The rows of files that need attention."""
 
-from __future__ import annotations
-
 from rich.cells import cell_len
 
 from kbx_tui.index.index_status import IndexOverview

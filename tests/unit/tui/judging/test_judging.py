@@ -1,7 +1,5 @@
 """What is judged next, and the line that measures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from kbx_tui.evaluation.judgments import JudgedQuery

@@ -1,7 +1,5 @@
 """Tabs, and the steps of the tour."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.tui.app import mode_class

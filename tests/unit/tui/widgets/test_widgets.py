@@ -1,7 +1,5 @@
 """The slider and the status line."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

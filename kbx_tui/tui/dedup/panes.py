@@ -210,11 +210,8 @@ class KnownList(RowsView[KnownRow]):
     def show(self, subject: str, known: tuple[KnownRow, ...]) -> None:
         if subject != self.subject:
             self.chosen = False
-        row = self.cursor if self.chosen else 0
-        self.subject, self.rows = subject, known
-        self.rebuild_lines()
-        self.cursor = self.validate_cursor(row)
-        self.show_cursor()
+        self.subject = subject
+        self.show_at(known, self.cursor if self.chosen else 0)
 
     def row_heights(self) -> list[int]:
         heights = [2] * len(self.rows)

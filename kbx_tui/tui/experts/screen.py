@@ -94,15 +94,13 @@ class ExpertList(RowsView[Row]):
             self._lay_out(row)
 
     def _lay_out(self, current: Row | None) -> None:
-        self.rows = tuple(self.view.rows(self.expanded_ids)) if self.view is not None else ()
-        claims = (map(cell_len, row.columns) for row in self.rows if isinstance(row, ClaimRow))
+        rows = tuple(self.view.rows(self.expanded_ids)) if self.view is not None else ()
+        claims = (map(cell_len, row.columns) for row in rows if isinstance(row, ClaimRow))
         self._ends = [max(column) for column in zip(*claims, strict=True)]
-        experts = (row for row in self.rows if isinstance(row, ExpertRow))
+        experts = (row for row in rows if isinstance(row, ExpertRow))
         self._counts_width = max((cell_len(expert.counts) for expert in experts), default=0)
-        self.rebuild_lines()
-        keys = [_key(row) for row in self.rows]
-        self.cursor = keys.index(_key(current)) if current and _key(current) in keys else 0
-        self.show_cursor()
+        keys = [_key(row) for row in rows]
+        self.show_at(rows, keys.index(_key(current)) if current and _key(current) in keys else 0)
 
     def _settle(self) -> None:
         self._moves = {}

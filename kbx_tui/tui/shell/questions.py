@@ -117,9 +117,7 @@ class Welcome(Screen[None]):
 
     def _show_choices(self) -> None:
         choices = self.query_one(ChoiceList)
-        choices.rows = tuple(self._choices())
-        choices.cursor = choices.cursor
-        choices.rebuild_lines()
+        choices.show_at(tuple(self._choices()), choices.cursor)
         self._show_keys()
 
     def _show_keys(self) -> None:

@@ -1,9 +1,4 @@
-"""The app on one knowledge base, or on several.
-
-Imports no engine: a session opens it after the first paint.
-
-The modes on top of explore, and the boxes over it, are imported when one is first opened.
-"""
+"""The app on one knowledge base, or on several. The engine is opened after the first paint."""
 
 from __future__ import annotations
 
@@ -47,10 +42,7 @@ WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (
 
 
 class KbxApp(TerminalApp):
-    """The app on one knowledge base; without one, it asks which to open.
-
-    Screens know it as a `TerminalApp`, the session of the open base as its `Host`.
-    """
+    """Screens know it as a `TerminalApp`, the session of the open base as its `Host`."""
 
     TITLE = "kbx"
     CSS_PATH = stylesheets()

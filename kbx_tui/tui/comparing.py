@@ -60,10 +60,7 @@ class CompareModel:
         self._rankings: tuple[Ranking, ...] = ()
 
     def explain_pair(self, marked: str, other: str) -> tuple[str, ...]:
-        """Return which of two results is first and by what, under A and under B, by their paths.
-
-        A setting under which one of them is not a result is left out.
-        """
+        """Return which of two paths is first and why, under A and B where both are results."""
         engine = self._client.engine
         if engine is None or not marked or marked == other:
             return ()

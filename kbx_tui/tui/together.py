@@ -188,10 +188,7 @@ class TogetherModel:
 
 
 class TogetherBase:
-    """A base whose index is kept up to date while several are searched.
-
-    What it has to say it says in its row, so that it is the `Status` of its own indexing.
-    """
+    """A base of several, with an index kept up to date; its row is the `Status` of its indexing."""
 
     def __init__(
         self,
@@ -203,10 +200,7 @@ class TogetherBase:
         on_change: Callable[[], object],
         on_content: Callable[[], object],
     ) -> None:
-        """`on_change` is called when `words` change, `on_content` when the base has other content.
-
-        Opens nothing yet.
-        """
+        """`on_change` is called when `words` change, `on_content` when the content does."""
         self.name, self.root = name, root
         self._on_change, self._on_content = on_change, on_content
         self.client = EngineClient(open_engine, on_error=self._take_error)
@@ -345,10 +339,7 @@ class OwnedList(RowsView["OwnedResult"]):
     """The result on which `show` put the cursor."""
 
     def show(self, results: Sequence[OwnedResult], *, is_new: bool) -> None:
-        """Show results; if they are not of a new query, the cursor stays on its document.
-
-        Also where that is missing for now: bases answer one after the other.
-        """
+        """Show results; unless `is_new`, the cursor keeps its document, even if missing for now."""
         if is_new or not self.chosen:
             self._wanted = None
         elif self.current is not None and self.current is not self._placed:  # moved by the user

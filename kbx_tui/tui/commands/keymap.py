@@ -52,10 +52,7 @@ WRITES = (
     *("snapshot.take", "snapshot.drop", "files.mute"),
     *("index.refresh", "together.refresh", "index.run", "index.pause", "index.stop", "index.watch"),
 )
-"""Ids of the commands that change the knowledge base, its index or its other files.
-
-The engine of a read-only base refuses each of these changes, too.
-"""
+"""Ids of the commands that change the base, its index or its files; its engine refuses them."""
 
 BROWSER_KEYS: Mapping[str, str] = {
     "mode.explore": "5,f1",

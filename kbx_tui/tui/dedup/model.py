@@ -231,10 +231,7 @@ class ReviewModel:
             self._check()
 
     def _check(self) -> None:
-        """Check all drafts: any of them may repeat another.
-
-        Drafts from a scan were checked when they were found; one that left may come back by undo.
-        """
+        """Check all drafts, which may repeat each other; those from a scan were checked then."""
         by_id = {draft.id: draft for draft in self.drafts}
         self._checks = {
             draft_id: check
@@ -325,10 +322,7 @@ class ReviewModel:
         return None if check is None else decide(check, self._threshold)
 
     def _settled(self, *, unsure: bool = False) -> list[Draft]:
-        """Return the drafts to write, with their choices or else the ones proposed.
-
-        Proposals that the user should see first are included only with `unsure`.
-        """
+        """Return drafts to write, as decided or proposed; doubtful proposals only if `unsure`."""
         settled = []
         for draft in self.drafts:
             verdict = self._verdict(draft.id)
@@ -386,10 +380,7 @@ class ReviewModel:
         self._save_and_check()
 
     def create_page(self, draft_id: str) -> bool:
-        """Create the page of a draft's entity, or of the person it names.
-
-        Return False, without doing anything, if the draft names nobody.
-        """
+        """Create the page of a draft's entity, or of the person it names; False if of none."""
         check, draft = self._checks.get(draft_id), self.draft(draft_id)
         entity = check.entity if check is not None else None
         if entity is not None and entity.path:

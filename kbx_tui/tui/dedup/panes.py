@@ -295,10 +295,7 @@ def difference_lines(known: KnownRow, width: int) -> list[Line]:
 
 
 def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> list[Line]:
-    """Return pieces as lines of at most `width` cells, with differences also in brackets.
-
-    `same` is the look of what does not differ.
-    """
+    """Return lines with differences in brackets; `same` is the look of what does not differ."""
     spans = []
     for piece in pieces:
         is_plain = piece.mark == "same" or not piece.text.strip()

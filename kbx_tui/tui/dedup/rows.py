@@ -149,10 +149,7 @@ class KnownRow:
 
 
 def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
-    """Return the rows that decide, best first, then those of others, a hint before the rest.
-
-    `batch` are the ids of all drafts in order.
-    """
+    """Return rows that decide, best first, then others; `batch` are the ids of all drafts."""
     from kbx_tui.drafting.texts import difference  # loaded by the check
 
     def row(

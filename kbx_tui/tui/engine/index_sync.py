@@ -69,10 +69,7 @@ class IndexRun:
         return replace(self, state=state)
 
     def with_progress(self, progress: Progress) -> IndexRun:
-        """Return the run with the newest figures of a stage; those before it are over.
-
-        Tasks that are not a stage of a run leave it as it is.
-        """
+        """Return the run with a stage's newest figures, if it is one; those before it are over."""
         if progress.stage not in STAGES:
             return self
         place, stages = STAGES.index(progress.stage), []
@@ -176,10 +173,7 @@ class IndexSync:
             self._show_run(self.run.in_state("running"))
 
     def halt(self) -> None:
-        """End the run at its next step, and begin no other until the user does.
-
-        What has been indexed stays, and the next run continues from there.
-        """
+        """End the run at its next step, until the user goes on; what is indexed stays."""
         self._stopped.set()
         self._resumed.set()
         self._index_again = False
@@ -359,11 +353,7 @@ def describe_progress(progress: Progress) -> str:
 
 
 async def run_in_thread(work: Callable[[], None], name: str, *, daemon: bool = False) -> None:
-    """Run `work` on a thread of its own and raise what it raises.
-
-    Not a daemon thread by default: a model still running while the interpreter ends aborts
-    the process.
-    """
+    """Run `work` on its own thread; a daemon that runs a model at exit would abort the process."""
     result: Future[None] = Future()
     result.set_running_or_notify_cancel()
 
@@ -420,10 +410,7 @@ class IndexFollower(IndexSync):
             await asyncio.sleep(LOOK_INTERVAL)
 
     def _has_news(self, engine: KnowledgeBase) -> bool:
-        """Return whether the index has changed since the last call; runs on the engine's thread.
-
-        A search may have read the new index already, so its content is compared as well.
-        """
+        """Return whether the index has changed, also if a search has read it already."""
         if not engine.is_indexed():
             self._paths = ()
             return False

@@ -108,10 +108,7 @@ class ExpertList(RowsView[Row]):
 
 
 def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts_width: int) -> Line:
-    """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`.
-
-    `counts_width` is the width of the last column in cells, the same for all experts.
-    """
+    """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`."""
     expert, moved = row.expert, move_text(move)
     bar = fit("▒" * max(round(row.share * BAR), 1), BAR)
     head = f"{row.rank:>3} {'▾' if row.is_expanded else '▸'} "
@@ -155,10 +152,7 @@ def no_topic(topics: Sequence[str] = ()) -> EmptyState:
 
 
 def no_experts(topic: str, weight: str, key: str, *, has_claims: bool) -> EmptyState:
-    """Return what the list shows when no entity has a fact on the topic.
-
-    `key` chooses another weight; `has_claims`: whether anything is known of any entity.
-    """
+    """`key` chooses another weight; `has_claims`: whether anything is known of any entity."""
     if not has_claims:
         return titled_text(
             "There are no facts yet.",
@@ -312,10 +306,7 @@ WEIGHT_WORDS: Mapping[str, str] = {
 
 
 def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
-    """Return what the figures of an expert or of a claim mean under a weight.
-
-    `edit_key` opens a claim in an editor; empty where there is none.
-    """
+    """`edit_key` opens a claim in an editor; empty where there is none."""
     if isinstance(row, ClaimRow):
         place, sign = row.columns[-1], "–" if row.status else "+"
         opens = f"; {edit_key} opens it in your editor" if edit_key else ""

@@ -295,10 +295,7 @@ class JudgingModel:
 
 
 def vote_words(votes: Votes) -> tuple[str, ...]:
-    """Return how often each setting was preferred, the longest wording first; () for never.
-
-    `preferred: A 1, current 8, neither 2 (sign test p .039)`.
-    """
+    """Return `preferred: A 1, current 8, neither 2 (sign test p .039)` and shorter, or ()."""
     if not (votes.wins_a or votes.wins_b or votes.neither):
         return ()
     counts = f"preferred: A {votes.wins_a}, current {votes.wins_b}, neither {votes.neither}"

@@ -340,10 +340,7 @@ class ModeBox(ModalScreen[ResultT]):
         return self.query_one(RowsView)
 
     async def _ask(self, call: Callable[[KnowledgeBase], AnswerT]) -> AnswerT | None:
-        """Return what the engine answers, None after an error, which the box shows.
-
-        Once the box is closed, the error is raised, and shown below it.
-        """
+        """Return the answer, None after an error, which the box shows; once closed, it raises."""
         try:
             return await self._client.run(call)
         except KbxError as error:
@@ -453,10 +450,7 @@ class TabText(NamedTuple):
 
 
 def tab_texts(current: str, keymap: Keymap, counts: Mapping[str, str]) -> list[list[TabText]]:
-    """Return the tabs in the mode `current`, in wordings from the longest to the shortest.
-
-    `counts` are short texts beside the titles, by mode.
-    """
+    """Return the tabs in wordings, the longest first; `counts` stand beside titles."""
     return [
         list(_texts(current, keymap, counts, titles=True)),
         list(_texts(current, keymap, counts, titles=False)),

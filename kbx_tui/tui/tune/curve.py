@@ -270,9 +270,7 @@ def p_of_best(kept: JudgedEvidence, curve: Curve) -> float:
 def steps_of_query(
     kept: JudgedEvidence, query: str, knob: Tunable, tuning: Tuning
 ) -> tuple[float, ...]:
-    """Return the values at which the first 10 results of one query change: swap points of alpha, or
-    scores of entities for the threshold; none for other knobs.
-    """
+    """Return values that change the first 10 results of a query; none for most knobs."""
     texts = [each.text for each in kept.queries]
     if query not in texts:
         return ()

@@ -310,10 +310,7 @@ class SnapshotRow:
 def compare_snapshots(
     kept: JudgedEvidence | None, current: Tuning, snapshots: Sequence[TuningSnapshot]
 ) -> tuple[PairedDifference | None, ...]:
-    """Return how `current` differs from each snapshot; None for one of another preset.
-
-    Measured from the evidence kept, which is that of the preset of `current`.
-    """
+    """Return how `current` differs from each snapshot; None for one of another preset."""
     same = [one.tuning for one in snapshots if one.tuning.preset == current.preset]
     if not kept or not same:
         return (None,) * len(snapshots)

@@ -181,10 +181,7 @@ def title_words(
 def comparison_words(
     measure: LiveMeasure | None, votes: Votes | None, save_key: str = ""
 ) -> tuple[str, ...]:
-    """Return `vs A: 2 better, 1 worse, 9 same · preferred ...`, the longest first.
-
-    Where A is the current setting, says so; else names `save_key`, if the settings can be saved.
-    """
+    """Return `vs A: 2 better, 1 worse, 9 same · preferred ...`, the longest first."""
     preferred = vote_words(votes) if votes is not None else ()
     if measure is None:
         return (*preferred, "")

@@ -176,7 +176,6 @@ def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> Compa
 BOTH_FROM = 60
 BARS_FROM = 120
 BAR = 12
-MOVE = 4
 
 
 class SideBySide(RowsView[RankRow]):
@@ -250,7 +249,7 @@ class SideBySide(RowsView[RankRow]):
             ]
         grade = grade_sign(self._grades, result.path)
         line += [Span(grade, "grade" if grade.strip() else "text"), Span(" ")]
-        move = Span(f" {result.move:<{MOVE}}", "bad" if result.move == "lost" else "accent")
+        move = Span(f" {result.move:<4}", "bad" if result.move == "lost" else "accent")
         room = max(width - width_of((*line, move)), 0)
         return (*line, Span(fit(result.title, room), "strong"), move)
 

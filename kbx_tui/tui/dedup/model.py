@@ -64,7 +64,7 @@ class ReviewModel:
         """Decides; None for those of kbx.toml, which differ by kind."""
         self._checks: dict[str, DraftCheck] = {}
         """The newest check of each draft, by its id."""
-        self._steps: list[ReviewStep] = []
+        self._steps: deque[ReviewStep] = deque(maxlen=MAX_STEPS)
         self._labels: Sequence[LabelledScore] = ()
         self._checking, self._planning = LatestOnly(client), LatestOnly(client)
         self._checking_typed, self._loading = LatestOnly(client), LatestOnly(client)
@@ -173,7 +173,7 @@ class ReviewModel:
         return next((draft for draft in self.drafts if draft.id == draft_id), None)
 
     def _change(self, drafts: Iterable[Draft], *, entry: int | None = None) -> None:
-        self._push(ReviewStep(self.drafts, self._threshold, entry))
+        self._steps.append(ReviewStep(self.drafts, self._threshold, entry))
         self.drafts = tuple(drafts)
 
     def _replace(self, draft_id: str, *, entry: int | None = None, **changes: Any) -> None:
@@ -181,9 +181,6 @@ class ReviewModel:
             replace(draft, **changes) if draft.id == draft_id else draft for draft in self.drafts
         )
         self._change(drafts, entry=entry)
-
-    def _push(self, step: ReviewStep) -> None:
-        self._steps = [*self._steps[1 - MAX_STEPS :], step]
 
     def rewrite(self, draft_id: str, text: str) -> None:
         self._replace(draft_id, text=text.strip(), choice=None)
@@ -206,7 +203,7 @@ class ReviewModel:
 
     def move_threshold(self, threshold: float) -> None:
         if not self._steps or not self._steps[-1].is_threshold:
-            self._push(ReviewStep(self.drafts, self._threshold, is_threshold=True))
+            self._steps.append(ReviewStep(self.drafts, self._threshold, is_threshold=True))
         self._threshold = threshold
         self.on_change()
 
@@ -372,7 +369,7 @@ class ReviewModel:
             self._on_write(applied.paths)
         finally:
             self._end_writing()
-        self._push(ReviewStep(before, self._threshold, applied.entry))
+        self._steps.append(ReviewStep(before, self._threshold, applied.entry))
         done = set(applied.done)
         self.drafts = tuple(draft for draft in self.drafts if draft.id not in done)
         words = describe_applied(applied, (*plan.problems, *applied.failed))
@@ -442,7 +439,7 @@ class ReviewModel:
         try:
             entry = await self._client.run(lambda engine: engine.undo(number))
         except Exception:
-            self._push(step)  # it may work later
+            self._steps.append(step)  # it may work later
             raise
         finally:
             self._end_writing()

@@ -292,7 +292,6 @@ DIFF_WORDS: Meanings = (("+ │ −", LINES),)
 
 
 LABELS_NEEDED = 20
-START = 0.9
 
 
 def describe_saved(count: int) -> str:
@@ -306,7 +305,7 @@ def describe_threshold(
 ) -> tuple[float, str]:
     """Return the position of the slider, and a note on it; `settings` are None before opening."""
     if settings is None:
-        return START, ""
+        return 0.9, ""
     if threshold is None:
         kinds = f"fact {format_score(settings.fact_threshold)}"
         kinds += f", open item {format_score(settings.open_item_threshold)}"
@@ -346,9 +345,6 @@ def _describe_kept(scan: ScanEnded, key: str) -> str:
     return (
         "all duplicates that you keep are in the list" if scan.found else "you keep no duplicates"
     )
-
-
-NAMED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,4 +396,4 @@ def _change(now: Draft, then: Draft) -> str:
 def _named(drafts: Sequence[Draft]) -> str:
     if len(drafts) > 1:
         return format_count(len(drafts), "draft")
-    return f"“{shorten(safe_line(drafts[0].text), NAMED)}”"
+    return f"“{shorten(safe_line(drafts[0].text), 40)}”"

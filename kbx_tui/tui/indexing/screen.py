@@ -276,7 +276,6 @@ def file_line(row: FileRow, text: str, width: int, marker: str, place_width: int
 
 
 MARKS: dict[Mark, str] = {"": "", "all": "[x] ", "some": "[-] ", "none": "[ ] "}
-COUNT = 7
 
 no_folders = titled_text("No document is indexed yet.", "The folders appear here once one is.")
 
@@ -337,7 +336,7 @@ def folder_line(row: FolderRow, width: int, marker: str) -> Line:
     fold = ("▾ " if row.is_open else "▸ ") if row.has_folders else "  "
     name = safe_line(row.path.rpartition("/")[2]) + "/" if row.path else "everything"
     hits = "" if row.hits is None else f" {row.hits:>6,} {'hit ' if row.hits == 1 else 'hits'}"
-    documents = f"{row.documents:>{COUNT},}"
+    documents = f"{row.documents:>7,}"
     mark = MARKS[row.mark]
     head = f"{marker}{'  ' * row.depth}{fold}"
     room = max(width - len(head) - len(mark) - len(documents) - len(hits) - 1, 6)

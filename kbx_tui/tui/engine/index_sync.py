@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -216,7 +217,7 @@ class IndexSync:
 
     async def stop(self) -> None:
         self.stop_watching()
-        if self._indexing is not None and not self._indexing.done():
+        if self._indexing is not None:
             await asyncio.wait({self._indexing}, timeout=STOP_SECONDS)
 
     # Indexing.
@@ -285,15 +286,12 @@ class IndexSync:
         def is_cancelled() -> bool:
             return self._client.closed.is_set() or self._stopped.is_set()
 
-        engine = self._open_engine()
-        try:
+        with closing(self._open_engine()) as engine:
             if not self._confirmed and (question := engine.index_question()) is not None:
                 self._asked = True
                 self._client.call_on_loop(self._ask, question)
                 return
             report = engine.index(listen, cancelled=is_cancelled, wait=False)
-        finally:
-            engine.close()
         for sentence in report.repaired:
             self._client.call_on_loop(self._status.show_notice, sentence)
 
@@ -327,15 +325,12 @@ class IndexSync:
             self.on_run()
 
     def _watch_in_thread(self, stopped: threading.Event, *, by_user: bool) -> None:
-        engine = self._open_engine()
-        try:
+        with closing(self._open_engine()) as engine:
             if by_user or engine.settings.app.watch:
                 engine.watch(
                     lambda paths: self._client.call_on_loop(self._files_changed, paths),
                     stopped=stopped,
                 )
-        finally:
-            engine.close()
 
     def _files_changed(self, paths: frozenset[str]) -> None:
         self._changed |= paths

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -96,11 +97,8 @@ class IndexModel:
         read: list[IndexOverview] = []
 
         def work() -> None:
-            engine = self._open_engine()
-            try:
+            with closing(self._open_engine()) as engine:
                 read.append(engine.overview())
-            finally:
-                engine.close()
 
         await run_in_thread(work, "kbx-overview")
         self.overview = read[0]

@@ -187,7 +187,7 @@ class SideBySide(RowsView[RankRow]):
     on_left: reactive[bool] = reactive(False)
 
     class Highlighted(Message):
-        pass
+        """The cursor is on another result."""
 
     def __init__(self) -> None:
         super().__init__()

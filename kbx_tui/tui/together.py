@@ -58,7 +58,7 @@ PATIENCE = 0.25
 
 
 class BasesChanged(Newest):
-    pass
+    """What a base holds, or what is done to it, has changed."""
 
 
 @dataclass

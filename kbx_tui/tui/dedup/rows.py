@@ -214,7 +214,7 @@ class ScanEnded(Message):
 
 
 class DraftsLoaded(Message):
-    pass
+    """The drafts of a file have been added."""
 
 
 @dataclass

@@ -28,15 +28,15 @@ MOST_QUERIES = 200
 
 
 class RunChanged(Newest):
-    pass
+    """A stage went on, or the run has another state."""
 
 
 class FilesRead(Newest):
-    pass
+    """The files that need attention were read."""
 
 
 class FoldersChanged(Newest):
-    pass
+    """There are other folders, hits, or folders in scope."""
 
 
 class IndexModel:

@@ -211,7 +211,7 @@ PAUSE_SECONDS = 0.005
 
 
 class RoundChanged(Newest):
-    pass
+    """There is another question or none, or another query has been looked at."""
 
 
 class BlindModel:

@@ -79,6 +79,7 @@ class JudgingModel:
         self._grades: Mapping[str, Mapping[str, int | None]] = {}
         self.evidence = EvidenceKeeper(client, host.show_progress)
         self.pinned: SearchSettings | None = None
+        """A; None before kbx.toml is read, as are the current settings."""
         self.current: SearchSettings | None = None
         self.measured: LiveMeasure | None = None
         self._reading = LatestOnly(client)

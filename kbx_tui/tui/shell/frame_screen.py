@@ -87,7 +87,7 @@ class FrameScreen(Screen[None]):
 
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
-        pass
+        """Yield what is between the tabs and the status line."""
 
     def on_mount(self) -> None:
         for name in list(self.PANES)[:1]:
@@ -104,7 +104,7 @@ class FrameScreen(Screen[None]):
     @property
     @abstractmethod
     def base_words(self) -> tuple[str, str]:
-        pass
+        """The name of what is open, and what it holds."""
 
     def show_tabs(self) -> None:
         counts = {**self.app.tabs_of_several, **self.tab_counts}
@@ -154,7 +154,7 @@ class FrameScreen(Screen[None]):
         return True
 
     def fit(self, size: Size) -> None:
-        pass
+        """Adapt to a new size, after the class of its width has been set."""
 
     # Keys.
 

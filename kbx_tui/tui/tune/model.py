@@ -47,7 +47,7 @@ SETTLE_SECONDS = 0.2
 
 
 class _StoppedError(Exception):
-    pass
+    """The user stopped the search for the best knobs."""
 
 
 @dataclass

@@ -98,7 +98,7 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
 
     def action_move_to_end(self, right: bool) -> None:
         if self.curve is not None:
-            self._move_to(self.curve.values[-1 if right else 0])
+            self._move_to(self.curve.knob.values[-1 if right else 0])
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.capture_mouse()

@@ -32,11 +32,8 @@ STAGES = ("reading", "entities", "text index", "chunks", "vectors")
 @dataclass(frozen=True, slots=True)
 class StageProgress:
     name: str
-    done: int = 0
-    total: int = 0
-    rate: float = 0.0
-    seconds_left: float | None = None
-    has_begun: bool = False
+    figures: Progress | None = None
+    """None until it begins."""
     is_over: bool = False
 
 
@@ -51,15 +48,15 @@ class IndexRun:
 
     @property
     def current(self) -> StageProgress | None:
-        begun = [stage for stage in self.stages if stage.has_begun and not stage.is_over]
+        begun = [stage for stage in self.stages if stage.figures and not stage.is_over]
         return begun[-1] if begun and self.is_active else None
 
     @property
     def short_words(self) -> str:
         if self.state in ("asking", "paused", "stopped", "failed"):
             return self.state
-        stage = self.current
-        return format_percent(stage.done / stage.total) if stage and stage.total > 1 else ""
+        now = self.current and self.current.figures
+        return format_percent(now.done / now.total) if now and now.total > 1 else ""
 
     def in_state(self, state: RunState) -> IndexRun:
         """Return the run in another state; one that ends or begins has other stages."""
@@ -73,22 +70,11 @@ class IndexRun:
         """Return the run with a stage's newest figures, if it is one; those before it are over."""
         if progress.stage not in STAGES:
             return self
-        place, stages = STAGES.index(progress.stage), []
-        for number, stage in enumerate(self.stages):
-            if number < place and not stage.is_over:
-                stage = replace(stage, is_over=True, done=stage.total, seconds_left=None)
-            elif number == place:
-                stage = StageProgress(
-                    stage.name,
-                    progress.done,
-                    progress.total,
-                    progress.rate,
-                    progress.seconds_left,
-                    has_begun=True,
-                )
-            stages.append(stage)
+        place = STAGES.index(progress.stage)
+        over = (replace(stage, is_over=True) for stage in self.stages[:place])
         state: RunState = "paused" if self.state == "paused" else "running"
-        return IndexRun(state, tuple(stages))
+        now = StageProgress(progress.stage, progress)
+        return IndexRun(state, (*over, now, *self.stages[place + 1 :]))
 
 
 REPORT_INTERVAL = 0.1

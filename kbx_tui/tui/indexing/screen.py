@@ -86,18 +86,21 @@ def stage_lines(run: IndexRun, width: int, *, few: bool = False) -> list[Line]:
 def stage_line(stage: StageProgress, width: int) -> Line:
     """Return ` vectors    ████████░░░░  312 of 1,204  40/s  26 s left`."""
     room = max(min(width - NAME - FIGURES - 3, 40), 6)
-    share = 1.0 if stage.is_over else stage.done / stage.total if stage.total else 0.0
-    filled = int(share * room)
-    figures = [f"{stage.done:,} of {stage.total:,}" if stage.total > 1 else ""]
+    now, share, figures = stage.figures, float(stage.is_over), [""]
     if stage.is_over:
-        figures = [f"{stage.total:,}" if stage.total > 1 else "", "done"]
-    elif stage.has_begun:
-        figures.append(f"{stage.rate:,.0f}/s" if stage.rate else "")
-        left = stage.seconds_left
-        figures.append(f"{format_duration(left)} left" if left is not None and left >= 1.0 else "")
+        figures = [f"{now.total:,}" if now and now.total > 1 else "", "done"]
+    elif now is not None:
+        share = now.done / now.total if now.total else 0.0
+        left = now.seconds_left
+        figures = [
+            f"{now.done:,} of {now.total:,}" if now.total > 1 else "",
+            f"{now.rate:,.0f}/s" if now.rate else "",
+            f"{format_duration(left)} left" if left is not None and left >= 1.0 else "",
+        ]
+    filled = int(share * room)
     return fit_line(
         (
-            Span(f" {fit(stage.name, NAME)}", "strong" if stage.has_begun else "dim"),
+            Span(f" {fit(stage.name, NAME)}", "strong" if now else "dim"),
             Span("█" * filled, "document"),
             Span("░" * (room - filled), "rule"),
             Span(f"  {'  '.join(filter(None, figures))}", "dim"),

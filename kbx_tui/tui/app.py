@@ -112,8 +112,8 @@ class KbxApp(TerminalApp):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
-            tour = self.explore.tour if self.explore and self.screen is self.explore else None
-            if tour is not None and tour.is_shown and tour.take_key(event.key):
+            explore = self.explore if self.screen is self.explore else None
+            if explore is not None and explore.tour.is_shown and explore.tour.take_key(event.key):
                 return
             if reason := self._refusal(event.key):
                 self.show_notice(reason)

@@ -1,9 +1,4 @@
-"""The app on one knowledge base, or on several.
-
-Imports no engine: a session opens it after the first paint.
-
-The modes on top of explore, and the boxes over it, are imported when one is first opened.
-"""
+"""The app on one knowledge base, or on several. The engine is opened after the first paint."""
 
 from __future__ import annotations
 
@@ -47,10 +42,7 @@ WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (
 
 
 class KbxApp(TerminalApp):
-    """The app on one knowledge base; without one, it asks which to open.
-
-    Screens know it as a `TerminalApp`, the session of the open base as its `Host`.
-    """
+    """Screens know it as a `TerminalApp`, the session of the open base as its `Host`."""
 
     TITLE = "kbx"
     CSS_PATH = stylesheets()
@@ -120,8 +112,8 @@ class KbxApp(TerminalApp):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
-            tour = self.explore.tour if self.explore and self.screen is self.explore else None
-            if tour is not None and tour.is_shown and tour.take_key(event.key):
+            explore = self.explore if self.screen is self.explore else None
+            if explore is not None and explore.tour.is_shown and explore.tour.take_key(event.key):
                 return
             if reason := self._refusal(event.key):
                 self.show_notice(reason)

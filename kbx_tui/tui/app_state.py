@@ -60,10 +60,7 @@ class AppState:
     """The state of the user, read at once, and that of the open base."""
 
     def __init__(self, *, is_kept: bool = True, theme: str = "") -> None:
-        """Read the state of the user; with `is_kept` False, no file is read or written, ever.
-
-        `theme` is that of a user who has chosen none.
-        """
+        """With `is_kept` False, no file is read or written; `theme` is that until one is chosen."""
         self._is_kept = is_kept
         self.base = BaseState()
         self.keeps_knobs = False
@@ -131,10 +128,7 @@ class AppState:
 
     @property
     def entities_asked(self) -> bool:
-        """Whether the user has answered what the entities of the open base are, here or elsewhere.
-
-        `kbx index` may have asked since the base was opened.
-        """
+        """Whether the user has answered, here or, since the base was opened, by `kbx index`."""
         file = self._base_file if self._is_kept else None
         is_answered_elsewhere = file is not None and entities_asked(file.parent.parent)
         return self.base.entities_asked or is_answered_elsewhere
@@ -148,10 +142,7 @@ class AppState:
         return [past.query for past in self.past]
 
     def remember_query(self, asked: PastQuery | None) -> None:
-        """Move a query to the top of the recent queries, on disk too: nothing loses it then.
-
-        None, and what is at the top already, changes nothing.
-        """
+        """Put a query first among the recent ones, on disk too, unless it is there or None."""
         if asked is None or (self.past and replace(self.past[0], at=asked.at) == asked):
             return
         others = (other for other in self.past if other.query != asked.query)
@@ -169,10 +160,7 @@ class AppState:
             _write(user_file(), self.user)
 
     def save_base(self) -> None:
-        """Write the state of the base, if it has a `.kbx` folder.
-
-        An answer given elsewhere since it was read is kept.
-        """
+        """Write the state of a base with a `.kbx` folder; answers given elsewhere are kept."""
         if self._is_kept and self._base_file is not None and self._has_folder:
             self.base.entities_asked = self.entities_asked
             _write(self._base_file, self.base)

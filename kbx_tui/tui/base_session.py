@@ -49,10 +49,7 @@ class BaseSession:
         debounce: float = DEBOUNCE_SECONDS,
         on_answer: Callable[[], object] = lambda: None,
     ) -> None:
-        """`on_answer` is called after each answer of the engine.
-
-        Without `writes`, the engines that are opened are for reading only.
-        """
+        """`on_answer` is called after each answer; without `writes`, engines only read."""
         self._host = host
         self._is_open = self._asked_for_trust = self._asked_for_entities = False
         self._run_words = ""

@@ -31,10 +31,7 @@ class Bases:
         return KnowledgeBase(root, notice=notice, trust=root in self._trusted)
 
     def questions(self, root: Path) -> tuple[TrustRequest, ...]:
-        """Return what a base asks for that the user has neither allowed nor declined.
-
-        What was declined is asked again when the base cannot be opened without it.
-        """
+        """Return what was neither allowed nor declined; also what was, if the base stays closed."""
         from kbx_tui.base_trust import is_declined, requests_of, ungranted
         from kbx_tui.settings_file import load_settings
 

@@ -60,10 +60,7 @@ class CompareModel:
         self._rankings: tuple[Ranking, ...] = ()
 
     def explain_pair(self, marked: str, other: str) -> tuple[str, ...]:
-        """Return which of two results is first and by what, under A and under B, by their paths.
-
-        A setting under which one of them is not a result is left out.
-        """
+        """Return which of two paths is first and why, under A and B where both are results."""
         engine = self._client.engine
         if engine is None or not marked or marked == other:
             return ()
@@ -179,7 +176,6 @@ def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> Compa
 BOTH_FROM = 60
 BARS_FROM = 120
 BAR = 12
-MOVE = 4
 
 
 class SideBySide(RowsView[RankRow]):
@@ -191,7 +187,7 @@ class SideBySide(RowsView[RankRow]):
     on_left: reactive[bool] = reactive(False)
 
     class Highlighted(Message):
-        pass
+        """The cursor is on another result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -253,7 +249,7 @@ class SideBySide(RowsView[RankRow]):
             ]
         grade = grade_sign(self._grades, result.path)
         line += [Span(grade, "grade" if grade.strip() else "text"), Span(" ")]
-        move = Span(f" {result.move:<{MOVE}}", "bad" if result.move == "lost" else "accent")
+        move = Span(f" {result.move:<4}", "bad" if result.move == "lost" else "accent")
         room = max(width - width_of((*line, move)), 0)
         return (*line, Span(fit(result.title, room), "strong"), move)
 

@@ -68,10 +68,7 @@ class TerminalApp(App[None]):
         self.set_class(not self.current_theme.dark, "-light-mode", update=False)
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Style everything again, except where Textual asks for it with the first theme.
-
-        It does once, before the first paint, although all has just been styled with that theme.
-        """
+        """Skip the call before the first paint: all has just been styled with that theme."""
         styled, self._first_theme = self._first_theme, None
         if self.theme != styled:
             super().refresh_css(animate)
@@ -80,10 +77,7 @@ class TerminalApp(App[None]):
         return legible(super().get_css_variables())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Fit the filter of NO_COLOR to the theme: Textual chooses it before one is remembered.
-
-        That of other themes makes terminal colours black on black.
-        """
+        """Fit the filter of NO_COLOR to the theme: another makes terminal colours black."""
         colorless = NO_COLOR_FILTER if self.native_ansi_color else GREY_FILTER
         return [
             colorless if isinstance(each, NoColor | Monochrome) else each
@@ -116,10 +110,7 @@ class TerminalApp(App[None]):
         return True
 
     def redraw_screen(self) -> None:
-        """Draw every cell again: another program has used the terminal, or it is another one.
-
-        Draws nothing while the app ends: its screens are gone, and a timer may still ask for it.
-        """
+        """Draw every cell again: the terminal is another, or was used; not while the app ends."""
         if self.screen_stack:
             self.screen.refresh(Region(0, 0, *self.size))
 
@@ -179,10 +170,7 @@ GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "wind
 
 
 def open_editor(app: App[Any], file: Path, line: int, *, no_color: bool) -> str:
-    """Open `file` and wait until the editor ends; return why it was not opened, else nothing.
-
-    `no_color` restores for the editor what Textual removes from the environment.
-    """
+    """Open `file` until the editor ends, with NO_COLOR as it was; return why not, else nothing."""
     editor = editor_command(os.environ)
     if not editor:
         return "no editor is set: `export EDITOR=nano`, then start kbx again"
@@ -256,11 +244,7 @@ def clipboard_programs(
     find: Callable[[str], str | None] = shutil.which,
     platform: str = sys.platform,
 ) -> list[ClipboardProgram]:
-    """Return the programs that may take a text here, the likeliest first.
-
-    On another machine (SSH) only those that reach the user's own screen: a forwarded display and
-    tmux.
-    """
+    """Return programs that may take a text, likeliest first; over SSH, on the user's screen."""
     is_remote = any(environment.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
     has_display = bool(environment.get("DISPLAY"))
     has_wayland = bool(environment.get("WAYLAND_DISPLAY")) and not is_remote
@@ -285,10 +269,7 @@ def clipboard_programs(
 
 
 def copy_text(name: str, text: str, environment: Mapping[str, str]) -> str:
-    """Copy a text called `name`; return a sentence that says where it is, or why nowhere.
-
-    The terminal has been sent the text already; whether it took it, nobody knows.
-    """
+    """Copy a text that the terminal has been sent; return where it is, or why nowhere."""
     place, remark = copy(
         text,
         clipboard_programs(environment),
@@ -305,10 +286,7 @@ def copy(
     *,
     terminal_takes_text: bool,
 ) -> tuple[str, str]:
-    """Copy a text; return where it is, empty if nowhere, and a remark on that.
-
-    `terminal_takes_text` says whether the terminal was sent the text and may have taken it.
-    """
+    """Return where the text is, empty if nowhere, and a remark on that."""
     for program in programs:
         if program.take(text):
             return program.place, ""

@@ -58,7 +58,7 @@ PATIENCE = 0.25
 
 
 class BasesChanged(Newest):
-    pass
+    """What a base holds, or what is done to it, has changed."""
 
 
 @dataclass
@@ -188,10 +188,7 @@ class TogetherModel:
 
 
 class TogetherBase:
-    """A base whose index is kept up to date while several are searched.
-
-    What it has to say it says in its row, so that it is the `Status` of its own indexing.
-    """
+    """A base of several, with an index kept up to date; its row is the `Status` of its indexing."""
 
     def __init__(
         self,
@@ -203,10 +200,7 @@ class TogetherBase:
         on_change: Callable[[], object],
         on_content: Callable[[], object],
     ) -> None:
-        """`on_change` is called when `words` change, `on_content` when the base has other content.
-
-        Opens nothing yet.
-        """
+        """`on_change` is called when `words` change, `on_content` when the content does."""
         self.name, self.root = name, root
         self._on_change, self._on_content = on_change, on_content
         self.client = EngineClient(open_engine, on_error=self._take_error)
@@ -323,7 +317,6 @@ def count_words(response: SeveralResponse) -> str:
     return format_count(shown, "result").capitalize() if shown else "Results"
 
 
-DATE_WIDTH = 10
 DATED = 64
 TALL = 16
 
@@ -345,10 +338,7 @@ class OwnedList(RowsView["OwnedResult"]):
     """The result on which `show` put the cursor."""
 
     def show(self, results: Sequence[OwnedResult], *, is_new: bool) -> None:
-        """Show results; if they are not of a new query, the cursor stays on its document.
-
-        Also where that is missing for now: bases answer one after the other.
-        """
+        """Show results; unless `is_new`, the cursor keeps its document, even if missing for now."""
         if is_new or not self.chosen:
             self._wanted = None
         elif self.current is not None and self.current is not self._placed:  # moved by the user
@@ -373,7 +363,7 @@ class OwnedList(RowsView["OwnedResult"]):
         if part:
             indent = Span(" " * (11 + self._name_width))
             return fit_line((indent, *highlight(result.snippet, result.matches)), width - 1)
-        date = f" {fit(safe_line(result.date), DATE_WIDTH)}" if width >= DATED else ""
+        date = f" {fit(safe_line(result.date), 10)}" if width >= DATED else ""
         exact = " =" if own.is_known_item else ""
         head = f"{row + 1:>3} "
         score = f"{format_score(result.score):>4} "

@@ -29,14 +29,13 @@ EVERYTHING = Offer()
 NO_EDITOR = "a browser opens no editor: copy the path and edit the file where it is"
 NO_FILES = "a browser reads no file of the server: paste the lines instead"
 NO_OTHER_BASE = "this visit is for the knowledge bases given at its start"
-CLOSE_THE_PAGE = "close the page to leave"
 
 NOT_IN_A_BROWSER: Mapping[str, str] = {
     **dict.fromkeys(("edit", "claim.edit", "known.edit", "files.mend", "index.edit"), NO_EDITOR),
     "drafts.load": NO_FILES,
     **dict.fromkeys(("base.switch", "base.forget", "base.recall"), NO_OTHER_BASE),
     "app.suspend": "a browser has no shell to go back to",
-    "app.leave": CLOSE_THE_PAGE,
+    "app.leave": "close the page to leave",
 }
 """Why a browser offers no command that acts on the machine where the app runs."""
 
@@ -52,10 +51,7 @@ WRITES = (
     *("snapshot.take", "snapshot.drop", "files.mute"),
     *("index.refresh", "together.refresh", "index.run", "index.pause", "index.stop", "index.watch"),
 )
-"""Ids of the commands that change the knowledge base, its index or its other files.
-
-The engine of a read-only base refuses each of these changes, too.
-"""
+"""Ids of the commands that change the base, its index or its files; its engine refuses them."""
 
 BROWSER_KEYS: Mapping[str, str] = {
     "mode.explore": "5,f1",

@@ -64,7 +64,7 @@ class ReviewModel:
         """Decides; None for those of kbx.toml, which differ by kind."""
         self._checks: dict[str, DraftCheck] = {}
         """The newest check of each draft, by its id."""
-        self._steps: list[ReviewStep] = []
+        self._steps: deque[ReviewStep] = deque(maxlen=MAX_STEPS)
         self._labels: Sequence[LabelledScore] = ()
         self._checking, self._planning = LatestOnly(client), LatestOnly(client)
         self._checking_typed, self._loading = LatestOnly(client), LatestOnly(client)
@@ -173,7 +173,7 @@ class ReviewModel:
         return next((draft for draft in self.drafts if draft.id == draft_id), None)
 
     def _change(self, drafts: Iterable[Draft], *, entry: int | None = None) -> None:
-        self._push(ReviewStep(self.drafts, self._threshold, entry))
+        self._steps.append(ReviewStep(self.drafts, self._threshold, entry))
         self.drafts = tuple(drafts)
 
     def _replace(self, draft_id: str, *, entry: int | None = None, **changes: Any) -> None:
@@ -181,9 +181,6 @@ class ReviewModel:
             replace(draft, **changes) if draft.id == draft_id else draft for draft in self.drafts
         )
         self._change(drafts, entry=entry)
-
-    def _push(self, step: ReviewStep) -> None:
-        self._steps = [*self._steps[1 - MAX_STEPS :], step]
 
     def rewrite(self, draft_id: str, text: str) -> None:
         self._replace(draft_id, text=text.strip(), choice=None)
@@ -206,7 +203,7 @@ class ReviewModel:
 
     def move_threshold(self, threshold: float) -> None:
         if not self._steps or not self._steps[-1].is_threshold:
-            self._push(ReviewStep(self.drafts, self._threshold, is_threshold=True))
+            self._steps.append(ReviewStep(self.drafts, self._threshold, is_threshold=True))
         self._threshold = threshold
         self.on_change()
 
@@ -231,10 +228,7 @@ class ReviewModel:
             self._check()
 
     def _check(self) -> None:
-        """Check all drafts: any of them may repeat another.
-
-        Drafts from a scan were checked when they were found; one that left may come back by undo.
-        """
+        """Check all drafts, which may repeat each other; those from a scan were checked then."""
         by_id = {draft.id: draft for draft in self.drafts}
         self._checks = {
             draft_id: check
@@ -325,10 +319,7 @@ class ReviewModel:
         return None if check is None else decide(check, self._threshold)
 
     def _settled(self, *, unsure: bool = False) -> list[Draft]:
-        """Return the drafts to write, with their choices or else the ones proposed.
-
-        Proposals that the user should see first are included only with `unsure`.
-        """
+        """Return drafts to write, as decided or proposed; doubtful proposals only if `unsure`."""
         settled = []
         for draft in self.drafts:
             verdict = self._verdict(draft.id)
@@ -378,7 +369,7 @@ class ReviewModel:
             self._on_write(applied.paths)
         finally:
             self._end_writing()
-        self._push(ReviewStep(before, self._threshold, applied.entry))
+        self._steps.append(ReviewStep(before, self._threshold, applied.entry))
         done = set(applied.done)
         self.drafts = tuple(draft for draft in self.drafts if draft.id not in done)
         words = describe_applied(applied, (*plan.problems, *applied.failed))
@@ -386,10 +377,7 @@ class ReviewModel:
         self._save_and_check()
 
     def create_page(self, draft_id: str) -> bool:
-        """Create the page of a draft's entity, or of the person it names.
-
-        Return False, without doing anything, if the draft names nobody.
-        """
+        """Create the page of a draft's entity, or of the person it names; False if of none."""
         check, draft = self._checks.get(draft_id), self.draft(draft_id)
         entity = check.entity if check is not None else None
         if entity is not None and entity.path:
@@ -451,7 +439,7 @@ class ReviewModel:
         try:
             entry = await self._client.run(lambda engine: engine.undo(number))
         except Exception:
-            self._push(step)  # it may work later
+            self._steps.append(step)  # it may work later
             raise
         finally:
             self._end_writing()

@@ -210,11 +210,8 @@ class KnownList(RowsView[KnownRow]):
     def show(self, subject: str, known: tuple[KnownRow, ...]) -> None:
         if subject != self.subject:
             self.chosen = False
-        row = self.cursor if self.chosen else 0
-        self.subject, self.rows = subject, known
-        self.rebuild_lines()
-        self.cursor = self.validate_cursor(row)
-        self.show_cursor()
+        self.subject = subject
+        self.show_at(known, self.cursor if self.chosen else 0)
 
     def row_heights(self) -> list[int]:
         heights = [2] * len(self.rows)
@@ -298,10 +295,7 @@ def difference_lines(known: KnownRow, width: int) -> list[Line]:
 
 
 def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> list[Line]:
-    """Return pieces as lines of at most `width` cells, with differences also in brackets.
-
-    `same` is the look of what does not differ.
-    """
+    """Return lines with differences in brackets; `same` is the look of what does not differ."""
     spans = []
     for piece in pieces:
         is_plain = piece.mark == "same" or not piece.text.strip()

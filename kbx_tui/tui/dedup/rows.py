@@ -149,10 +149,7 @@ class KnownRow:
 
 
 def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
-    """Return the rows that decide, best first, then those of others, a hint before the rest.
-
-    `batch` are the ids of all drafts in order.
-    """
+    """Return rows that decide, best first, then others; `batch` are the ids of all drafts."""
     from kbx_tui.drafting.texts import difference  # loaded by the check
 
     def row(
@@ -217,7 +214,7 @@ class ScanEnded(Message):
 
 
 class DraftsLoaded(Message):
-    pass
+    """The drafts of a file have been added."""
 
 
 @dataclass
@@ -295,7 +292,6 @@ DIFF_WORDS: Meanings = (("+ │ −", LINES),)
 
 
 LABELS_NEEDED = 20
-START = 0.9
 
 
 def describe_saved(count: int) -> str:
@@ -309,7 +305,7 @@ def describe_threshold(
 ) -> tuple[float, str]:
     """Return the position of the slider, and a note on it; `settings` are None before opening."""
     if settings is None:
-        return START, ""
+        return 0.9, ""
     if threshold is None:
         kinds = f"fact {format_score(settings.fact_threshold)}"
         kinds += f", open item {format_score(settings.open_item_threshold)}"
@@ -349,9 +345,6 @@ def _describe_kept(scan: ScanEnded, key: str) -> str:
     return (
         "all duplicates that you keep are in the list" if scan.found else "you keep no duplicates"
     )
-
-
-NAMED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,4 +396,4 @@ def _change(now: Draft, then: Draft) -> str:
 def _named(drafts: Sequence[Draft]) -> str:
     if len(drafts) > 1:
         return format_count(len(drafts), "draft")
-    return f"“{shorten(safe_line(drafts[0].text), NAMED)}”"
+    return f"“{shorten(safe_line(drafts[0].text), 40)}”"

@@ -162,10 +162,7 @@ class EngineClient:
 
 
 class LatestOnly:
-    """Keeps at most one request of its kind active: starting another cancels the previous one.
-
-    So an answer that comes late cannot replace a newer one, and nobody has to compare versions.
-    """
+    """One request of a kind: another cancels it, so that no late answer replaces a newer one."""
 
     def __init__(self, client: EngineClient) -> None:
         self._client = client
@@ -217,7 +214,4 @@ class Host(Status, Protocol):
     def ask_for_entities(
         self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
     ) -> None:
-        """Ask whether to use as entities what `sentence` counts; `answer` receives the answer.
-
-        `names` are lines with the most frequent ones.
-        """
+        """`names` are lines with the most frequent ones; `answer` receives the answer."""

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -31,11 +32,8 @@ STAGES = ("reading", "entities", "text index", "chunks", "vectors")
 @dataclass(frozen=True, slots=True)
 class StageProgress:
     name: str
-    done: int = 0
-    total: int = 0
-    rate: float = 0.0
-    seconds_left: float | None = None
-    has_begun: bool = False
+    figures: Progress | None = None
+    """None until it begins."""
     is_over: bool = False
 
 
@@ -50,15 +48,15 @@ class IndexRun:
 
     @property
     def current(self) -> StageProgress | None:
-        begun = [stage for stage in self.stages if stage.has_begun and not stage.is_over]
+        begun = [stage for stage in self.stages if stage.figures and not stage.is_over]
         return begun[-1] if begun and self.is_active else None
 
     @property
     def short_words(self) -> str:
         if self.state in ("asking", "paused", "stopped", "failed"):
             return self.state
-        stage = self.current
-        return format_percent(stage.done / stage.total) if stage and stage.total > 1 else ""
+        now = self.current and self.current.figures
+        return format_percent(now.done / now.total) if now and now.total > 1 else ""
 
     def in_state(self, state: RunState) -> IndexRun:
         """Return the run in another state; one that ends or begins has other stages."""
@@ -69,28 +67,14 @@ class IndexRun:
         return replace(self, state=state)
 
     def with_progress(self, progress: Progress) -> IndexRun:
-        """Return the run with the newest figures of a stage; those before it are over.
-
-        Tasks that are not a stage of a run leave it as it is.
-        """
+        """Return the run with a stage's newest figures, if it is one; those before it are over."""
         if progress.stage not in STAGES:
             return self
-        place, stages = STAGES.index(progress.stage), []
-        for number, stage in enumerate(self.stages):
-            if number < place and not stage.is_over:
-                stage = replace(stage, is_over=True, done=stage.total, seconds_left=None)
-            elif number == place:
-                stage = StageProgress(
-                    stage.name,
-                    progress.done,
-                    progress.total,
-                    progress.rate,
-                    progress.seconds_left,
-                    has_begun=True,
-                )
-            stages.append(stage)
+        place = STAGES.index(progress.stage)
+        over = (replace(stage, is_over=True) for stage in self.stages[:place])
         state: RunState = "paused" if self.state == "paused" else "running"
-        return IndexRun(state, tuple(stages))
+        now = StageProgress(progress.stage, progress)
+        return IndexRun(state, (*over, now, *self.stages[place + 1 :]))
 
 
 REPORT_INTERVAL = 0.1
@@ -176,10 +160,7 @@ class IndexSync:
             self._show_run(self.run.in_state("running"))
 
     def halt(self) -> None:
-        """End the run at its next step, and begin no other until the user does.
-
-        What has been indexed stays, and the next run continues from there.
-        """
+        """End the run at its next step, until the user goes on; what is indexed stays."""
         self._stopped.set()
         self._resumed.set()
         self._index_again = False
@@ -222,7 +203,7 @@ class IndexSync:
 
     async def stop(self) -> None:
         self.stop_watching()
-        if self._indexing is not None and not self._indexing.done():
+        if self._indexing is not None:
             await asyncio.wait({self._indexing}, timeout=STOP_SECONDS)
 
     # Indexing.
@@ -291,15 +272,12 @@ class IndexSync:
         def is_cancelled() -> bool:
             return self._client.closed.is_set() or self._stopped.is_set()
 
-        engine = self._open_engine()
-        try:
+        with closing(self._open_engine()) as engine:
             if not self._confirmed and (question := engine.index_question()) is not None:
                 self._asked = True
                 self._client.call_on_loop(self._ask, question)
                 return
             report = engine.index(listen, cancelled=is_cancelled, wait=False)
-        finally:
-            engine.close()
         for sentence in report.repaired:
             self._client.call_on_loop(self._status.show_notice, sentence)
 
@@ -333,15 +311,12 @@ class IndexSync:
             self.on_run()
 
     def _watch_in_thread(self, stopped: threading.Event, *, by_user: bool) -> None:
-        engine = self._open_engine()
-        try:
+        with closing(self._open_engine()) as engine:
             if by_user or engine.settings.app.watch:
                 engine.watch(
                     lambda paths: self._client.call_on_loop(self._files_changed, paths),
                     stopped=stopped,
                 )
-        finally:
-            engine.close()
 
     def _files_changed(self, paths: frozenset[str]) -> None:
         self._changed |= paths
@@ -359,11 +334,7 @@ def describe_progress(progress: Progress) -> str:
 
 
 async def run_in_thread(work: Callable[[], None], name: str, *, daemon: bool = False) -> None:
-    """Run `work` on a thread of its own and raise what it raises.
-
-    Not a daemon thread by default: a model still running while the interpreter ends aborts
-    the process.
-    """
+    """Run `work` on its own thread; a daemon that runs a model at exit would abort the process."""
     result: Future[None] = Future()
     result.set_running_or_notify_cancel()
 
@@ -420,10 +391,7 @@ class IndexFollower(IndexSync):
             await asyncio.sleep(LOOK_INTERVAL)
 
     def _has_news(self, engine: KnowledgeBase) -> bool:
-        """Return whether the index has changed since the last call; runs on the engine's thread.
-
-        A search may have read the new index already, so its content is compared as well.
-        """
+        """Return whether the index has changed, also if a search has read it already."""
         if not engine.is_indexed():
             self._paths = ()
             return False

@@ -94,15 +94,13 @@ class ExpertList(RowsView[Row]):
             self._lay_out(row)
 
     def _lay_out(self, current: Row | None) -> None:
-        self.rows = tuple(self.view.rows(self.expanded_ids)) if self.view is not None else ()
-        claims = (map(cell_len, row.columns) for row in self.rows if isinstance(row, ClaimRow))
+        rows = tuple(self.view.rows(self.expanded_ids)) if self.view is not None else ()
+        claims = (map(cell_len, row.columns) for row in rows if isinstance(row, ClaimRow))
         self._ends = [max(column) for column in zip(*claims, strict=True)]
-        experts = (row for row in self.rows if isinstance(row, ExpertRow))
+        experts = (row for row in rows if isinstance(row, ExpertRow))
         self._counts_width = max((cell_len(expert.counts) for expert in experts), default=0)
-        self.rebuild_lines()
-        keys = [_key(row) for row in self.rows]
-        self.cursor = keys.index(_key(current)) if current and _key(current) in keys else 0
-        self.show_cursor()
+        keys = [_key(row) for row in rows]
+        self.show_at(rows, keys.index(_key(current)) if current and _key(current) in keys else 0)
 
     def _settle(self) -> None:
         self._moves = {}
@@ -110,10 +108,7 @@ class ExpertList(RowsView[Row]):
 
 
 def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts_width: int) -> Line:
-    """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`.
-
-    `counts_width` is the width of the last column in cells, the same for all experts.
-    """
+    """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`."""
     expert, moved = row.expert, move_text(move)
     bar = fit("▒" * max(round(row.share * BAR), 1), BAR)
     head = f"{row.rank:>3} {'▾' if row.is_expanded else '▸'} "
@@ -157,10 +152,7 @@ def no_topic(topics: Sequence[str] = ()) -> EmptyState:
 
 
 def no_experts(topic: str, weight: str, key: str, *, has_claims: bool) -> EmptyState:
-    """Return what the list shows when no entity has a fact on the topic.
-
-    `key` chooses another weight; `has_claims`: whether anything is known of any entity.
-    """
+    """`key` chooses another weight; `has_claims`: whether anything is known of any entity."""
     if not has_claims:
         return titled_text(
             "There are no facts yet.",
@@ -314,10 +306,7 @@ WEIGHT_WORDS: Mapping[str, str] = {
 
 
 def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
-    """Return what the figures of an expert or of a claim mean under a weight.
-
-    `edit_key` opens a claim in an editor; empty where there is none.
-    """
+    """`edit_key` opens a claim in an editor; empty where there is none."""
     if isinstance(row, ClaimRow):
         place, sign = row.columns[-1], "–" if row.status else "+"
         opens = f"; {edit_key} opens it in your editor" if edit_key else ""

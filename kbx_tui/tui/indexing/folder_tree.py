@@ -82,10 +82,7 @@ def tree_of(paths: Iterable[str]) -> FolderTree:
 
 
 def count_by_folder(paths: Iterable[str]) -> Mapping[str, int]:
-    """Return the number of documents in each folder and below it; all of them are below "".
-
-    Folders without any are left out, except for "".
-    """
+    """Return the documents in each folder and below it; "" has all, and may have none."""
     direct = Counter(map(parent_of, paths))
     counts: Counter[str] = Counter({"": 0})
     for folder, count in direct.items():

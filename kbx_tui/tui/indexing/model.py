@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,15 +28,15 @@ MOST_QUERIES = 200
 
 
 class RunChanged(Newest):
-    pass
+    """A stage went on, or the run has another state."""
 
 
 class FilesRead(Newest):
-    pass
+    """The files that need attention were read."""
 
 
 class FoldersChanged(Newest):
-    pass
+    """There are other folders, hits, or folders in scope."""
 
 
 class IndexModel:
@@ -96,11 +97,8 @@ class IndexModel:
         read: list[IndexOverview] = []
 
         def work() -> None:
-            engine = self._open_engine()
-            try:
+            with closing(self._open_engine()) as engine:
                 read.append(engine.overview())
-            finally:
-                engine.close()
 
         await run_in_thread(work, "kbx-overview")
         self.overview = read[0]

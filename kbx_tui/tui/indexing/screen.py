@@ -86,18 +86,21 @@ def stage_lines(run: IndexRun, width: int, *, few: bool = False) -> list[Line]:
 def stage_line(stage: StageProgress, width: int) -> Line:
     """Return ` vectors    ████████░░░░  312 of 1,204  40/s  26 s left`."""
     room = max(min(width - NAME - FIGURES - 3, 40), 6)
-    share = 1.0 if stage.is_over else stage.done / stage.total if stage.total else 0.0
-    filled = int(share * room)
-    figures = [f"{stage.done:,} of {stage.total:,}" if stage.total > 1 else ""]
+    now, share, figures = stage.figures, float(stage.is_over), [""]
     if stage.is_over:
-        figures = [f"{stage.total:,}" if stage.total > 1 else "", "done"]
-    elif stage.has_begun:
-        figures.append(f"{stage.rate:,.0f}/s" if stage.rate else "")
-        left = stage.seconds_left
-        figures.append(f"{format_duration(left)} left" if left is not None and left >= 1.0 else "")
+        figures = [f"{now.total:,}" if now and now.total > 1 else "", "done"]
+    elif now is not None:
+        share = now.done / now.total if now.total else 0.0
+        left = now.seconds_left
+        figures = [
+            f"{now.done:,} of {now.total:,}" if now.total > 1 else "",
+            f"{now.rate:,.0f}/s" if now.rate else "",
+            f"{format_duration(left)} left" if left is not None and left >= 1.0 else "",
+        ]
+    filled = int(share * room)
     return fit_line(
         (
-            Span(f" {fit(stage.name, NAME)}", "strong" if stage.has_begun else "dim"),
+            Span(f" {fit(stage.name, NAME)}", "strong" if now else "dim"),
             Span("█" * filled, "document"),
             Span("░" * (room - filled), "rule"),
             Span(f"  {'  '.join(filter(None, figures))}", "dim"),
@@ -276,7 +279,6 @@ def file_line(row: FileRow, text: str, width: int, marker: str, place_width: int
 
 
 MARKS: dict[Mark, str] = {"": "", "all": "[x] ", "some": "[-] ", "none": "[ ] "}
-COUNT = 7
 
 no_folders = titled_text("No document is indexed yet.", "The folders appear here once one is.")
 
@@ -337,7 +339,7 @@ def folder_line(row: FolderRow, width: int, marker: str) -> Line:
     fold = ("▾ " if row.is_open else "▸ ") if row.has_folders else "  "
     name = safe_line(row.path.rpartition("/")[2]) + "/" if row.path else "everything"
     hits = "" if row.hits is None else f" {row.hits:>6,} {'hit ' if row.hits == 1 else 'hits'}"
-    documents = f"{row.documents:>{COUNT},}"
+    documents = f"{row.documents:>7,}"
     mark = MARKS[row.mark]
     head = f"{marker}{'  ' * row.depth}{fold}"
     room = max(width - len(head) - len(mark) - len(documents) - len(hits) - 1, 6)

@@ -141,7 +141,6 @@ class BlindScreen(ModalScreen[None]):
 BESIDE_FROM = 64
 SPACINGS = ((3, 1), (3, 0), (2, 0), (1, 0), (0, 0))
 """Lines of a passage, and blank lines below it; the first for which there is room is used."""
-DATE = 10
 
 
 class TwoLists(TextPane):
@@ -184,7 +183,7 @@ def _list(
     if not results:
         lines.append((Span("   no result", "dim"),))
     for rank, result in enumerate(results, 1):
-        dated = f" {result.date:>{DATE}} " if width >= 40 else " "
+        dated = f" {result.date:>10} " if width >= 40 else " "
         title = fit(result.title, max(width - 4 - len(dated), 1))
         lines.append(
             (
@@ -212,7 +211,7 @@ PAUSE_SECONDS = 0.005
 
 
 class RoundChanged(Newest):
-    pass
+    """There is another question or none, or another query has been looked at."""
 
 
 class BlindModel:

@@ -20,8 +20,10 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 
 class Judge(Protocol):
+    """The documents of one screen, to be judged one after the other."""
+
     def show(self) -> None:
-        pass
+        """Show the newest grades."""
 
     def current(self) -> JudgedDocument | str:
         """Return the document that a grade key is about, or a sentence why there is none."""

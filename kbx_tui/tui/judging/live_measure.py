@@ -127,10 +127,7 @@ class EvidenceKeeper:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def read(self, tuning: Tuning, queries: Sequence[JudgedQuery], *, check: bool) -> None:
-        """Bring what is kept for the preset of `tuning` up to date with the judged queries.
-
-        `check` searches for one query at least, to notice that the index has another generation.
-        """
+        """Read what is missing for a preset; `check` notices another generation of the index."""
         measurable = [query for query in queries if query.is_measurable]
         kept = self._kept.get(tuning.preset)
         if measurable and (kept is None or check):

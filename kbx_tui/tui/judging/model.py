@@ -79,6 +79,7 @@ class JudgingModel:
         self._grades: Mapping[str, Mapping[str, int | None]] = {}
         self.evidence = EvidenceKeeper(client, host.show_progress)
         self.pinned: SearchSettings | None = None
+        """A; None before kbx.toml is read, as are the current settings."""
         self.current: SearchSettings | None = None
         self.measured: LiveMeasure | None = None
         self._reading = LatestOnly(client)
@@ -295,10 +296,7 @@ class JudgingModel:
 
 
 def vote_words(votes: Votes) -> tuple[str, ...]:
-    """Return how often each setting was preferred, the longest wording first; () for never.
-
-    `preferred: A 1, current 8, neither 2 (sign test p .039)`.
-    """
+    """Return `preferred: A 1, current 8, neither 2 (sign test p .039)` and shorter, or ()."""
     if not (votes.wins_a or votes.wins_b or votes.neither):
         return ()
     counts = f"preferred: A {votes.wins_a}, current {votes.wins_b}, neither {votes.neither}"

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.browse import EntityName
 
+
 LAYOUT_PAUSE = 0.001
 
 
@@ -86,7 +87,7 @@ class FrameScreen(Screen[None]):
 
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
-        pass
+        """Yield what is between the tabs and the status line."""
 
     def on_mount(self) -> None:
         for name in list(self.PANES)[:1]:
@@ -103,7 +104,7 @@ class FrameScreen(Screen[None]):
     @property
     @abstractmethod
     def base_words(self) -> tuple[str, str]:
-        pass
+        """The name of what is open, and what it holds."""
 
     def show_tabs(self) -> None:
         counts = {**self.app.tabs_of_several, **self.tab_counts}
@@ -153,7 +154,7 @@ class FrameScreen(Screen[None]):
         return True
 
     def fit(self, size: Size) -> None:
-        pass
+        """Adapt to a new size, after the class of its width has been set."""
 
     # Keys.
 
@@ -339,10 +340,7 @@ class ModeBox(ModalScreen[ResultT]):
         return self.query_one(RowsView)
 
     async def _ask(self, call: Callable[[KnowledgeBase], AnswerT]) -> AnswerT | None:
-        """Return what the engine answers, None after an error, which the box shows.
-
-        Once the box is closed, the error is raised, and shown below it.
-        """
+        """Return the answer, None after an error, which the box shows; once closed, it raises."""
         try:
             return await self._client.run(call)
         except KbxError as error:
@@ -452,10 +450,7 @@ class TabText(NamedTuple):
 
 
 def tab_texts(current: str, keymap: Keymap, counts: Mapping[str, str]) -> list[list[TabText]]:
-    """Return the tabs in the mode `current`, in wordings from the longest to the shortest.
-
-    `counts` are short texts beside the titles, by mode.
-    """
+    """Return the tabs in wordings, the longest first; `counts` stand beside titles."""
     return [
         list(_texts(current, keymap, counts, titles=True)),
         list(_texts(current, keymap, counts, titles=False)),

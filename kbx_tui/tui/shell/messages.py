@@ -32,7 +32,7 @@ class IndexProgress(Newest):
 
 
 class TabsChanged(Newest):
-    pass
+    """What the tabs show of the open base has changed."""
 
 
 @dataclass

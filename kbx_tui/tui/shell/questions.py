@@ -117,9 +117,7 @@ class Welcome(Screen[None]):
 
     def _show_choices(self) -> None:
         choices = self.query_one(ChoiceList)
-        choices.rows = tuple(self._choices())
-        choices.cursor = choices.cursor
-        choices.rebuild_lines()
+        choices.show_at(tuple(self._choices()), choices.cursor)
         self._show_keys()
 
     def _show_keys(self) -> None:
@@ -226,10 +224,7 @@ class QuestionScreen(Screen[bool]):
 
 
 class TrustQuestion(QuestionScreen):
-    """Whether a base may do what its kbx.toml asks for.
-
-    What it asks for scrolls by itself, so that the answers stay visible.
-    """
+    """Whether a base may do what its kbx.toml asks for; that scrolls, the answers do not."""
 
     def __init__(self, root: str, requests: Sequence[TrustRequest]) -> None:
         blocks = any(request.blocks for request in requests)
@@ -269,10 +264,7 @@ class ConfirmIndexing(QuestionScreen):
 
 
 class EntitiesQuestion(QuestionScreen):
-    """Whether tags, hubs and similar topics of notes are to be entities.
-
-    One key answers, unlike where trust is asked for: a yes here can be undone.
-    """
+    """Whether topics of notes are entities. One key answers: unlike trust, it can be undone."""
 
     BINDINGS = bindings("question")
     SCOPES = ("question", "welcome", "list", "app")

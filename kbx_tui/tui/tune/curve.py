@@ -97,11 +97,10 @@ class Curve:
     knob: Tunable
     measure: Measure
     tuning: Tuning
-    values: tuple[Value, ...]
     means: tuple[float, ...]
+    """Parallel to the values of the knob, as are the ends of the 95 % intervals."""
     low: tuple[float, ...]
     high: tuple[float, ...]
-    queries: int
     now: float
     now_low: float
     now_high: float
@@ -115,7 +114,8 @@ class Curve:
         highest = max(self.means) - 1e-12
         here = self.knob.position(self.current)
         good = (place for place, mean in enumerate(self.means) if mean >= highest)
-        return min(good, key=lambda place: abs(self.knob.position(self.values[place]) - here))
+        values = self.knob.values
+        return min(good, key=lambda place: abs(self.knob.position(values[place]) - here))
 
     @property
     def gain(self) -> float:
@@ -135,16 +135,14 @@ def curve_words(curve: Curve, p: float | None) -> str:
     now = f"{name} {text(curve.current)} now {format_score(curve.now)}"
     if not curve.has_gain:
         return f"{now}; no other value is better"
-    best = f"best {text(curve.values[curve.best])} {format_score(curve.means[curve.best])}"
-    gain = f"+{format_score(curve.gain)}" if curve.gain >= 0.005 else "less than +.01"
+    best = f"{text(curve.knob.values[curve.best])} {format_score(curve.means[curve.best])}"
     if curve.measure == "judged":
-        return (
-            f"{now}; most {text(curve.values[curve.best])} {format_score(curve.means[curve.best])}"
-        )
+        return f"{now}; most {best}"
+    gain = f"+{format_score(curve.gain)}" if curve.gain >= 0.005 else "less than +.01"
     if p is None:
-        return f"{now}; {best} ({gain})"
+        return f"{now}; best {best} ({gain})"
     advice = ", may be chance" if p > SIGNIFICANCE else ": see what optimising says"
-    return f"{now}; {best} ({gain}, p {format_p(p)}{advice})"
+    return f"{now}; best {best} ({gain}, p {format_p(p)}{advice})"
 
 
 def y_range(curve: Curve) -> tuple[float, float]:
@@ -181,7 +179,7 @@ def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) ->
     def y(figure: float) -> int:
         return round((high - figure) / (high - low) * tall)
 
-    xs = [area.x(curve.knob.position(value)) for value in curve.values]
+    xs = [area.x(curve.knob.position(value)) for value in curve.knob.values]
     _draw_band(canvas, xs, [y(each) for each in curve.high], [y(each) for each in curve.low])
     canvas.path([(x, y(mean)) for x, mean in zip(xs, curve.means, strict=True)], "document")
     if curve.has_gain:
@@ -223,12 +221,12 @@ def _axis(area: PlotArea, steps: Sequence[float], curve: Curve) -> Line:
 
 def _x_labels(area: PlotArea, curve: Curve) -> Line:
     cells = [" "] * (area.width + LABEL)
-    last = len(curve.values) - 1
+    last = len(curve.knob.values) - 1
     order = [0, last, *(place for place in range(1, last) if last < 8 or place % 5 == 0)]
     taken: list[tuple[int, int]] = []
     for place in order:
-        text = curve.knob.text(curve.values[place])
-        middle = LABEL + area.x(curve.knob.position(curve.values[place])) // DOTS_ACROSS
+        text = curve.knob.text(curve.knob.values[place])
+        middle = LABEL + area.x(curve.knob.position(curve.knob.values[place])) // DOTS_ACROSS
         start = min(max(middle - len(text) // 2, 0), len(cells) - len(text))
         end = start + len(text)
         if all(end < other or start > stop for other, stop in taken):
@@ -245,24 +243,14 @@ def read_curve(kept: JudgedEvidence, knob: Tunable, measure: Measure, tuning: Tu
     """Return the curve around `tuning`; `kept` has at least one query."""
     settings = [*(knob.with_value(tuning, value) for value in knob.values), tuning]
     figures = getattr(kept.measure(settings), measure)
-    means, band = figures.mean(axis=1), bootstrap_band(figures)
-    return Curve(
-        knob,
-        measure,
-        tuning,
-        knob.values,
-        tuple(means[:-1].tolist()),
-        tuple(band[:-1, 0].tolist()),
-        tuple(band[:-1, 1].tolist()),
-        len(kept),
-        float(means[-1]),
-        float(band[-1, 0]),
-        float(band[-1, 1]),
-    )
+    *means, now = figures.mean(axis=1).tolist()
+    (*low, now_low), (*high, now_high) = bootstrap_band(figures).T.tolist()
+    ends = (now, now_low, now_high)
+    return Curve(knob, measure, tuning, tuple(means), tuple(low), tuple(high), *ends)
 
 
 def p_of_best(kept: JudgedEvidence, curve: Curve) -> float:
-    best = curve.knob.with_value(curve.tuning, curve.values[curve.best])
+    best = curve.knob.with_value(curve.tuning, curve.knob.values[curve.best])
     figures = getattr(kept.measure([curve.tuning, best]), curve.measure)
     return randomisation_p(figures[0].tolist(), figures[1].tolist())
 
@@ -270,9 +258,7 @@ def p_of_best(kept: JudgedEvidence, curve: Curve) -> float:
 def steps_of_query(
     kept: JudgedEvidence, query: str, knob: Tunable, tuning: Tuning
 ) -> tuple[float, ...]:
-    """Return the values at which the first 10 results of one query change: swap points of alpha, or
-    scores of entities for the threshold; none for other knobs.
-    """
+    """Return values that change the first 10 results of a query; none for most knobs."""
     texts = [each.text for each in kept.queries]
     if query not in texts:
         return ()

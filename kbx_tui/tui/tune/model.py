@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence
     from kbx_tui.evaluation.judgments import TuningSnapshot
-    from kbx_tui.evaluation.metrics import PairedDifference
-    from kbx_tui.evaluation.optimise import Advice
     from kbx_tui.evaluation.past_queries import ThresholdObservatory
     from kbx_tui.search.request import Tuning
 
@@ -49,7 +47,7 @@ SETTLE_SECONDS = 0.2
 
 
 class _StoppedError(Exception):
-    pass
+    """The user stopped the search for the best knobs."""
 
 
 @dataclass
@@ -312,10 +310,7 @@ class SnapshotRow:
 def compare_snapshots(
     kept: JudgedEvidence | None, current: Tuning, snapshots: Sequence[TuningSnapshot]
 ) -> tuple[PairedDifference | None, ...]:
-    """Return how `current` differs from each snapshot; None for one of another preset.
-
-    Measured from the evidence kept, which is that of the preset of `current`.
-    """
+    """Return how `current` differs from each snapshot; None for one of another preset."""
     same = [one.tuning for one in snapshots if one.tuning.preset == current.preset]
     if not kept or not same:
         return (None,) * len(snapshots)

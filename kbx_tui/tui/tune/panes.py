@@ -98,7 +98,7 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
 
     def action_move_to_end(self, right: bool) -> None:
         if self.curve is not None:
-            self._move_to(self.curve.values[-1 if right else 0])
+            self._move_to(self.curve.knob.values[-1 if right else 0])
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.capture_mouse()
@@ -181,10 +181,7 @@ def title_words(
 def comparison_words(
     measure: LiveMeasure | None, votes: Votes | None, save_key: str = ""
 ) -> tuple[str, ...]:
-    """Return `vs A: 2 better, 1 worse, 9 same · preferred ...`, the longest first.
-
-    Where A is the current setting, says so; else names `save_key`, if the settings can be saved.
-    """
+    """Return `vs A: 2 better, 1 worse, 9 same · preferred ...`, the longest first."""
     preferred = vote_words(votes) if votes is not None else ()
     if measure is None:
         return (*preferred, "")

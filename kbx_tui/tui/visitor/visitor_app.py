@@ -100,10 +100,7 @@ class VisitorApp(KbxApp):
             self._draw_all_soon()
 
     def _draw_all_soon(self) -> None:
-        """Draw every cell when a new size is laid out.
-
-        What is drawn for a larger size may reach a smaller terminal, and scroll what is in it.
-        """
+        """Draw every cell of a new size: what was meant for a larger one may have scrolled it."""
         if self._drawing_all is not None:
             self._drawing_all.stop()
         self._drawing_all = self.set_timer(DRAW_ALL_SECONDS, self.redraw_screen)

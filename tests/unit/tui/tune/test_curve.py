@@ -27,10 +27,8 @@ def curve(means: list[float], knob: Tunable = ALPHA, tuning: Tuning | None = Non
     tuning = tuning or Tuning()
     now = means[round(knob.position(knob.value_in(tuning)) * (len(means) - 1))]
     low, high = ([min(max(mean + by, 0.0), 1.0) for mean in means] for by in (-0.05, 0.05))
-    return Curve(
-        knob, "ndcg", tuning, knob.values, tuple(means), tuple(low), tuple(high), 12, now,
-        now - 0.05, now + 0.05,
-    )  # fmt: skip
+    ends = (now, now - 0.05, now + 0.05)
+    return Curve(knob, "ndcg", tuning, tuple(means), tuple(low), tuple(high), *ends)
 
 
 def peak_at(place: int) -> list[float]:
@@ -43,7 +41,7 @@ def text(lines: list[Line]) -> list[str]:
 
 def test_of_equally_good_values_the_closest_is_the_best() -> None:
     flat = curve([0.7] * 21)
-    assert flat.values[flat.best] == 0.5
+    assert flat.knob.values[flat.best] == 0.5
     assert flat.gain == 0.0
     assert curve_words(flat, None) == "alpha .50 now .70; no other value is better"
     assert BEST not in "".join(text(plot_lines(flat, (), 40, 6)))

@@ -23,10 +23,7 @@ SMOKE_SIZE = (80, 24)
 
 
 def open_app() -> None:
-    """Open the app on the knowledge base, or the several, that the options select.
-
-    Without one, the app asks which to open. Raises KbxError.
-    """
+    """Open the app on what the options select; without a base, it asks which. Raises KbxError."""
     if len(folders := selected_folders()) > 1:
         from kbx_tui.base_discovery import find_base
 

@@ -92,11 +92,7 @@ def _hidden_names(pages: VisiblePages, request: SearchRequest) -> frozenset[tupl
 
 
 def _public_notes(pages: VisiblePages, request: SearchRequest, meta: SearchMeta) -> tuple[str, ...]:
-    """Return the notes on a search, by what is public.
-
-    Types that only hidden pages have do not exist, and documents that only redacted text puts on
-    the topic are not.
-    """
+    """Return the notes without types of hidden pages, and topics that only redacted text has."""
     notes = list(meta.notes)
     if types := request.all_types:
         said = list(unknown_types_note(types, sorted(pages.kb.documents.kinds())))

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from kbx_tui.cli.base_command import (
     Command,
     global_options,
     open_kb,
-    open_worker,
     selected_root,
 )
 from kbx_tui.cli.options import PATH, PORT, flag, metrics_options, option, warm_option
@@ -29,6 +29,7 @@ from kbx_tui.user_files import open_log
 
 if TYPE_CHECKING:
     from kbx_tui.http_service.monitor import MonitorPort
+    from kbx_tui.tools.engine_worker import McpOptions
     from kbx_tui.web.serving import WebServer
 
 
@@ -98,16 +99,14 @@ def mcp_command(
     """
     _require_http(http=http, metrics=metrics_port is not None)
     if http:
-        from kbx_tui.tools.engine_process import McpOptions
         from kbx_tui.tools.mcp_http import access_token, listen
         from kbx_tui.tools.serve_http import require_workers, serve_one, serve_several
 
         require_workers(workers)
-        options = McpOptions(
-            str(selected_root(may_be_empty=True).resolve()),
-            trust=global_options().trust,
-            allow_writes=allow_writes,
-            warm=warm,
+        options = _engine_options(allow_writes=allow_writes, warm=warm)
+        options = replace(
+            options,
+            root=str(Path(options.root).resolve()),
             token=access_token(token_file, os.environ),
             max_requests=max_requests,
         )
@@ -121,7 +120,7 @@ def mcp_command(
         worker = options.engine()
         serve_one(options, worker, listening, monitor)
     else:
-        worker = open_worker(allow_writes=allow_writes, warm=warm)
+        worker = _engine_options(allow_writes=allow_writes, warm=warm).engine()
         with end_with_input():
             import asyncio
 
@@ -130,6 +129,14 @@ def mcp_command(
         asyncio.run(serve_stdio(worker))
     end_soon(EXIT_OK)  # for a longer call, nobody waits any more
     worker.close()
+
+
+def _engine_options(*, allow_writes: bool, warm: bool) -> McpOptions:
+    """Raise NotFound and ConfigError at once, where the user sees them; an agent would not."""
+    from kbx_tui.tools.engine_worker import McpOptions
+
+    root = str(selected_root(may_be_empty=True))
+    return McpOptions(root, trust=global_options().trust, allow_writes=allow_writes, warm=warm)
 
 
 def _monitor(host: str, port: int | None) -> MonitorPort | None:
@@ -176,7 +183,7 @@ def jsonl_command(allow_writes: bool, warm: bool) -> None:
     """
     from kbx_tui.tools.jsonl_server import serve_stdio
 
-    worker = open_worker(allow_writes=allow_writes, warm=warm)
+    worker = _engine_options(allow_writes=allow_writes, warm=warm).engine()
     serve_stdio(worker)
     end_soon(EXIT_OK)  # for a longer call, nobody waits any more
     worker.close()

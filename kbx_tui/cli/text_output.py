@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kbx_tui.api.several_bases import SeveralResponse
-    from kbx_tui.drafting.records import Applied, DraftCheck, Plan, Verdict
+    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.conflict_guard import Conflict
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
-    from kbx_tui.similarity.matches import (
+    from kbx_tui.similarity.pair_score import (
         DuplicateFact,
         FieldSimilarity,
         SimilarityCheck,

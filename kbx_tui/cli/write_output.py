@@ -19,8 +19,8 @@ from kbx_tui.tools.json_output import written_json
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
-    from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.drafting.drafts import Written
+    from kbx_tui.knowledge.entities import EntityProposal
 
 
 NAMES_SHOWN = 8

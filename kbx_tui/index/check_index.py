@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -40,6 +41,7 @@ LENGTH_TOLERANCE = 1e-3
 
 INDEX = "`kbx index`"
 FULL = "`kbx index --full`"
+KEEP = "move it away; what it holds is skipped until then"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +65,29 @@ class IndexCheck:
         self.faults.append(Fault(where, what, remedy))
 
 
-def check_index(store: Store, *, read_data: bool) -> IndexCheck:
-    """Return the faults of an index that exists.
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What `KnowledgeBase.check` found."""
+
+    sound: bool
+    faults: tuple[Fault, ...]
+    read_data: bool
+    files: int
+    """Files of the index with a digest."""
+    rows: int
+    seconds: float
+
+
+def check_index(
+    store: Store, unreadable: Iterable[tuple[str, str]] = (), *, read_data: bool
+) -> CheckReport:
+    """Return the faults of an index that exists, and those of `unreadable` state files.
 
     The structure: tables open, have the schema and the noted versions and refer to each other;
     headers and files have their digests, compared once per state of a file. With `read_data` all
     digests are compared again, and every row with the hashes it carries.
     """
-    check = IndexCheck()
+    began, check = time.monotonic(), IndexCheck()
     if read_data:
         verified_files.cache_clear()
         verified_files(store.uri).forget()
@@ -79,7 +96,11 @@ def check_index(store: Store, *, read_data: bool) -> IndexCheck:
     if read_data:
         _try(check, lambda: _check_rows(store, check))
         _try(check, lambda: _check_vectors(store, check))
-    return check
+    for path, reason in unreadable:
+        check.add(path, reason, KEEP)
+    seconds = round(time.monotonic() - began, 3)
+    faults = tuple(dict.fromkeys(check.faults))
+    return CheckReport(not faults, faults, read_data, check.files, check.rows, seconds)
 
 
 def _try(check: IndexCheck, step: Callable[[], None]) -> None:

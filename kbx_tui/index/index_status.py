@@ -27,11 +27,11 @@ from kbx_tui.index.vectors.vector_matrix import Coverage, count_texts, read_cove
 from kbx_tui.index.versions import hash_array
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.records import Problem
-from kbx_tui.knowledge.suppressions import suppression_problems
 from kbx_tui.knowledge.vault import (
     CONFIG_NAME,
     describe_system_folder,
     list_files,
+    suppression_problems,
     walk,
     walked_folder,
 )

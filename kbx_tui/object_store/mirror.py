@@ -30,7 +30,7 @@ from uuid import uuid4
 import msgspec
 from filelock import FileLock, Timeout
 
-from kbx_tui.editing.atomic_write import write_atomically
+from kbx_tui.editing.state_files import write_atomically
 from kbx_tui.errors import StoreFault, WriteFault
 from kbx_tui.formatting import format_size
 from kbx_tui.object_store.object_client import RANGE, ObjectClient

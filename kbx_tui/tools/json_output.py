@@ -7,7 +7,7 @@ from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import Applied, DraftCheck, Plan, Verdict, Written
+    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict, Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.experts.expert_ranking import ExpertRanking
     from kbx_tui.importing.import_planning import ImportPlan
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.link_records import BrokenLink, DocumentLinks
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
-    from kbx_tui.similarity.matches import (
+    from kbx_tui.similarity.pair_score import (
         DuplicateFact,
         FieldSimilarity,
         SimilarityCheck,

@@ -13,7 +13,7 @@ from kbx_tui.experts.expert_ranking import Expert, ExpertRanking, Receipt, rank_
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import stem_of
 from kbx_tui.knowledge.folding import name_key
-from kbx_tui.knowledge.inline import split_target
+from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.document_links import SIMILAR, target_key

@@ -19,8 +19,7 @@ from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import REDACTED, Entity, Fact
 from kbx_tui.knowledge.redaction import is_page_redacted
-from kbx_tui.search.name_lookup import EntityNames
-from kbx_tui.similarity.entity_finder import EntityFinder
+from kbx_tui.search.name_lookup import EntityFinder, EntityNames
 
 NO_LIMIT = 10**9
 ATTEMPTS = 20

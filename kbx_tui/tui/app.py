@@ -86,9 +86,7 @@ class KbxApp(TerminalApp):
         self._debounce = debounce
         self._first: Screen[Any]
         self.explore: Explore | None = None
-        """The explore screen of the open base."""
         self.together: Together | None = None
-        """The search of several bases, if the app was opened on several."""
         if together:
             self._first = self.together = self._make_together(together)
             self.tabs_of_several = {"together": f"({len(self.together.model.bases)})"}
@@ -158,7 +156,6 @@ class KbxApp(TerminalApp):
         return Explore(session, self.app_state)
 
     async def open_base(self, root: Path, query: str = "", path: str = "") -> None:
-        """Close the open base, if any, and open another, with a query and a document if given."""
         await self._leave_base()
         self.explore = explore = self._make_explore(root)
         await self.switch_screen(explore)
@@ -172,7 +169,6 @@ class KbxApp(TerminalApp):
         await self.open_base(message.root, message.query, message.path)
 
     async def _leave_base(self) -> None:
-        """Close the open base, if any; its explore screen is left to be switched for another."""
         if self.explore is not None:
             await self.go_to("explore")
             await self._close_base()
@@ -256,7 +252,6 @@ class KbxApp(TerminalApp):
         self.call_later(self.push_screen, EntitiesQuestion(sentence, names), take)
 
     def action_switch_base(self) -> None:
-        """Ask which base to open."""
         self.push_screen(self._welcome(is_base_open=True))
 
     def _welcome(self, *, why: str = "", is_base_open: bool = False) -> Welcome:
@@ -297,7 +292,6 @@ class KbxApp(TerminalApp):
     # Modes.
 
     async def go_to(self, mode: str) -> None:
-        """Show a mode of the open base, if there is one and no box is open."""
         if mode == "together":
             await self.action_search_together()
             return

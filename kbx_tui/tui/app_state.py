@@ -46,9 +46,7 @@ class UserState(msgspec.Struct):
     theme: str = ""
     """Empty until one is chosen."""
     bases: list[str] = []
-    """Roots of the bases opened, the most recent first."""
     tour_seen: bool = False
-    """Whether the tour of the demo has been shown."""
 
 
 class BaseState(msgspec.Struct):
@@ -74,7 +72,6 @@ class AppState:
         self.keeps_knobs = False
         """Whether alpha and threshold are remembered, as kbx.toml says."""
         self.notices: list[str] = []
-        """What the user should know about files that cannot be read."""
         self.past: list[PastQuery] = []
         """The queries asked in the open base, the most recent first."""
         self._base_file: Path | None = None
@@ -84,7 +81,6 @@ class AppState:
 
     @property
     def knobs(self) -> tuple[float, float] | None:
-        """Alpha and threshold of the last session, if they are remembered."""
         alpha, threshold = self.base.alpha, self.base.threshold
         if not self.keeps_knobs or alpha is None or threshold is None:
             return None
@@ -102,7 +98,6 @@ class AppState:
         self.note_bases([root])
 
     def note_bases(self, roots: Sequence[Path]) -> None:
-        """Move bases that are opened to the top of the recent ones."""
         self._take_over()
         opened = list(map(str, roots))
         others = [base for base in self.user.bases if base not in opened]
@@ -156,7 +151,6 @@ class AppState:
 
     @property
     def queries(self) -> list[str]:
-        """The texts of the queries asked in the open base, the most recent first."""
         return [past.query for past in self.past]
 
     def remember_query(self, asked: PastQuery | None) -> None:
@@ -197,7 +191,6 @@ class AppState:
 
     @property
     def _has_folder(self) -> bool:
-        """Whether the open base has a `.kbx` folder; it is not created for this."""
         return self._base_file is not None and self._base_file.parent.is_dir()
 
     def _read(self, file: Path, kind: type[State]) -> State:
@@ -214,7 +207,6 @@ class AppState:
 
 
 def entities_asked(root: Path) -> bool:
-    """Return whether the user has answered what the entities of a base are."""
     try:
         return _load(root / ".kbx" / BASE_FILE, BaseState).entities_asked
     except (OSError, ValueError):
@@ -238,7 +230,6 @@ def user_file() -> Path:
 
 
 def _load(file: Path, kind: type[State]) -> State:
-    """Return a state. Raises OSError and ValueError."""
     return decode_json(read_regular_file(file, limit=SIZE_LIMIT), kind)
 
 

@@ -27,14 +27,13 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
-    from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.knowledge.entities import EntityProposal
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
     from kbx_tui.tui.experts.model import ExpertSearch
 
 
 NAMES_SHOWN = 6
-"""Names of each type in the question."""
 
 
 NAMES_SHOWN = 6
@@ -62,7 +61,6 @@ class BaseSession:
         self._host = host
         self._is_open = self._asked_for_trust = self._asked_for_entities = False
         self._run_words = ""
-        """The last words on the run in the tabs."""
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
         self.index_sync = (IndexSync if writes else IndexFollower)(
             self.client,
@@ -89,27 +87,23 @@ class BaseSession:
 
     @cached_property
     def review(self) -> ReviewModel:
-        """The drafts."""
         from kbx_tui.tui.dedup.model import ReviewModel
 
         return ReviewModel(self.client, self._host, on_write=self.index_sync.expect)
 
     @cached_property
     def experts(self) -> ExpertSearch:
-        """The search for experts."""
         from kbx_tui.tui.experts.model import ExpertSearch
 
         return ExpertSearch(self.client)
 
     def _has(self, name: str) -> bool:
-        """Return whether one of these has been made."""
         return name in vars(self)
 
     # What the tabs of all modes show.
 
     @property
     def tab_counts(self) -> dict[str, str]:
-        """What is waiting in a mode, by mode, in a few characters."""
         drafts = self.review.count if self._has("review") else 0
         run = self.index_sync.run
         counts = {"dedup": f"({drafts})"} if drafts else {}
@@ -125,7 +119,6 @@ class BaseSession:
         return summary.name, "" if documents is None else format_count(documents, "document")
 
     def start(self) -> None:
-        """Open the base; call after the first paint."""
         self.client.start(self._open())
 
     async def stop(self) -> None:
@@ -138,7 +131,6 @@ class BaseSession:
         await asyncio.wait({asyncio.wrap_future(closing)}, timeout=CLOSE_SECONDS)
 
     def refresh(self, changed: frozenset[str] = frozenset()) -> None:
-        """Show the new content of the index; `changed` are files that were edited on disk."""
         if changed:
             self.explore.forget_files(changed)
             if self._has("review"):
@@ -222,7 +214,6 @@ class BaseSession:
             self.judging.note_index_change()
 
     async def _count(self) -> bool:
-        """Show what the index holds and return whether it is up to date."""
         counted = await self.client.run(_read_counts)
         if counted is None:  # another process is still making the index
             self.explore.set_searchable(False)
@@ -239,7 +230,6 @@ class BaseSession:
     # The question of `kbx init`, for a base without entities.
 
     async def _offer_entities(self, summary: BaseSummary) -> None:
-        """Ask, if there is something to propose and the user is doing nothing else."""
         if self._asked_for_entities or not summary.documents or summary.entities:
             return
         if not self._host.may_ask_for_entities:
@@ -272,7 +262,6 @@ class BaseSession:
         self._host.show_notice("kbx.toml names no entities, as before")
 
     def _index_written(self, paths: Iterable[str]) -> None:
-        """Index again, without announcing the files written here as changed on disk."""
         self.index_sync.expect(paths)
         self.index_sync.index()
 

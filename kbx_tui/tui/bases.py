@@ -50,7 +50,6 @@ class Bases:
         (grant if allowed else decline)(root, requests)
 
     def demo(self) -> Path:
-        """Return the root of the demo, installed if need be."""
         from kbx_tui.demo import install_demo
 
         return install_demo()
@@ -73,7 +72,6 @@ class Bases:
 
 
 def is_folder(path: str) -> bool:
-    """Return whether a path is a folder; False for one that cannot be read."""
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):

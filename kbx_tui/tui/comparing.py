@@ -65,7 +65,6 @@ class CompareModel:
         self._own: tuple[tuple[object, ...], Evidence] | None = None
         """Evidence of A, with what it was retrieved for."""
         self._rankings: tuple[Ranking, ...] = ()
-        """Those of A and B that were compared last."""
 
     def explain_pair(self, marked: str, other: str) -> tuple[str, ...]:
         """Return which of two results is first and by what, under A and under B, by their paths.
@@ -89,7 +88,6 @@ class CompareModel:
         return tuple(map(safe_line, sentences))
 
     def update(self) -> None:
-        """Compare again: the settings, the query or the index changed."""
         state, evidence = self._state(), self._explore.displayed.evidence
         if state is None or evidence is None or not self._explore.state.query:
             self._retrievals.cancel()
@@ -108,7 +106,6 @@ class CompareModel:
                 self._show(self._compare(engine, state, own, evidence))
 
     def stop(self) -> None:
-        """Retrieve nothing any more: the screen is closed."""
         self._retrievals.cancel()
 
     def _state(self) -> SearchState | None:
@@ -146,8 +143,6 @@ def _key(state: SearchState, generation: int) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ComparedResult:
-    """One of the first results under one setting."""
-
     path: str
     """As indexed."""
     title: str
@@ -160,8 +155,6 @@ class ComparedResult:
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """What is at one rank under A and under B; None below the last result."""
-
     rank: int
     before: ComparedResult | None
     after: ComparedResult | None
@@ -169,8 +162,6 @@ class RankRow:
 
 @dataclass(frozen=True, slots=True)
 class CompareView:
-    """One query under two settings."""
-
     query: str
     before: str
     """The settings A in words."""
@@ -180,13 +171,11 @@ class CompareView:
     lost: tuple[RankChange, ...]
     gained: tuple[RankChange, ...]
     moved: int
-    """Number of documents that are in both at another rank."""
 
 
 def present_comparison(
     before: Ranking, after: Ranking, comparison: Comparison, settings: tuple[str, str]
 ) -> CompareView:
-    """Return what the screen shows; `settings` are those of A and B in words."""
     moves = {change.path: move_text(change.distance).strip() for change in comparison.kept}
     moves |= {change.path: "lost" for change in comparison.lost}
     moves |= {change.path: "new" for change in comparison.gained}
@@ -219,27 +208,21 @@ def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> Compa
 
 
 BOTH_FROM = 60
-"""The width from which both lists are shown."""
 BARS_FROM = 120
-"""The width from which scores are shown, too."""
 BAR = 12
 MOVE = 4
-"""Cells of `lost`, `▲12`."""
 
 
 class SideBySide(RowsView[RankRow]):
-    """A line per rank: A on the left, B on the right; the cursor is on one of them."""
-
     COMPONENT_CLASSES = looks(
         "strong", "accent", "document", "entity", "rule", "bad", "grade", "cursor"
     )
     BINDINGS = bindings("side_by_side")
 
     on_left: reactive[bool] = reactive(False)
-    """Whether the cursor is on the result of A."""
 
     class Highlighted(Message):
-        """The cursor is on another result."""
+        pass
 
     @property
     def result(self) -> ComparedResult | None:
@@ -253,7 +236,6 @@ class SideBySide(RowsView[RankRow]):
         super().__init__()
         self._grades: Mapping[str, int | None] = {}
         self.marked = ""
-        """Path of the result that others are compared with; empty for none."""
 
     def paths(self, left: bool) -> list[str]:
         """Return the paths of A or B by row, empty below the last result."""
@@ -265,12 +247,10 @@ class SideBySide(RowsView[RankRow]):
         self.choose(row)
 
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
-        """Show grades by path; None is not sure."""
         self._grades = grades
         self.refresh()
 
     def mark(self, path: str) -> None:
-        """Mark this result in both lists; an empty path marks none."""
         self.marked = path
         self.refresh()
 
@@ -316,8 +296,6 @@ class SideBySide(RowsView[RankRow]):
 
 
 class LostAndGained(TextPane):
-    """Two lists of titles, each with ranks and reason."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "bad")
 
     view: CompareView | None = None
@@ -325,12 +303,10 @@ class LostAndGained(TextPane):
     """Why the marked result is before or behind the one at the cursor, under A and under B."""
 
     def show(self, view: CompareView | None) -> None:
-        """Show the lists of this comparison; nothing for None."""
         self.view = view
         self.rebuild_lines()
 
     def show_pair(self, pair: tuple[str, ...]) -> None:
-        """Show these sentences on two results above the lists."""
         if pair != self.pair:
             self.pair = pair
             self.rebuild_lines()
@@ -363,8 +339,6 @@ def _list(name: str, look: Look, changes: Sequence[RankChange], width: int) -> I
 
 
 class Compare(JudgingScreen):
-    """The compare mode. What it changes is the search of the explore mode."""
-
     BINDINGS = bindings("judging", "compare", "mode")
     AUTO_FOCUS = "SideBySide"
     MODE = "compare"
@@ -400,7 +374,6 @@ class Compare(JudgingScreen):
         self.model.stop()
 
     def show_comparison(self, view: CompareView | None) -> None:
-        """Show a comparison; None without a query."""
         if self not in self.app.screen_stack:
             return  # it is being closed
         rows = self.query_one(SideBySide)
@@ -439,14 +412,12 @@ class Compare(JudgingScreen):
 
     @on(SideBySide.Highlighted)
     def _show_pair(self) -> None:
-        """Show why the marked result is before or behind the one under the cursor."""
         rows = self.query_one(SideBySide)
         other = rows.result.path if rows.result is not None else ""
         pair = self.model.explain_pair(rows.marked, other)
         self.query_one(LostAndGained).show_pair(pair)
 
     def action_mark(self) -> None:
-        """Mark the result under the cursor, or no result if it is marked."""
         rows = self.query_one(SideBySide)
         if rows.result is None:
             self.show_notice("no result is chosen: go to one first")
@@ -507,7 +478,6 @@ class CompareJudge(Judge):
         return JudgedDocument(ranking.evidence.query, result.path, result.title, ranking.tuning)
 
     def next(self) -> str:
-        """Go to the first result of either list that has no grade."""
         judged = self._judging.judged_paths(self._explore.state.query)
         for on_left, paths in enumerate((self._list.paths(False), self._list.paths(True))):
             for row, path in enumerate(paths):
@@ -517,7 +487,6 @@ class CompareJudge(Judge):
         return "all results of both lists are judged" if self._list.rows else "nothing to judge"
 
     def return_to(self, query: str, path: str) -> None:
-        """Go back to the result whose grade was taken back, if it is in one of the lists."""
         for left in (False, True):
             if query == self._explore.state.query and path in (paths := self._list.paths(left)):
                 self._list.go_to(paths.index(path), left=left)
@@ -525,14 +494,11 @@ class CompareJudge(Judge):
 
 
 class SettingsLine(LineWidget):
-    """A on the left, B on the right; where only B is listed, B alone."""
-
     COMPONENT_CLASSES = looks("strong", "accent")
 
     view: CompareView | None = None
 
     def show(self, view: CompareView | None) -> None:
-        """Show the settings of this comparison; nothing for None."""
         self.view = view
         self.refresh()
 

@@ -65,7 +65,6 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
 
 
 def edit_command(editor: list[str], file: Path, line: int) -> list[str]:
-    """Return the command that opens `file` at a 1-based `line`, or at the start for line 0."""
     name = Path(editor[0]).stem.lower()
     path = str(file)
     if name in GOTO:
@@ -188,7 +187,6 @@ OPENERS = {"darwin": "open", "win32": "explorer"}
 
 
 def open_address(address: str) -> str:
-    """Open an address beside the app; return a sentence that says so, or why it cannot be."""
     program, quiet = OPENERS.get(sys.platform, "xdg-open"), subprocess.DEVNULL
     try:
         subprocess.Popen(

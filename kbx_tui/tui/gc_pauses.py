@@ -72,8 +72,6 @@ def freeze_loaded() -> None:
 
 
 class IdleCollector:
-    """Collects old garbage while the user is not waiting for anything."""
-
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._last_activity = self._earliest = clock()
@@ -103,7 +101,6 @@ class IdleCollector:
         self._earliest = end + MAX_SHARE * (end - now)
 
     def _collect_frozen(self) -> None:
-        """Collect frozen objects that are, or have become, garbage."""
         _loads.frozen = 0
         gc.unfreeze()
         gc.collect()

@@ -38,13 +38,11 @@ class TerminalApp(App[None]):
         self._first_theme: str | None = self.theme
         """That with which all is styled at first; None once it has been asked for again."""
         self.collector = IdleCollector()
-        """Collects garbage while nothing happens."""
         self._event_loop: asyncio.AbstractEventLoop | None = None
         self.offer = offer
         self.keymap = Keymap(offer=offer)
         """The keys of all commands, as kbx.toml changes them."""
         self.root: Path | None = None
-        """The root of the open base."""
         self.tabs_of_several: dict[str, str] = {}
         """What the tab of several bases counts, by its mode; empty where only one is open."""
 
@@ -131,15 +129,12 @@ class TerminalApp(App[None]):
         return await asyncio.to_thread(save_page, query, page, self.root)
 
     async def edit(self, file: Path, line: int) -> str:
-        """Open a file in the user's editor and wait until it ends; return why not, else nothing."""
         return open_editor(self, file, line, no_color=self.no_color)
 
     def open_beside(self, address: str) -> str:
-        """Open an address with the program of the desktop, and return a sentence that says so."""
         return open_address(address)
 
     def leave_base(self, target: str) -> str:
-        """Return that a link leads to no page of the base."""
         return f"{target} leads to no page of this knowledge base"
 
 
@@ -169,5 +164,4 @@ def styles_folder(package: Path = PACKAGE) -> Path:
 
 
 def stylesheets() -> list[str | PurePath]:
-    """Return the stylesheets in the order they are loaded."""
     return [styles_folder() / f"{name}.tcss" for name in NAMES]

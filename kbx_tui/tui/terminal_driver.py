@@ -47,7 +47,6 @@ class TerminalDriver(LinuxDriver):
         self._is_active = self._is_switching = self._is_suspending = self._has_ended = False
         self._writer: _Writer | None = None
         self._switched: list[Any] | None = None
-        """The attributes of the terminal while the app has it."""
         super().__init__(*arguments, **options)  # from here on, signals may switch the terminal
         threading.Thread(
             target=_wait_for_hang_up, args=(self.fileno,), name="kbx-terminal", daemon=True
@@ -92,7 +91,6 @@ class TerminalDriver(LinuxDriver):
             return None
 
     def suspend_application_mode(self) -> None:
-        """Restore the terminal until the app continues."""
         self._is_suspending = True
         super().suspend_application_mode()
         self._is_suspending = False
@@ -107,7 +105,6 @@ class TerminalDriver(LinuxDriver):
 
     @contextmanager
     def _while_switching(self) -> Iterator[None]:
-        """Ignore meanwhile that the process is continued."""
         self._is_switching = True
         try:
             yield
@@ -115,13 +112,11 @@ class TerminalDriver(LinuxDriver):
             self._is_switching = False
 
     def close(self) -> None:
-        """Wait until everything is written."""
         super().close()
         if self._writer is not None:
             self._writer.finish()
 
     def write(self, data: str) -> None:
-        """Write to the terminal, and nothing while another program has it."""
         if self._is_active and self._writer is not None:
             self._writer.put(data)
 
@@ -137,7 +132,6 @@ class TerminalDriver(LinuxDriver):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
 
     def run_input_thread(self) -> None:
-        """Read keys until the app stops or the terminal is gone."""
         try:
             super().run_input_thread()
         except OSError:
@@ -153,10 +147,8 @@ class _Writer(threading.Thread):
         self._lock = threading.Lock()
         self._ended = False
         self.is_used = False
-        """Whether anything was to be written."""
 
     def put(self, text: str) -> None:
-        """Queue a text; blocks while too many are waiting."""
         self.is_used = True
         self._queue.put(text)
 
@@ -169,7 +161,6 @@ class _Writer(threading.Thread):
                         sys.__stderr__.flush()
 
     def finish(self) -> None:
-        """Wait until everything is written."""
         if self.is_alive():
             self._queue.put(None)
             self.join()

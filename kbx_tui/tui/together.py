@@ -52,13 +52,12 @@ if TYPE_CHECKING:
 
 
 LIMIT = 50
-"""Results shown, and asked for in each base."""
 PATIENCE = 0.25
 """Seconds that the answers of quick bases wait for those of slow ones, so that rows do not jump."""
 
 
 class BasesChanged(Newest):
-    """What a base holds, or what is done to it, has changed."""
+    pass
 
 
 @dataclass
@@ -72,8 +71,6 @@ class AnswersMerged(Newest):
 
 @dataclass
 class QueryRefused(Message):
-    """No base can answer the query as it is typed."""
-
     reason: str
 
 
@@ -93,12 +90,10 @@ class TogetherModel:
         Without `writes`, the engines that are opened are for reading only.
         """
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
         self.query = ""
         self._debounce = debounce
         self._answers: dict[str, Answer] = {}
         self._late: frozenset[str] = frozenset()
-        """Names of the bases that have not answered the query for a while."""
         self.bases = tuple(
             TogetherBase(
                 name,
@@ -117,7 +112,6 @@ class TogetherModel:
         return tuple(BaseRow(base.name, base.words, self._found(base.name)) for base in self.bases)
 
     def start(self) -> None:
-        """Open the bases, or look again at what became of them."""
         for base in self.bases:
             base.start()
 
@@ -138,7 +132,6 @@ class TogetherModel:
         return next(base.root for base in self.bases if base.name == name)
 
     def ask(self, query: str) -> None:
-        """Search all bases after a short time without further changes."""
         if query != self.query:
             self.query = query
             self._answers, self._late = {}, frozenset()
@@ -149,7 +142,6 @@ class TogetherModel:
                 self.post(BasesChanged())
 
     def search_again(self) -> None:
-        """Ask the same query again: a base has other content."""
         if self.query:
             self._searches.start(self._search(self.query, 0.0))
 
@@ -239,7 +231,6 @@ class TogetherBase:
             on_question=self._take_question,
         )
         self.is_searchable = False
-        """Whether it is open and has an index."""
         self._problem = self._progress = ""
         self._is_asked = False
         self._documents: int | None = None
@@ -253,7 +244,6 @@ class TogetherBase:
         return " · ".join(filter(None, (holds, self._progress))) or "opening …"
 
     def start(self) -> None:
-        """Open the base, or try again; index what is missing, and watch its files."""
         self._problem = ""
         if self._is_asked:  # it may have been indexed, or declined, in the meantime
             self._is_asked = False
@@ -261,12 +251,10 @@ class TogetherBase:
         self.client.start(self._open())
 
     def note_answer(self) -> None:
-        """Forget an error of an earlier search: the base has answered."""
         if not self._is_asked:
             self._problem = ""
 
     def rest(self) -> None:
-        """Stop watching: the base is open alone, or is not looked at."""
         self.index_sync.stop_watching()
 
     # The status of indexing.
@@ -317,16 +305,12 @@ class TogetherBase:
 
 
 NAME_WIDTH = 18
-"""The widest name of a base that is shown whole, in cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseRow:
-    """One of the bases."""
-
     name: str
     holds: str
-    """What it holds, or why it cannot be searched yet."""
     found: str = ""
     """What it has for the query; empty before it has answered."""
 
@@ -362,19 +346,14 @@ def count_words(response: SeveralResponse) -> str:
 
 DATE_WIDTH = 10
 DATED = 64
-"""The width from which a result shows its date."""
 TALL = 16
-"""The height from which each result has a second line with its snippet."""
 
 
 def name_column(names: list[str], width: int) -> int:
-    """Return the width of the column of base names, in a list of this width."""
     return min(max(map(cell_len, names), default=0), NAME_WIDTH, max(width // 4, 6))
 
 
 class OwnedList(RowsView["OwnedResult"]):
-    """The results of all bases, each with the name of its base."""
-
     COMPONENT_CLASSES = looks("strong", "entity", "cursor")
     BINDINGS = bindings("together_results")
     LEAVE_ACTION = "screen.focus_query"
@@ -384,7 +363,6 @@ class OwnedList(RowsView["OwnedResult"]):
     _shared: Sequence[int] = ()
     _name_width = 0
     _wanted: tuple[str, str] | None = None
-    """Base and path of the document that the user chose."""
     _placed: OwnedResult | None = None
     """The result on which `show` put the cursor."""
 
@@ -437,8 +415,6 @@ def _place(own: OwnedResult) -> tuple[str, str]:
 
 
 class BaseList(RowsView[BaseRow]):
-    """The bases, what each holds, and what each has for the query."""
-
     COMPONENT_CLASSES = looks("strong", "entity", "cursor")
     BINDINGS = bindings("together_bases")
     LEAVE_ACTION = "screen.focus_query"
@@ -467,8 +443,6 @@ class TogetherLine(OrderedInput):
 
 
 class Together(FrameScreen):
-    """One query line, the bases, and their results in one list."""
-
     BINDINGS = bindings("together", "mode")
     AUTO_FOCUS = "TogetherLine"
     MODE = "together"
@@ -481,7 +455,6 @@ class Together(FrameScreen):
         """The newest answer; None before the first and without a query."""
 
     def show_query(self, query: str) -> None:
-        """Ask this query, with the focus on its results."""
         self.query_one(TogetherLine).value = query
         self.action_leave_field()
 

@@ -19,7 +19,7 @@ from kbx_tui.tools.json_output import experts_json, field_json, picked
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.page_edits import Value
     from kbx_tui.experts.expert_ranking import ExpertRanking, Receipt
     from kbx_tui.knowledge.records import Fact

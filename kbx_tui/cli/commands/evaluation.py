@@ -20,11 +20,11 @@ from kbx_tui.tools.json_output import picked
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.evaluation.blind_preferences import Votes
+    from kbx_tui.evaluation.metrics import Interval, PairedDifference
     from kbx_tui.evaluation.optimise import Advice
     from kbx_tui.evaluation.runs import GroupDifference, GroupMetrics, Run, Sweep
-    from kbx_tui.evaluation.significance import Interval, PairedDifference
 
 
 DIGITS = 4
@@ -214,7 +214,7 @@ def vote_lines(votes: Votes) -> list[str]:
 
 
 def _power(difference: PairedDifference) -> str:
-    from kbx_tui.evaluation.significance import NOTICEABLE
+    from kbx_tui.evaluation.metrics import NOTICEABLE
 
     what = f"a difference of {format_score(NOTICEABLE)} in nDCG@10"
     if difference.more_queries is None:

@@ -20,9 +20,9 @@ from kbx_tui.user_files import log_path
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.api.checker import CheckReport
     from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.index.build.progress import IndexReport
+    from kbx_tui.index.check_index import CheckReport
     from kbx_tui.index.index_status import Status
     from kbx_tui.knowledge.records import Problem
     from kbx_tui.object_store.publish import PublishReport

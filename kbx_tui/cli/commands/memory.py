@@ -35,8 +35,7 @@ from kbx_tui.tools.json_output import check_json, dedup_json, fact_json, scan_js
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.drafts import Draft
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Draft, Written
     from kbx_tui.knowledge.records import Fact, FactKind
 
 

@@ -336,7 +336,7 @@ def web_command(
         return
     from kbx_tui.web.app_process import app_command, fork_command
     from kbx_tui.web.browser_session import MB, Limits
-    from kbx_tui.web.listening import listen
+    from kbx_tui.web.links import listen
     from kbx_tui.web.serving import WebServer, follower_command
 
     bases = _bases(paths)
@@ -353,15 +353,15 @@ def web_command(
     limits = Limits(
         sessions=max_clients, idle_seconds=60.0 * idle_minutes, memory_bytes=memory_mb * MB
     )
-    program, forks = (
-        command_of(bases, allow_writes=allow_writes, memory_bytes=limits.memory_bytes)
-        for command_of in (app_command, fork_command)
-    )
+    program = app_command(bases, allow_writes=allow_writes, memory_bytes=limits.memory_bytes)
     followers = [follower_command(base, trust=global_options().trust) for base in bases]
     can = "visitors may write" if allow_writes else "for reading only"
     say(f"serving {', '.join(map(str, bases))}, {can}")
     _say_monitored(monitor)
-    _serve(WebServer(listening, program, limits, followers, forks, monitor), opens=opens)
+    _serve(
+        WebServer(listening, program, limits, followers, fork_command(program), monitor),
+        opens=opens,
+    )
 
 
 def _serve(server: WebServer, *, opens: bool) -> None:

@@ -19,7 +19,7 @@ from kbx_tui.tools.json_output import picked
 
 if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.settings_file import SettingInfo
 
 

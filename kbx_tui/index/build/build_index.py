@@ -52,10 +52,10 @@ from kbx_tui.index.tables import text_hash
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
 from kbx_tui.index.versions import TABLES_ID
+from kbx_tui.knowledge.entities import TopicRules
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
 from kbx_tui.knowledge.reading import parse_document
-from kbx_tui.knowledge.suppressions import load_suppressions
-from kbx_tui.knowledge.topics import TopicRules
+from kbx_tui.knowledge.vault import load_suppressions
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
 """Tables that a run replaces, which leaves the files of the former ones."""

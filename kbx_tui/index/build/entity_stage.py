@@ -19,14 +19,13 @@ from kbx_tui.index.index_status import entity_types
 from kbx_tui.index.load_snapshot import stored_entities
 from kbx_tui.index.store import Store, batched_clauses, is_one_of, quoted
 from kbx_tui.index.tables import table_schema
-from kbx_tui.knowledge.entity_pages import build_entities
+from kbx_tui.knowledge.entities import NoteOutline, TopicRules, Topics, build_entities
+from kbx_tui.knowledge.entity_names import NameUseCounter
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.linking import Linker
-from kbx_tui.knowledge.name_uses import NameUseCounter
 from kbx_tui.knowledge.obsidian_vault import FileLookup, file_name_of
 from kbx_tui.knowledge.records import Document, Entity, Fact
-from kbx_tui.knowledge.suppressions import load_suppressions
-from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
+from kbx_tui.knowledge.vault import load_suppressions
 
 BATCH = 1000
 """Documents read at once."""

@@ -13,14 +13,13 @@ from pathlib import Path
 import msgspec
 
 from kbx_tui.config import Settings
-from kbx_tui.editing.atomic_write import write_atomically
+from kbx_tui.editing.state_files import write_atomically
 from kbx_tui.errors import WriteFault
 from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.knowledge.records import Problem
-from kbx_tui.knowledge.suppressions import suppression_problems
-from kbx_tui.knowledge.vault import VaultFile, Walk, locate, read_page, walk
+from kbx_tui.knowledge.vault import VaultFile, Walk, locate, read_page, suppression_problems, walk
 from kbx_tui.removal import STATE_FOLDER
 from kbx_tui.state_file import read_regular_file
 

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kbx_tui.errors import KbxError, NotFound
-from kbx_tui.knowledge.suppressions import SUPPRESSION_FILES
-from kbx_tui.knowledge.vault import CONFIG_NAME, walk, walked_folder
+from kbx_tui.knowledge.vault import CONFIG_NAME, SUPPRESSION_FILES, walk, walked_folder
 
 Stamp = tuple[int, int, int]
 """Modification time, size and inode, which differ for another file or content."""

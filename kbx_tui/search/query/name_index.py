@@ -4,7 +4,7 @@ The names of all n-grams of a query are found by one lookup.
 
     P(name) = (documents that use it as a name + p) / (documents that use it + 1)
 
-Counted at indexing (`knowledge/entities/name_uses`); p is what English says of a word that no
+Counted at indexing (`knowledge/entity_names`); p is what English says of a word that no
 document uses. Between the two limits the base does not decide, and the query alone does
 (`name_matching`). Source: the posterior mean of a beta-binomial model with one pseudo-count.
 """

@@ -36,7 +36,6 @@ class Command:
     _: KW_ONLY
     scope: Scope
     bar: bool = False
-    """Whether the key bar shows it."""
     pair: str = ""
     """Id of the command for the opposite direction; the key bar shows both keys together."""
     palette: bool = False

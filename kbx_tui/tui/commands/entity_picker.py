@@ -22,8 +22,6 @@ def entity_palette(find: FindEntities, pick: PickEntity) -> CommandPalette:
     """Return a palette of entities that calls `pick` with the id of the selected one."""
 
     class Entities(Provider):
-        """Entities whose names match the input, best first."""
-
         async def discover(self) -> Hits:
             for entity in await find(""):
                 label = _label(entity)

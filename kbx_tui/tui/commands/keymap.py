@@ -117,8 +117,6 @@ _TEXTUAL_NAMES = {sign: name for name, sign in DISPLAY_NAMES.items() if len(sign
 
 
 class Keymap:
-    """The keys of all commands, and which of these are offered."""
-
     def __init__(self, changes: Mapping[str, str] | None = None, offer: Offer = EVERYTHING) -> None:
         """Take the keys of the command table, replaced by `changes`: keys by command id.
 
@@ -161,7 +159,6 @@ class Keymap:
         return ("-" if are_digits else " ").join(map(display_key, first_keys))
 
     def key_of(self, command_id: str) -> str:
-        """Return the first key of the command with this id, for use in a sentence."""
         return self.key_bar_text(command_by_id(command_id))
 
     def _require_known_ids(self) -> None:

@@ -10,7 +10,7 @@ from kbx_tui.drafting.drafts import Draft
 from kbx_tui.tui.dedup.rows import DraftRow, KnownRow, draft_row, known_rows
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import DraftCheck, Verdict
+    from kbx_tui.drafting.drafts import DraftCheck, Verdict
 
 
 MAX_STEPS = 100
@@ -19,8 +19,6 @@ StepKind = Literal["change", "threshold", "write"]
 
 @dataclass(frozen=True, slots=True)
 class ReviewStep:
-    """Drafts and threshold before a step that can be undone."""
-
     drafts: tuple[Draft, ...]
     threshold: float | None
     kind: StepKind = "change"
@@ -30,8 +28,6 @@ class ReviewStep:
 
 
 class DraftStore:
-    """Drafts in order, the newest check of each, and the threshold that decides."""
-
     def __init__(self) -> None:
         self.drafts: tuple[Draft, ...] = ()
         self.threshold: float | None = None
@@ -63,7 +59,6 @@ class DraftStore:
         self.change(drafts, entry=entry)
 
     def move_threshold(self, threshold: float) -> None:
-        """Set the threshold, which may change the verdicts on all drafts."""
         if not self._steps or self._steps[-1].kind != "threshold":
             self.push_step(ReviewStep(self.drafts, self.threshold, "threshold"))
         self.threshold = threshold
@@ -81,11 +76,9 @@ class DraftStore:
         self._steps = [*self._steps[1 - MAX_STEPS :], step]
 
     def pop_step(self) -> ReviewStep | None:
-        """Remove and return the last step, to be passed to `take_back` or `push_step`."""
         return self._steps.pop() if self._steps else None
 
     def take_back(self, step: ReviewStep) -> None:
-        """Restore the drafts as they were before a step."""
         self.drafts, self.threshold = step.drafts, step.threshold
 
     # Checks.
@@ -105,7 +98,6 @@ class DraftStore:
         return [draft for draft in self.drafts if draft.stands_for is None]
 
     def add_checks(self, checks: Sequence[DraftCheck]) -> None:
-        """Add checks, and take over the entities they guessed."""
         self._checks |= {check.draft.id: check for check in checks}
         self.drafts = tuple(
             replace(draft, entity_id=self._checks[draft.id].draft.entity_id)
@@ -117,7 +109,6 @@ class DraftStore:
     # What follows from them, under the threshold.
 
     def verdict(self, draft_id: str) -> Verdict | None:
-        """Return the verdict on a draft; None while it is being checked."""
         from kbx_tui.drafting.deciding import decide  # loaded by the check
 
         check = self._checks.get(draft_id)
@@ -144,20 +135,17 @@ class DraftStore:
         )
 
     def known(self, check: DraftCheck | None) -> tuple[KnownRow, ...]:
-        """Return the facts and drafts that resemble the draft of a check, best first."""
         if check is None:
             return ()
         numbers = {draft.id: number for number, draft in enumerate(self.drafts, 1)}
         return known_rows(check, numbers)
 
     def best_scores(self) -> tuple[float, ...]:
-        """Return the best score of every draft that resembles anything known."""
         checks = (self.check(draft.id) for draft in self.drafts)
         return tuple(check.matches[0].known.score for check in checks if check and check.matches)
 
 
 def is_current(check: DraftCheck, draft: Draft) -> bool:
-    """Return whether a check still holds for a draft."""
     checked = check.draft
     same = (checked.text, checked.kind, checked.date) == (draft.text, draft.kind, draft.date)
     return same and (draft.is_guessed or checked.entity_id == draft.entity_id)

@@ -39,7 +39,7 @@ from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.decided_pairs import LabelledScore
-    from kbx_tui.drafting.records import Applied, DraftCheck, Plan
+    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan
 
 TYPING_PAUSE = 0.15
 """Seconds without a key before the text being typed is checked."""
@@ -55,41 +55,30 @@ class ReviewModel:
     def __init__(
         self, client: EngineClient, host: Host, *, on_write: Callable[[Iterable[str]], object]
     ) -> None:
-        """`on_write` receives the files written here."""
         self._client, self._host, self._on_write = client, host, on_write
         self.on_change: Callable[[], object] = lambda: None
-        """Called when `view` has changed; set by the screen."""
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
         self.store = DraftStore()
         self._labels: Sequence[LabelledScore] = ()
         self._checks, self._plans = LatestOnly(client), LatestOnly(client)
         self._typed_checks, self._loading = LatestOnly(client), LatestOnly(client)
         self.is_loaded = False
-        """Whether the drafts of the base have been read."""
         self.is_checking = False
-        """Whether drafts are being checked."""
         self._is_writing = False
-        """Whether files are being written; meanwhile nothing else is written or undone."""
         self._stored = 0
-        """The number of stored drafts when they were counted."""
         self._unsaved: tuple[Draft, ...] | None = None
         self._kept: dict[str, bool] = {}
-        """Whether the facts of a draft from a scan are kept, by its id."""
         self._unsaved_kept: deque[tuple[DraftCheck, bool]] = deque()
 
     @property
     def count(self) -> int:
-        """The number of drafts not written yet."""
         return len(self.store.drafts) if self.is_loaded else self._stored
 
     async def count_stored(self) -> None:
-        """Count the drafts stored in the base, which are read only when they are shown."""
         self._stored = await self._client.run(lambda engine: len(engine.drafts.stored()))
 
     @property
     def view(self) -> ReviewView:
-        """What the screen shows."""
         engine = self._client.engine
         settings = None if engine is None else engine.settings.dedup
         threshold, note = describe_threshold(settings, self._labels, self.store.threshold)
@@ -99,7 +88,6 @@ class ReviewModel:
     # Drafts come and go.
 
     def open(self) -> None:
-        """Show the drafts; the first time, read those stored in the base."""
         if self.is_loaded:
             self.on_change()
         elif not self._loading.is_running:
@@ -135,7 +123,6 @@ class ReviewModel:
         self._host.show_notice(f"{format_count(len(drafts), 'draft')} loaded from {name}")
 
     async def complete_file(self, text: str) -> tuple[str, ...]:
-        """Return names of files that continue `text`, folders first."""
         return await self._client.run(lambda engine: complete_file(text, engine.root))
 
     def _add(self, drafts: Sequence[Draft]) -> None:
@@ -144,7 +131,6 @@ class ReviewModel:
             self._save_and_check()
 
     def scan(self, *, kept: bool = False) -> None:
-        """Add the facts that the base states more than once, or those of them that are kept."""
         self.post(ReviewProgress("looking for facts the base states more than once …"))
         self._client.start(self._scan(kept))
 
@@ -167,14 +153,12 @@ class ReviewModel:
         self.post(ScanEnded(len(checks), ids, kept, has_kept))
 
     def drop(self, draft_id: str) -> None:
-        """Remove a draft without writing it."""
         self.store.change(draft for draft in self.store.drafts if draft.id != draft_id)
         self._save_and_check()  # other drafts may have repeated it
 
     # Changing and deciding.
 
     def rewrite(self, draft_id: str, text: str) -> None:
-        """Change the text of a draft; the decision on the old text is dropped."""
         self.store.replace(draft_id, text=text.strip(), choice=None)
         self._save_and_check()
 
@@ -183,25 +167,21 @@ class ReviewModel:
         self._save_and_check()
 
     def toggle_kind(self, draft_id: str) -> None:
-        """Turn a fact into an open item, and an open item into a fact."""
         if (draft := self.store.draft(draft_id)) is not None:
             kind = "open_item" if draft.kind == "fact" else "fact"
             self.store.replace(draft_id, kind=kind, choice=None)
             self._save_and_check()
 
     def choose(self, draft_id: str, choice: Choice | None) -> None:
-        """Decide about a draft; None withdraws the decision."""
         self.store.replace(draft_id, choice=choice)
         self._save_soon()
         self.on_change()
 
     def move_threshold(self, threshold: float) -> None:
-        """Decide about all drafts again, under another threshold."""
         self.store.move_threshold(threshold)
         self.on_change()
 
     def label(self, draft_id: str, known: KnownRow, *, same: bool) -> None:
-        """Save whether two texts state the same."""
         check = self.store.check(draft_id)
         if check is not None:
             self._client.start(self._label(check.text, known.text, same))
@@ -218,7 +198,6 @@ class ReviewModel:
     # Checking.
 
     def check_again(self) -> None:
-        """Check all drafts again: files changed, so other facts may be known."""
         if self.is_loaded and self.store.drafts and not self._is_writing:
             self._check()
 
@@ -275,7 +254,6 @@ class ReviewModel:
             self._unsaved_kept.popleft()
 
     def _save_soon(self) -> None:
-        """Save the drafts when the engine is free."""
         self._unsaved = tuple(draft for draft in self.store.drafts if draft.stands_for is None)
         for draft in self.store.drafts:
             is_kept = draft.choice is not None and draft.choice.action == "skip"
@@ -294,7 +272,6 @@ class ReviewModel:
     # Writing.
 
     def plan(self, draft_id: str) -> None:
-        """Show what would be written for one draft, as decided or proposed."""
         settled = self.store.settled(unsure=True)
         self._plans.start(self._plan([draft for draft in settled if draft.id == draft_id]))
 
@@ -303,7 +280,6 @@ class ReviewModel:
         self.post(DraftPlanned(lines))
 
     def apply(self) -> None:
-        """Write what is decided, and what needs no decision, as one entry of the journal."""
         settled = self.store.settled()  # only drafts already checked
         if self.is_checking and not settled:
             self._host.show_notice("still checking: a moment")
@@ -321,7 +297,6 @@ class ReviewModel:
             self._host.show_notice(f"nothing is decided: {keys}")
 
     def _may_write(self) -> bool:
-        """Return whether nothing is being written; else say so."""
         if self._is_writing:
             self._host.show_notice("still writing")
         return not self._is_writing
@@ -359,7 +334,6 @@ class ReviewModel:
         return bool(name)
 
     def create_page_of(self, draft_id: str, name: str) -> None:
-        """Create the page of a person, and say that a draft is about them."""
         self._start_page(name, "person", draft_id)
 
     def _start_page(self, name: str, kind: str, draft_id: str = "") -> None:
@@ -368,7 +342,6 @@ class ReviewModel:
             self._client.start(self._create_page(name, kind, draft_id))
 
     async def _create_page(self, name: str, kind: str, draft_id: str) -> None:
-        """Create a page; the draft `draft_id`, if any, is about it from then on."""
         try:
             written = await self._client.run(lambda engine: engine.pages.create(name, kind))
         finally:
@@ -380,7 +353,6 @@ class ReviewModel:
         self._save_and_check()
 
     def _show_written(self, words: str, entry: int | None) -> None:
-        """Say what was written, and which key undoes it if there is a journal entry."""
         undo = f"; {self._host.key_of('review.undo')} undoes it" if entry is not None else ""
         self._host.show_notice(words + undo)
 
@@ -395,7 +367,6 @@ class ReviewModel:
     # Undoing.
 
     def undo(self) -> None:
-        """Undo the last change, or the whole last write."""
         if not self._may_write():
             return
         step = self.store.pop_step()
@@ -429,12 +400,10 @@ class ReviewModel:
     # What the screen shows of one draft.
 
     def known(self, draft_id: str) -> tuple[KnownRow, ...]:
-        """Return the facts and drafts that resemble a draft, best first."""
         return self.store.known(self.store.check(draft_id))
 
     def merged_text(self, draft_id: str, known: KnownRow) -> str:
-        """Return a first version of the text that merges a draft and a fact."""
-        from kbx_tui.drafting.deciding import merged_text
+        from kbx_tui.drafting.texts import merged_text
 
         if (check := self.store.check(draft_id)) is None:
             return ""

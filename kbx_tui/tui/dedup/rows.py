@@ -16,23 +16,18 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import format_place
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.differences import Difference
-    from kbx_tui.drafting.drafts import Draft
-    from kbx_tui.drafting.records import Applied, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.drafting.texts import Difference
     from kbx_tui.similarity.conflict_guard import Conflict
-    from kbx_tui.similarity.matches import SimilarityMatch
-    from kbx_tui.similarity.pair_score import PairSimilarity
+    from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
 
 
 CHECKING = ("·", "checking")
-"""Sign and state of a draft that is being checked."""
 KINDS = {"fact": "fact", "open_item": "open item"}
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """A draft, its state, and the action on it."""
-
     id: str
     sign: str
     state: str
@@ -40,13 +35,10 @@ class DraftRow:
     about: str
     """Owner and kind: `Alice Chen (guessed) · fact`."""
     action: str
-    """`create`, `merge`, `supersede` or `skip`; empty while it is being checked."""
     action_words: str
     """The same as displayed: to skip a fact that already stands in the base keeps both."""
     is_decided: bool
-    """Whether the user chose the action; otherwise it is a proposal."""
     is_sure: bool
-    """Whether the proposal may be applied without a decision of the user."""
     has_page: bool
     """Whether its entity is known and has a page to write to."""
     reason: str
@@ -58,35 +50,27 @@ class DraftRow:
 
     @property
     def is_checked(self) -> bool:
-        """Whether it was compared with what is known."""
         return self.state != CHECKING[1]
 
     @property
     def is_settled(self) -> bool:
-        """Whether `apply` writes or skips it."""
         return self.action == "skip" or self.has_page if self.is_decided else self.is_sure
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewView:
-    """All drafts and the threshold."""
-
     rows: tuple[DraftRow, ...]
     checking: bool
     threshold: float
     note: str
-    """The effect of the threshold."""
     scores: tuple[float, ...] = ()
-    """The best score of each draft, marked on the slider."""
 
     @property
     def settled(self) -> int:
-        """The number of drafts that `apply` writes or skips."""
         return sum(row.is_settled for row in self.rows)
 
     @property
     def summary(self) -> str:
-        """The number of writes and of open decisions, for the border."""
         if not self.rows:
             return ""
         if self.checking:
@@ -148,13 +132,10 @@ def plan_lines(plan: Plan) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class KnownRow:
-    """A known fact or an earlier draft that is similar to the current draft."""
-
     text: str
     score: float
     relation: str
     decides: bool
-    """Whether it determines the state of the draft."""
     place: str
     """`people/alice-chen.md:14`, or `draft 3 of this batch`."""
     details: str
@@ -178,7 +159,7 @@ def known_rows(check: DraftCheck, numbers: Mapping[str, int]) -> tuple[KnownRow,
 
     `numbers` maps draft ids to their numbers in the batch.
     """
-    from kbx_tui.drafting.differences import difference  # loaded by the check
+    from kbx_tui.drafting.texts import difference  # loaded by the check
 
     def row(
         text: str, pair: PairSimilarity | SimilarityMatch, place: str, *, decides: bool = True
@@ -220,7 +201,6 @@ def known_rows(check: DraftCheck, numbers: Mapping[str, int]) -> tuple[KnownRow,
 
 
 def format_conflicts(conflicts: Sequence[Conflict]) -> str:
-    """Return the contradicting words, known first: `5 → 3`."""
     return ", ".join(
         f"{safe_line(conflict.right) or 'nothing'} → {safe_line(conflict.left)}"
         for conflict in conflicts
@@ -229,38 +209,28 @@ def format_conflicts(conflicts: Sequence[Conflict]) -> str:
 
 @dataclass
 class TypedTextChecked(Message):
-    """The texts that resemble the text being typed, best first."""
-
     known: tuple[KnownRow, ...]
 
 
 @dataclass
 class ScanEnded(Message):
-    """A scan of the base for duplicates has ended."""
-
     found: int
     """Number of facts found that are stated more than once, or that contradict another."""
     added: tuple[str, ...]
     """Ids of the drafts that were added for them; the others were in the list."""
     kept: bool
-    """Whether those were looked for that the user decided to keep."""
     has_kept: bool
-    """Whether the user decided to keep any."""
 
 
 class DraftsLoaded(Message):
-    """The drafts of a file have been added."""
+    pass
 
 
 @dataclass
 class DraftPlanned(Message):
-    """What would be written for one draft: lines of a diff."""
-
     lines: tuple[str, ...]
 
 
 @dataclass
 class ReviewProgress(Message):
-    """The progress of writing, or of a scan; empty text when it has ended."""
-
     text: str

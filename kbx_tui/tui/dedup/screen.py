@@ -86,7 +86,6 @@ class Dedup(ModeScreen):
 
     @property
     def draft(self) -> DraftRow | None:
-        """The draft under the cursor."""
         return self.query_one(DraftList).current
 
     @property
@@ -122,7 +121,6 @@ class Dedup(ModeScreen):
     # What the model found.
 
     def show_review(self) -> None:
-        """Show the drafts as they are now."""
         if self not in self.app.screen_stack:
             return  # it has been closed
         view = self.model.view
@@ -289,7 +287,6 @@ class Dedup(ModeScreen):
             self._decide(draft.id, Choice(action, (known.fact_id,)))
 
     def _refuse_found(self) -> None:
-        """Say what can be done with a fact that a scan found, in place of changing it."""
         skip, supersede, merge = (
             self.app.keymap.key_of(f"draft.{name}") for name in ("skip", "supersede", "merge")
         )
@@ -297,7 +294,6 @@ class Dedup(ModeScreen):
         self.show_notice(f"it is on its page already: {what}")
 
     def _decide(self, draft_id: str, choice: Choice) -> None:
-        """Decide about a draft, and go to the next one that needs a decision."""
         drafts = self.query_one(DraftList)
         self.model.choose(draft_id, choice)
         if drafts.has_focus:
@@ -329,12 +325,10 @@ class Dedup(ModeScreen):
     # Showing.
 
     def _compare_draft(self) -> None:
-        """Show what resembles the draft under the cursor instead of what resembles a typed text."""
         if self.draft is not None and self.query_one(KnownList).subject != self.draft.id:
             self._show_draft(self.draft)
 
     def _show_draft(self, draft: DraftRow) -> None:
-        """Show the texts that resemble a draft, and the lines it would write."""
         self._show_known(draft.id, self.model.known(draft.id), checked=draft.is_checked)
         self.query_one(DiffPane).explain(draft.reason)
         self.model.plan(draft.id)
@@ -342,7 +336,6 @@ class Dedup(ModeScreen):
     def _show_known(
         self, draft_id: str, known: tuple[KnownRow, ...], *, checked: bool = True
     ) -> None:
-        """Show the texts that resemble a draft or, without an id, the text being typed."""
         pane = self.query_one(KnownList)
         typed = safe_line(self.line.value.strip())
         subject = draft_id or typed

@@ -45,7 +45,6 @@ RELATIONS: Mapping[str, str] = {
 
 
 def draft_words(draft: DraftRow) -> Meanings:
-    """Return what state and action of a draft mean."""
     words = [(f"{draft.sign} {draft.state}", STATES[draft.state])]
     if draft.hint:
         about = "The base says this of exactly one other. Perhaps only one of them can be right."
@@ -60,7 +59,6 @@ def draft_words(draft: DraftRow) -> Meanings:
 
 
 def known_words(known: KnownRow) -> Meanings:
-    """Return what the figures beside a known fact mean."""
     score = "How likely both say the same, 0 to 1, calibrated on pairs of facts."
     decides = "" if known.decides else " It belongs to another entity, so it does not decide."
     words = [(f"{format_score(known.score)} {known.relation}", f"{score}{decides}")]
@@ -77,7 +75,6 @@ def known_words(known: KnownRow) -> Meanings:
 
 
 def threshold_words(threshold: float, note: str) -> Meanings:
-    """Return what the threshold of drafts does, and the note on it, if any."""
     text = (
         "From this score on, a known fact keeps a draft from being new. Moving it searches nothing."
     )
@@ -95,11 +92,9 @@ DIFF_WORDS: Meanings = (
 LABELS_NEEDED = 20
 """Labelled pairs from which precision and recall are shown."""
 START = 0.9
-"""Position of the slider before the base is open."""
 
 
 def describe_saved(count: int) -> str:
-    """Return the notice after a pair was labelled, the last of `count`."""
     left = LABELS_NEEDED - count
     more = f"; {left} more to measure the threshold" if left > 0 else ""
     return f"{format_count(count, 'label')} saved{more}"
@@ -166,7 +161,6 @@ def describe_undone_write(paths: Sequence[str], settled: int) -> str:
 
 
 def describe_undone(drafts: Sequence[Draft], threshold: float | None, step: ReviewStep) -> str:
-    """Return what undoing `step` does to the drafts as they are now."""
     if step.kind == "threshold" or (step.drafts == tuple(drafts) and step.threshold != threshold):
         value = "by kind" if step.threshold is None else format_score(step.threshold)
         return f"threshold is {value} again"
@@ -184,7 +178,6 @@ def describe_undone(drafts: Sequence[Draft], threshold: float | None, step: Revi
 
 
 def _change(now: Draft, then: Draft) -> str:
-    """Return which field of a draft is as before."""
     named = _named([then])
     if now.text != then.text:
         return f"{named} has its former text"

@@ -19,12 +19,9 @@ STAGES = ("reading", "entities", "text index", "chunks", "vectors")
 
 @dataclass(frozen=True, slots=True)
 class StageProgress:
-    """One stage of a run."""
-
     name: str
     done: int = 0
     total: int = 0
-    """0 before the stage begins, and where it has nothing to do."""
     rate: float = 0.0
     """Units per second, 0 while unknown."""
     seconds_left: float | None = None
@@ -34,8 +31,6 @@ class StageProgress:
 
 @dataclass(frozen=True, slots=True)
 class IndexRun:
-    """The newest run, and its stages."""
-
     state: RunState = "idle"
     stages: tuple[StageProgress, ...] = tuple(map(StageProgress, STAGES))
 
@@ -46,7 +41,6 @@ class IndexRun:
 
     @property
     def current(self) -> StageProgress | None:
-        """The stage that is being worked on."""
         begun = [stage for stage in self.stages if stage.has_begun and not stage.is_over]
         return begun[-1] if begun and self.is_active else None
 

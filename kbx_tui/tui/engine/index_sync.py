@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 REPORT_INTERVAL = 0.1
-"""Seconds between two progress reports."""
 GROWTH_INTERVAL = 2.0
 """Seconds between two searches of what indexing has added so far."""
 LOCK_RETRY_SECONDS = 2.0
@@ -63,15 +62,12 @@ class IndexSync:
         self._client, self._open_engine, self._status = client, open_engine, status
         self._on_growth, self._on_question = on_growth, on_question
         self.on_run: Callable[[], object] = lambda: None
-        """Called whenever `run` changes; set by whoever shows it."""
         self.run = IndexRun().in_state("idle")
-        """The newest run."""
         self._confirmed = self._asked = False
         self._stopped, self._resumed = threading.Event(), threading.Event()
         self._resumed.set()
         self._indexing: asyncio.Task[object] | None = None
         self._watching: threading.Event | None = None
-        """Ends the watching that is going on; None while files are not watched."""
         self._retry: asyncio.TimerHandle | None = None
         """Begins the next attempt while another run holds the lock."""
         self._index_again = False
@@ -128,7 +124,6 @@ class IndexSync:
             self._show_run(self.run.in_state("stopped"))
 
     def answer(self, *, confirmed: bool) -> None:
-        """Begin the run that was asked about, or none until the user does."""
         self._asked, self._confirmed = False, confirmed
         if confirmed:
             self.index(by_user=True)
@@ -136,7 +131,6 @@ class IndexSync:
             self.halt()
 
     def expect(self, paths: Iterable[str]) -> None:
-        """Do not announce changes of these files: the app wrote them itself."""
         self._own_writes.update(paths)
 
     @property
@@ -146,7 +140,6 @@ class IndexSync:
 
     @property
     def watching_words(self) -> str:
-        """The same in words."""
         if self.is_watching:
             return "watching: changed files are indexed at once"
         return "not watching: files are indexed when you say so"
@@ -165,7 +158,6 @@ class IndexSync:
             self._watching = None
 
     async def stop(self) -> None:
-        """Wait a moment for indexing to notice that the client is closed."""
         self.stop_watching()
         if self._indexing is not None and not self._indexing.done():
             await asyncio.wait({self._indexing}, timeout=STOP_SECONDS)
@@ -205,7 +197,6 @@ class IndexSync:
                 self._on_growth(frozenset() if self._index_again else self._take_changes())
 
     def _retry_later(self) -> None:
-        """Try again in a while: once, however many files change until then."""
         if self._retry is not None:
             self._retry.cancel()
         loop = asyncio.get_running_loop()
@@ -334,7 +325,6 @@ class IndexFollower(IndexSync):
     """The documents of the newest index: another object after each change of it."""
 
     def index(self, maybe_changed: Iterable[str] = (), *, by_user: bool = False) -> None:
-        """Say so if there is no index: another process has to make it."""
         self._client.start(self._say_if_not_indexed())
 
     @property
@@ -346,7 +336,6 @@ class IndexFollower(IndexSync):
         return "read-only: what others index appears within seconds"
 
     def watch(self, *, by_user: bool = False) -> None:
-        """Notice changes of the index from now on."""
         if self._following is None:
             self._following = self._client.start(self._follow())
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 WEIGHTS = ("count", "recency", "citation", "relevance")
 LIMIT = 50
-"""Experts shown."""
 TOPICS_TRIED, TOPICS_SHOWN = 12, 3
 """Frequent tags that are looked at, and topics that are suggested."""
 DEBOUNCE_SECONDS = 0.08
@@ -33,8 +32,6 @@ DEBOUNCE_SECONDS = 0.08
 
 @dataclass(frozen=True, slots=True)
 class ExpertQuestion:
-    """A topic, and how claims on it are weighted."""
-
     topic: str = ""
     weight: str = "count"
     half_life_days: float = 0.0
@@ -44,21 +41,15 @@ class ExpertQuestion:
 
 
 class ExpertSearch:
-    """The state of the experts mode. It outlives the screen."""
-
     def __init__(self, client: EngineClient) -> None:
         self._client = client
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
         self.question = ExpertQuestion()
         self.view: ExpertsView | None = None
-        """The newest answer; None before the first and without a topic."""
         self.topics: tuple[str, ...] = ()
-        """Topics with experts, to suggest."""
         self._searches = LatestOnly(client)
 
     def find_topics(self) -> None:
-        """Look for topics with experts, once."""
         if not self.topics:
             self._client.start(self._find_topics())
 
@@ -74,7 +65,6 @@ class ExpertSearch:
         self.post(TopicsFound(self.topics))
 
     def ask(self, **changes: str | float) -> None:
-        """Change the question and search after a short time without further changes."""
         question = replace(self.question, **changes)  # type: ignore[arg-type]
         if question == self.question:
             return
@@ -86,7 +76,6 @@ class ExpertSearch:
             self.view = None
 
     def ask_again(self) -> None:
-        """Ask the same question again: files changed."""
         if self.question.topic:
             self._searches.start(self._search(0.0))
 
@@ -129,8 +118,6 @@ class ExpertRow:
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """A claim and its contribution to the score of its expert."""
-
     expert_id: str
     text: str
     contribution: float
@@ -147,8 +134,6 @@ Row = ExpertRow | ClaimRow
 
 @dataclass(frozen=True, slots=True)
 class ExpertsView:
-    """A ranking with the settings that produced it."""
-
     topic: str
     weight: str
     half_life_days: float
@@ -177,7 +162,6 @@ def half_life_at(value: float) -> float:
 
 
 def slider_value(days: float) -> float:
-    """Return the slider value of a half-life in days, limited to 0..1."""
     value = math.log(max(days, LEAST_DAYS) / LEAST_DAYS) / math.log(MOST_DAYS / LEAST_DAYS)
     return min(value, 1.0)
 
@@ -215,13 +199,9 @@ def _claim_row(expert: Expert, receipt: Receipt, *, counts: bool) -> ClaimRow:
 
 @dataclass
 class ExpertsReady(Newest):
-    """The experts on the current topic have been ranked."""
-
     view: ExpertsView
 
 
 @dataclass
 class TopicsFound(Message):
-    """Topics with experts."""
-
     topics: tuple[str, ...]

@@ -44,41 +44,32 @@ from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 BAR = 12
-"""The width of a full bar in cells."""
 ROOMY = 100
-"""The width from which the counts are beside the bar instead of below it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimEnds:
-    """The width of each column at the end of a claim, in cells."""
-
     status: int = 0
     date: int = 0
     place: int = 0
 
     @classmethod
     def of(cls, claims: Iterable[ClaimRow]) -> ClaimEnds:
-        """Return columns wide enough for these claims."""
         cells = [
             (cell_len(each.status), cell_len(each.date), cell_len(each.place)) for each in claims
         ]
         return cls(*(max(column) for column in zip(*cells, strict=True)))
 
     def text(self, claim: ClaimRow) -> str:
-        """Return status, date and place in their columns, two blanks apart."""
         columns = ((claim.status, self.status), (claim.date, self.date), (claim.place, self.place))
         return "  ".join(fit(text, width) for text, width in columns if width)
 
 
 class ExpertList(RowsView[Row]):
-    """Experts and the claims of expanded ones, all under one cursor."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "rule", "cursor")
     BINDINGS = bindings("expert_list")
     LEAVE_ACTION = "screen.focus_topic"
     SETTLE_SECONDS = 3.0
-    """How long an expert shows that its rank has changed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,7 +79,6 @@ class ExpertList(RowsView[Row]):
         self._timer: Timer | None = None
         self._ends = ClaimEnds()
         self._counts_width = 0
-        """The width of the longest counts, in cells."""
 
     def show(self, view: ExpertsView | None) -> None:
         """Show a ranking; on the same topic, rank changes are shown."""
@@ -119,14 +109,12 @@ class ExpertList(RowsView[Row]):
         return expert_line(content, width, marker, move, self._counts_width)
 
     def row_opened(self) -> None:
-        """Expand or collapse the expert under the cursor."""
         row = self.current
         if isinstance(row, ExpertRow):
             self.expanded_ids ^= {row.id}
             self._lay_out(row)
 
     def _lay_out(self, current: Row | None) -> None:
-        """Rebuild the rows with the cursor on the row that was `current`."""
         self.rows = self.view.rows(self.expanded_ids) if self.view is not None else ()
         self._ends = ClaimEnds.of(row for row in self.rows if isinstance(row, ClaimRow))
         experts = (row for row in self.rows if isinstance(row, ExpertRow))
@@ -172,7 +160,6 @@ def claim_line(claim: ClaimRow, width: int, marker: str, ends: ClaimEnds) -> Lin
 
 
 def no_topic(topics: Sequence[str] = ()) -> EmptyState:
-    """Return what the list shows before a topic is typed: some `topics` with experts."""
     about = titled_text(
         "Type a topic.",
         "People, projects, teams and all other entities are ranked by the facts known about them on"
@@ -366,7 +353,6 @@ def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
 
 
 def half_life_words(days: str, weight: str) -> Meanings:
-    """Return what the half-life does under a weight."""
     used = "" if weight == "recency" else f" Ranked by {weight}, it has no effect."
     return ((f"half-life {days}", f"The age at which a claim counts half.{used}"),)
 

@@ -21,14 +21,11 @@ from kbx_tui.tui.widgets.rows_view import RowsView
 
 MARKS: dict[Mark, str] = {"": "", "all": "[x] ", "some": "[-] ", "none": "[ ] "}
 COUNT = 7
-"""Cells of a number of documents."""
 
 no_folders = titled_text("No document is indexed yet.", "The folders appear here once one is.")
 
 
 class FolderList(RowsView[FolderRow]):
-    """The folders of the base, with everything in the first row."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "rule", "cursor")
     BINDINGS = bindings("folders")
 
@@ -40,7 +37,6 @@ class FolderList(RowsView[FolderRow]):
         self._opened: set[str] = {""}
 
     def refresh_folders(self) -> None:
-        """Show the folders and counts of the model; the cursor stays on its folder."""
         tree = self.model.folders
         if not self._folders.documents:  # open what has a single folder in it
             folder = ""
@@ -140,7 +136,6 @@ class FolderPicker(BoxScreen[None]):
 
     @on(RowsView.Opened)
     def search_in_folder(self, event: RowsView.Opened) -> None:
-        """Search in one folder only."""
         self.model.take(event.row.path)
         self.dismiss()
 

@@ -27,7 +27,6 @@ class FolderRow:
     mark: Mark
     has_folders: bool
     is_open: bool
-    """Whether the folders in it are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,6 @@ class FolderTree:
     """Documents in scope; None where all are."""
 
     def own_documents(self, folder: str) -> int:
-        """Return how many documents are in a folder, but not in a folder of it."""
         below = sum(self.documents[child] for child in self.children.get(folder, ()))
         return self.documents.get(folder, 0) - below
 
@@ -167,7 +165,6 @@ def path_of(folders: Collection[str]) -> str:
 
 
 def _others(outer: str, folder: str, tree: FolderTree) -> Iterator[str]:
-    """Yield everything in `outer` but `folder`: folders, and files in those on the way."""
     while folder != outer:
         parent = parent_of(folder)
         yield from (each for each in tree.children.get(parent, ()) if each != folder)
@@ -177,7 +174,6 @@ def _others(outer: str, folder: str, tree: FolderTree) -> Iterator[str]:
 
 
 def _pattern(folder: str) -> str:
-    """Return a folder as one alternative, with signs that mean something in brackets."""
     own = folder.endswith(OWN_FILES)
     name = _SPECIAL.sub(lambda sign: f"[{sign[0]}]", folder.removesuffix(OWN_FILES))
     return name + (OWN_FILES if own else "/")

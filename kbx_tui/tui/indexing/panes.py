@@ -33,14 +33,10 @@ STATES: dict[RunState, str] = {
     "failed": "the last run failed",
 }
 NAME = 11
-"""Cells of the name of a stage."""
 FIGURES = 34
-"""Cells of count, rate and time left."""
 
 
 class RunPane(LinesView, can_focus=False):
-    """The stages, then two lines on the index; nothing to choose."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "rule", "bad")
 
     def __init__(self) -> None:
@@ -49,7 +45,6 @@ class RunPane(LinesView, can_focus=False):
         self._overview: IndexOverview | None = None
 
     def show(self, run: IndexRun, overview: IndexOverview | None, watching: str) -> None:
-        """Show a run, what the index holds if that is known, and whether files are watched."""
         self._run, self._overview, self._watching = run, overview, watching
         self.border_title = f"Index · {state_words(run, overview)}"
         self.rebuild_lines()
@@ -112,7 +107,6 @@ def stage_line(stage: StageProgress, width: int) -> Line:
 
 
 def base_lines(overview: IndexOverview | None, watching: str, width: int) -> list[Line]:
-    """Return what the index holds, and whether files are watched."""
     if overview is None:
         holds = "reading the index …"
     elif not overview.documents:
@@ -133,8 +127,6 @@ Kind = Literal["problem", "stale", "over-retrieved", "muted", "unembedded", "tem
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file, and what is to be known about it."""
-
     kind: Kind
     path: str
     line: int
@@ -150,8 +142,6 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """Files of one kind."""
-
     title: str
     advice: str
     rows: tuple[FileRow, ...]
@@ -221,15 +211,12 @@ AROUND = 5
 
 
 class FileList(RowsView[FileRow]):
-    """Groups of files, each below a title."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "bad", "cursor")
     BINDINGS = bindings("files")
 
     _groups: tuple[FileGroup, ...] = ()
 
     def show(self, groups: Sequence[FileGroup]) -> None:
-        """Show these groups; the cursor stays on its file."""
         self._groups, is_chosen = tuple(groups), self.chosen
         self.show_rows(
             (row for group in groups for row in group.rows),

@@ -77,7 +77,6 @@ class Index(ModeScreen):
             self.query_one(pane).border_subtitle = hint
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Return the scopes whose keys work; those of a file only where files are listed."""
         is_empty = isinstance(self.focused, FileList) and not self.focused.rows
         return tuple(scope for scope in super().scopes() if not (is_empty and scope == "files"))
 
@@ -106,7 +105,6 @@ class Index(ModeScreen):
         self.show_run()
 
     def _leave_empty_list(self, files: FileList) -> None:
-        """Move the focus to the folders where both are shown and no file needs attention."""
         folders = self.query_one(FolderList)
         if not files.rows and files.has_focus and folders.rows and self.has_class("-wide"):
             self.set_focus(folders)
@@ -120,7 +118,6 @@ class Index(ModeScreen):
 
     @on(RowsView.Opened, "FolderList")
     def search_in_folder(self, event: RowsView.Opened) -> None:
-        """Search in one folder only, and go to the results."""
         self.model.take(event.row.path)
         self.app.post_message(GoTo())
 
@@ -129,7 +126,6 @@ class Index(ModeScreen):
         await self.action_edit()
 
     def action_pause(self) -> None:
-        """Pause the run, or let it go on."""
         sync = self.session.index_sync
         if sync.run.state == "paused":
             sync.resume()
@@ -147,11 +143,9 @@ class Index(ModeScreen):
         self.show_notice(f"stopping; what is indexed stays, and {key} goes on")
 
     def action_run(self) -> None:
-        """Index what changed, or go on after a stop."""
         self.session.index_sync.index(by_user=True)
 
     def action_watch(self) -> None:
-        """Watch the files, or watch them no more, until the app ends."""
         sync, overview = self.session.index_sync, self.model.overview
         if overview is not None and overview.published:
             self.show_notice("no files are watched here: another machine indexes them")

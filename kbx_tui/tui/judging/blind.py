@@ -46,8 +46,6 @@ BOX = 150
 
 
 class BlindLine(LineWidget):
-    """What has been answered, and where the round is."""
-
     text = ""
 
     def show(self, text: str) -> None:
@@ -59,8 +57,6 @@ class BlindLine(LineWidget):
 
 
 class BlindScreen(ModalScreen[None]):
-    """An overlay with one question after the other."""
-
     BINDINGS = bindings("blind")
     AUTO_FOCUS = "TwoLists"
 
@@ -85,7 +81,6 @@ class BlindScreen(ModalScreen[None]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        """Show the keys that work: those of an answer while there is a question."""
         first, second, neither, later, undo, close = (
             self.keymap.key_of(f"blind.{name}")
             for name in ("first", "second", "neither", "later", "undo", "close")
@@ -110,7 +105,6 @@ class BlindScreen(ModalScreen[None]):
         lists.show(None)
 
     def on_round_changed(self) -> None:
-        """Show the question, or how far the search for one is."""
         model, progress = self.model, f"{format_count(self.model.answered, 'answer')} in this round"
         self._show_keys()
         if model.question is not None:
@@ -150,21 +144,17 @@ class BlindScreen(ModalScreen[None]):
 
 
 BESIDE_FROM = 64
-"""The width from which the lists are side by side."""
 SPACINGS = ((3, 1), (3, 0), (2, 0), (1, 0), (0, 0))
 """Lines of a passage, and blank lines below it; the first for which there is room is used."""
 DATE = 10
 
 
 class TwoLists(TextPane):
-    """The question, or a text while there is none."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "rule")
 
     question: Question | None = None
 
     def show(self, question: Question | None) -> None:
-        """Show a question; None shows the empty state."""
         self.question = question
         self.rebuild_lines()
         self.scroll_to_line(0)
@@ -233,11 +223,10 @@ def _passage(result: ShownResult, width: int, count: int) -> list[Line]:
 
 
 PAUSE_SECONDS = 0.005
-"""Pause between two background searches."""
 
 
 class RoundChanged(Newest):
-    """There is another question or none, or another query has been looked at."""
+    pass
 
 
 class BlindModel:
@@ -260,35 +249,27 @@ class BlindModel:
         self._query, self._settings = query, settings
         self._random = random or Random()
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
         self.question: Question | None = None
-        """The one on the screen."""
         self.votes: Votes | None = None
-        """Preferences between the two settings, once there is no further question."""
         self.answered = 0
         self._answers: list[tuple[Question, Callable[[], object]]] = []
-        """Of this round, each with the call that takes it back."""
         self.queries: tuple[str, ...] = ()
-        """Those that are looked at for one on which the settings differ."""
         self._left: deque[str] = deque()
         self._finding = LatestOnly(client)
 
     @property
     def looked(self) -> int:
-        """How many queries have been looked at."""
         return len(self.queries) - len(self._left)
 
     def start(self) -> None:
         self._finding.start(self._begin())
 
     def stop(self) -> None:
-        """Stop looking, and say what the preferences for the two settings are by now."""
         self._finding.cancel()
         if self.answered:
             self._client.start(self._sum_up())
 
     def answer(self, better: Better) -> None:
-        """Store which list is better, and go on."""
         if (question := self.question) is None:
             return
         step = PreferenceStep(question.query, question.first, question.second, better)
@@ -297,12 +278,10 @@ class BlindModel:
         self._go_on()
 
     def skip(self) -> None:
-        """Go on without an answer; the query comes again in another round."""
         if self.question is not None:
             self._go_on()
 
     def undo(self) -> bool:
-        """Take the last answer back, and ask again; False without one."""
         if not self._answers:
             return False
         again, undo = self._answers.pop()
@@ -333,8 +312,6 @@ class BlindModel:
         await self._find()
 
     async def _find(self) -> None:
-        """Find the next query on which the two settings differ, and ask about it."""
-
         def find(engine: KnowledgeBase) -> Question | None:
             return ask(engine, query, self._settings, engine.preferences.read(), self._random)
 
@@ -361,8 +338,6 @@ class BlindModel:
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """One result of a list."""
-
     title: str
     date: str
     snippet: Snippet | None
@@ -372,8 +347,6 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Two lists to choose from."""
-
     query: str
     text: str
     """The query without control characters."""

@@ -23,7 +23,7 @@ class Judge(Protocol):
     """The documents of one screen, to be judged one after the other."""
 
     def show(self) -> None:
-        """Show the newest grades."""
+        pass
 
     def current(self) -> JudgedDocument | str:
         """Return the document that a grade key is about, or a sentence why there is none."""
@@ -43,8 +43,6 @@ class Judge(Protocol):
 
 
 class JudgingScreen(ModeScreen):
-    """A mode whose keys grade a document, and pin and save settings."""
-
     judge: Judge
 
     def on_grades_changed(self) -> None:
@@ -55,7 +53,6 @@ class JudgingScreen(ModeScreen):
         self.judge.return_to(message.query, message.path)
 
     def action_grade(self, grade: int | None) -> None:
-        """Grade the current document, None for not sure, and go to the next."""
         document = self.judge.current()
         if isinstance(document, str):
             self.show_notice(document)
@@ -69,14 +66,12 @@ class JudgingScreen(ModeScreen):
         self._show_reason(self.judge.next())
 
     def action_pin_settings(self) -> None:
-        """Make the current settings A."""
         settings = self.session.explore.settings
         if settings is not None:
             self.session.judging.pin(settings)
             self.show_notice(f"A is now {settings.words()}; other settings are compared with it")
 
     def action_ask_blind(self) -> None:
-        """Ask which results are better, those of A or of the current settings, without names."""
         pinned, current = self.session.judging.pinned, self.session.explore.settings
         if pinned is None or current is None or not self.session.explore.is_searchable:
             self.show_notice("nothing is indexed yet; try again in a moment")
@@ -94,7 +89,6 @@ class JudgingScreen(ModeScreen):
             self.app.push_screen(BlindScreen(model, self.app.keymap))
 
     def action_save_settings(self) -> None:
-        """Show what saving the current settings changes, then save them if the user agrees."""
         settings = self.session.explore.settings
         if settings is None:
             return

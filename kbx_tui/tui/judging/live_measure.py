@@ -32,7 +32,6 @@ LIMIT = 256 * 1024 * 1024
 PAUSE_SECONDS = 0.005
 """Pause between two background searches, for the event loop and for the user's own searches."""
 REPORT_FROM = 20
-"""Number of queries to read from which the progress is reported."""
 T = TypeVar("T")
 
 
@@ -45,7 +44,6 @@ class SearchSettings:
     is_fast: bool = False
 
     def words(self) -> str:
-        """Return them in words: `two-pass, alpha .50, threshold .50`."""
         if self.is_fast:
             return "fast"
         if not self.tuning.hierarchy:
@@ -56,7 +54,6 @@ class SearchSettings:
         return f"two-pass, alpha {alpha}, threshold {format_score(threshold)}{seed}{others}"
 
     def _other_knobs(self) -> Iterator[str]:
-        """Yield the knobs that are seldom changed, where they differ from the usual."""
         usual = Tuning.seed() if self.tuning.preset == "seed" else Tuning()
         if self.tuning.max_entities != usual.max_entities:
             yield f"{self.tuning.max_entities} entities kept"
@@ -79,20 +76,16 @@ class LiveMeasure:
     start: tuple[float, ...]
     """Under A, 0..1; parallel to `queries`, as are the next two."""
     now: tuple[float, ...]
-    """Under the current settings."""
     judged: tuple[float, ...]
     """judged@10 under the current settings, 0..1."""
     left_out: int
-    """Number of judged queries for which there was no memory."""
 
     @property
     def better(self) -> int:
-        """Number of queries that the current settings answer better than A."""
         return sum(now > start + EQUAL for start, now in zip(self.start, self.now, strict=True))
 
     @property
     def worse(self) -> int:
-        """Number of queries that the current settings answer worse than A."""
         return sum(now < start - EQUAL for start, now in zip(self.start, self.now, strict=True))
 
 
@@ -129,7 +122,6 @@ class EvidenceKeeper:
         self._kept: dict[Preset, JudgedEvidence] = {}
 
     def get(self, preset: Preset) -> JudgedEvidence | None:
-        """Return what is kept for a preset, if anything; use it within `run` only."""
         return self._kept.get(preset)
 
     async def run(self, call: Callable[[], T]) -> T:
@@ -137,7 +129,6 @@ class EvidenceKeeper:
         return await asyncio.wrap_future(self._pool.submit(call))
 
     def close(self) -> None:
-        """Skip the calls that have not begun."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def read(self, tuning: Tuning, queries: Sequence[JudgedQuery], *, check: bool) -> None:

@@ -21,7 +21,7 @@ from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes
     from kbx_tui.evaluation.judgments import JudgedQuery, Judgment
@@ -39,8 +39,6 @@ class GradesChanged(Newest):
 
 @dataclass
 class GradeTakenBack(Message):
-    """The user took back the grade of a document."""
-
     query: str
     path: str
 
@@ -51,29 +49,22 @@ class MeasureChanged(Newest):
 
 @dataclass(eq=False, slots=True)
 class JudgedDocument:
-    """A document that a grade key is about, and the grade that the user gives it."""
-
     query: str
     path: str
     title: str
     tuning: Tuning
-    """What ranked it."""
     grade: int | None = None
     """0..3; None for not sure."""
     stored: Judgment | None = None
-    """None until the grade is on disk."""
 
 
 @dataclass(eq=False, slots=True)
 class PreferenceStep:
-    """An answer of the user to which of two lists is better."""
-
     query: str
     first: ShownList
     second: ShownList
     better: Better
     stored: Preference | None = None
-    """None until it is on disk."""
 
 
 class JudgingModel:
@@ -90,11 +81,9 @@ class JudgingModel:
         *,
         on_write: Callable[[Iterable[str]], object],
     ) -> None:
-        """`on_write` receives the files of the base that are written here."""
         self._client, self._host, self._explore = client, host, explore
         self._on_write = on_write
         self.queries: tuple[JudgedQuery, ...] = ()
-        """All judged queries, as last read."""
         self._grades: Mapping[str, Mapping[str, int | None]] = {}
         self.evidence = EvidenceKeeper(client, host.show_progress)
         """Of the judged queries, for the presets of A and of the current settings."""
@@ -105,16 +94,13 @@ class JudgingModel:
         """The newest measure; None without a judged query, and for a fast search."""
         self._reading = LatestOnly(client)
         self._storing: list[JudgedDocument] = []
-        """Grades on their way to the disk."""
         self._is_measuring = False
         self._index_changed = False
 
     def start(self) -> None:
-        """Read judgments and the Evidence of their queries; call when the base can be searched."""
         self._client.start(self._load())
 
     def note_index_change(self) -> None:
-        """Read the Evidence again if the index has another generation."""
         self._index_changed = True
         self.start()
 
@@ -123,13 +109,11 @@ class JudgingModel:
 
     @property
     def is_reading(self) -> bool:
-        """Whether the Evidence of judged queries is being read."""
         return self._reading.is_running
 
     # Grades.
 
     def grades_of(self, query: str) -> Mapping[str, int | None]:
-        """Return the grades of a query by path, None for not sure."""
         from kbx_tui.evaluation.judgments import query_key
 
         return self._grades.get(query_key(query), {})
@@ -140,8 +124,6 @@ class JudgingModel:
         return storing | set(self.grades_of(query))
 
     def judge(self, document: JudgedDocument) -> None:
-        """Store a grade; `GradesChanged` follows once it is on disk."""
-
         def undo() -> None:
             self._client.start(self._undo_grade(document))
 
@@ -176,7 +158,6 @@ class JudgingModel:
         self._host.broadcast(GradeTakenBack(document.query, document.path))
 
     async def _write(self, write: Callable[[KnowledgeBase], object], undo: Undo) -> None:
-        """Write what the user judged; if that fails, `undo` takes nothing back."""
         try:
             await self._client.write(write)
         except Exception:
@@ -189,7 +170,6 @@ class JudgingModel:
         self._read()
 
     async def _read_grades(self) -> bool:
-        """Read what is on disk, and return whether it is new: another app may have judged."""
         queries = await self._client.run(lambda engine: engine.judgments.queries())
         if queries == self.queries:
             return False
@@ -206,7 +186,6 @@ class JudgingModel:
     # Preferences.
 
     def say(self, text: str) -> None:
-        """Show a notice on the screen of the mode."""
         self._host.show_notice(text)
 
     def prefer(self, step: PreferenceStep) -> Undo:
@@ -244,7 +223,6 @@ class JudgingModel:
         self._measure_soon()
 
     def use(self, settings: SearchSettings) -> None:
-        """Measure these settings, which are now current, against A."""
         if settings != self.current:
             self.current = settings
             self._measure_soon()
@@ -292,7 +270,6 @@ class JudgingModel:
     # Saving the current settings to kbx.toml.
 
     def propose_saving(self, tuning: Tuning, show: Callable[[str], object]) -> None:
-        """Pass the diff of kbx.toml to `show`, if there is one."""
         self._client.start(self._propose_saving(tuning, show))
 
     def save(self, tuning: Tuning, diff: str) -> None:
@@ -348,7 +325,6 @@ def vote_words(votes: Votes) -> tuple[str, ...]:
 
 
 def vote_sentences(votes: Votes) -> tuple[str, ...]:
-    """Return what the preferences for two settings show, in sentences."""
     if not (words := vote_words(votes)):
         return ("There is no preference between these two settings yet.",)
     decided = votes.wins_a + votes.wins_b

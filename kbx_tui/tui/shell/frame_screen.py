@@ -7,15 +7,19 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events, getters
 from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from kbx_tui.errors import KbxError
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import scopes_of
@@ -27,7 +31,11 @@ from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import LinesView
+from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
 
 LAYOUT_PAUSE = 0.001
 """Seconds in which the event loop does other work between the steps of a resize."""
@@ -41,11 +49,8 @@ def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
 
 
 class FrameScreen(Screen[None]):
-    """A screen with tabs, its panes, a status line and a key bar."""
-
     ALLOW_IN_MAXIMIZED_VIEW = "ModeTabs, StatusLine, KeyBar"
     MODE: ClassVar[str]
-    """Its name in the table of tabs and for `GoTo`."""
     PANES: ClassVar[Mapping[str, type[Widget]]] = {}
     """Its panes in the order of Tab, if not all focusable widgets in their order.
 
@@ -60,7 +65,6 @@ class FrameScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._laid_out: Size | None = None
-        """The size that the screen was laid out for."""
 
     def compose(self) -> ComposeResult:
         # before there are widgets, which would be styled twice
@@ -72,7 +76,7 @@ class FrameScreen(Screen[None]):
 
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
-        """Yield what is between the tabs and the status line."""
+        pass
 
     def on_mount(self) -> None:
         for name in list(self.PANES)[:1]:
@@ -84,13 +88,12 @@ class FrameScreen(Screen[None]):
 
     @property
     def tab_counts(self) -> Mapping[str, str]:
-        """What is waiting in a mode, by mode, in a few characters."""
         return {}
 
     @property
     @abstractmethod
     def base_words(self) -> tuple[str, str]:
-        """The name of what is open, and what it holds."""
+        pass
 
     def show_tabs(self) -> None:
         counts = {**self.app.tabs_of_several, **self.tab_counts}
@@ -131,7 +134,6 @@ class FrameScreen(Screen[None]):
             await asyncio.sleep(LAYOUT_PAUSE)
 
     def _set_width_class(self, width: int, *, update: bool = True) -> bool:
-        """Set the class of this width and return whether it changed."""
         breakpoints = self.app.HORIZONTAL_BREAKPOINTS or []
         _, name = max((entry for entry in breakpoints if entry[0] <= width), default=(0, ""))
         if not name or self.has_class(name):
@@ -141,12 +143,11 @@ class FrameScreen(Screen[None]):
         return True
 
     def fit(self, size: Size) -> None:
-        """Adapt to a new size, after the class of its width has been set."""
+        pass
 
     # Keys.
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Return the scopes whose keys work where the focus is, the nearest first."""
         inner = () if self.focused is None else scopes_of(type(self.focused))
         is_field = isinstance(self.focused, Input)  # there, letters are text
         return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
@@ -161,23 +162,19 @@ class FrameScreen(Screen[None]):
 
     @property
     def is_typing(self) -> bool:
-        """Whether the focus is in a field, where letters are text."""
         return isinstance(self.focused, Input)
 
     # Panes.
 
     @property
     def focused_pane(self) -> str:
-        """The name of the pane that has the focus; empty if none has it."""
         names = (name for name, kind in self.PANES.items() if isinstance(self.focused, kind))
         return next(names, "")
 
     def pane_names(self) -> list[str]:
-        """Return the panes that Tab visits."""
         return list(self.PANES)
 
     def show_pane(self, name: str) -> None:
-        """Show this pane where there is room for one only."""
         if not self.has_class(f"-pane-{name}"):
             self.remove_class(*(f"-pane-{other}" for other in self.PANES), update=False)
             self.add_class(f"-pane-{name}")
@@ -187,7 +184,6 @@ class FrameScreen(Screen[None]):
             self.show_pane(name)
 
     def go_to_pane(self, name: str) -> None:
-        """Show a pane, and let it have the focus, which it could not take while hidden."""
         self.show_pane(name)
         self.set_focus(self.query_one(self.PANES[name]))
 
@@ -217,12 +213,10 @@ class FrameScreen(Screen[None]):
         return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
     def use_keymap(self, keymap: Keymap) -> None:
-        """Show these keys in the tabs and in the key bar."""
         self.query_one(ModeTabs).use(keymap)
         self.query_one(KeyBar).use(keymap)
 
     def leave_field(self) -> None:
-        """Move the focus out of a field, so that letter keys run commands."""
         if isinstance(self.focused, Input):
             self.action_leave_field()
 
@@ -255,7 +249,6 @@ class FrameScreen(Screen[None]):
             self.show_notice(f"{self.app.keymap.key_of('mode.explore')} goes to explore")
 
     def action_zoom(self) -> None:
-        """Let the pane that has the focus fill the screen, or show all panes again."""
         if self.maximized is not None:
             self.maximized = None
         elif isinstance(self.focused, LinesView):
@@ -277,8 +270,6 @@ class FrameScreen(Screen[None]):
 
 
 class ModeScreen(FrameScreen):
-    """A mode of the open base."""
-
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__()
         self.session, self.app_state = session, app_state
@@ -292,7 +283,6 @@ class ModeScreen(FrameScreen):
         return self.session.base_words
 
     def pick_entity(self, pick: Callable[[str], None]) -> None:
-        """Let the user choose an entity by name; `pick` receives its id."""
         from kbx_tui.tui.commands.entity_picker import entity_palette
 
         self.app.push_screen(entity_palette(self.session.explore.find_entities, pick))
@@ -317,6 +307,7 @@ class ModeScreen(FrameScreen):
 
 
 ResultT = TypeVar("ResultT")
+AnswerT = TypeVar("AnswerT")
 
 
 class BoxScreen(ModalScreen[ResultT]):
@@ -325,4 +316,45 @@ class BoxScreen(ModalScreen[ResultT]):
     app = getters.app(TerminalApp)
 
     SCOPES: ClassVar[tuple[Scope, ...]]
-    """The scopes of its keys, innermost first."""
+
+
+class ModeBox(ModalScreen[ResultT]):
+    """A box above a mode, with a frame around its content, that asks the engine."""
+
+    def __init__(self, below: ModeScreen) -> None:
+        super().__init__()
+        self._below = below
+        self._client, self._model = below.session.client, below.session.explore
+
+    @property
+    def _box(self) -> Vertical:
+        return self.query_one(Vertical)
+
+    @property
+    def _list(self) -> RowsView[Any]:
+        return self.query_one(RowsView)
+
+    async def _ask(self, call: Callable[[KnowledgeBase], AnswerT]) -> AnswerT | None:
+        """Return what the engine answers, None after an error, which the box shows.
+
+        Once the box is closed, the error is raised, and shown below it.
+        """
+        try:
+            return await self._client.run(call)
+        except KbxError as error:
+            if not self.is_current:
+                raise
+            self._box.border_subtitle = Content(safe_line(str(error)))
+            return None
+
+    def action_move(self, rows: int) -> None:
+        self._list.action_move(rows)
+
+    def action_move_page(self, pages: int) -> None:
+        self._list.action_move_page(pages)
+
+    def action_undo(self) -> None:
+        self._model.undo()
+
+    def action_close(self) -> None:
+        self.dismiss(None)

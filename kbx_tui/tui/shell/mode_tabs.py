@@ -15,8 +15,6 @@ from kbx_tui.tui.widgets.lines_view import LineWidget
 
 
 class ModeTabs(LineWidget):
-    """The tabs, which can be clicked; the current one is marked."""
-
     COMPONENT_CLASSES = looks("accent", "tab")
 
     def __init__(self, current: str) -> None:
@@ -32,7 +30,6 @@ class ModeTabs(LineWidget):
         self.refresh()
 
     def show(self, counts: Mapping[str, str], base: tuple[str, str]) -> None:
-        """Show these counts beside the titles, and this base on the right."""
         if (counts, base) != (self.counts, self.base):
             self.counts, self.base = counts, base
             self.refresh()
@@ -59,13 +56,9 @@ MARK = " › "
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A mode of the app."""
-
     mode: str
-    """Its name for `GoTo`."""
     title: str
     command: str
-    """Id of the command that opens it."""
     always: bool = True
     """Whether every mode shows this tab; else only the mode itself, and all if it is counted."""
 
@@ -79,16 +72,12 @@ TABS: tuple[Tab, ...] = (
     Tab("together", "All bases", "mode.together", always=False),
     Tab("compare", "Compare", "compare", always=False),
 )
-"""In the order of the line."""
 
 
 class TabText(NamedTuple):
-    """A tab as drawn."""
-
     mode: str
     key: str
     words: str
-    """Title and count, as far as there is room."""
     is_current: bool
 
     @property

@@ -17,7 +17,7 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList
+from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList, RowsView
 
 if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
@@ -31,7 +31,6 @@ class QuestionScreen(Screen[bool]):
 
     AUTO_FOCUS = "ChoiceList"
     SCOPES: tuple[Scope, ...] = ("welcome", "list", "app")
-    """The scopes of the keys in the key bar."""
     app = getters.app(TerminalApp)
 
     def __init__(self, title: str, no: str, yes: str) -> None:
@@ -48,9 +47,9 @@ class QuestionScreen(Screen[bool]):
         self.query_one(KeyBar).use(self.app.keymap)
         self.query_one(KeyBar).show(*self.SCOPES)
 
-    @on(ChoiceList.Chosen)
-    def take_choice(self, event: ChoiceList.Chosen) -> None:
-        self.dismiss(event.choice.id == YES)
+    @on(RowsView.Opened)
+    def take_choice(self, event: RowsView.Opened) -> None:
+        self.dismiss(event.row.id == YES)
 
     def action_back(self) -> None:
         self.dismiss(False)
@@ -85,8 +84,6 @@ class TrustQuestion(QuestionScreen):
 
 
 class ConfirmIndexing(QuestionScreen):
-    """Whether to index very many files, or a folder of the system."""
-
     def __init__(self, question: IndexQuestion) -> None:
         keep = "nothing is read or written" if question.is_first else "the index stays as it is"
         super().__init__(

@@ -22,7 +22,7 @@ from kbx_tui.tui.shell.messages import OpenBase
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList
+from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList, RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 DEMO = Choice("demo", "Open the demo", "a fictional company, to look around in")
@@ -31,8 +31,6 @@ NEW = Choice("new", "Start a new one", "empty, with a page on what goes where")
 
 
 class Welcome(Screen[None]):
-    """Three choices, and the recent bases."""
-
     BINDINGS = bindings("bases")
     AUTO_FOCUS = "ChoiceList"
     app = getters.app(TerminalApp)
@@ -46,7 +44,6 @@ class Welcome(Screen[None]):
         self.why, self.is_base_open = why, is_base_open
         self._find_root: Callable[[str], Path] = bases.existing
         self._forgotten: list[tuple[str, int]] = []
-        """Bases removed from the list here, and their places in it."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="welcome"):
@@ -64,16 +61,16 @@ class Welcome(Screen[None]):
         self._show_keys()
         self.query_one(FolderLine).border_title = "folder"
 
-    @on(ChoiceList.Chosen)
-    def take_choice(self, event: ChoiceList.Chosen) -> None:
-        if event.choice.id in (FOLDER.id, NEW.id):
-            is_new = event.choice.id == NEW.id
+    @on(RowsView.Opened)
+    def take_choice(self, event: RowsView.Opened) -> None:
+        if event.row.id in (FOLDER.id, NEW.id):
+            is_new = event.row.id == NEW.id
             self._find_root = self.bases.new if is_new else self.bases.existing
             self._ask_for_folder("~/notes/" if is_new else "")
-        elif event.choice.id == DEMO.id:
+        elif event.row.id == DEMO.id:
             self._open(self.bases.demo)
         else:
-            root = event.choice.id
+            root = event.row.id
             self._open(lambda: self.bases.existing(root))
 
     @on(Input.Submitted)
@@ -117,7 +114,6 @@ class Welcome(Screen[None]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        """Show those of recent bases only where there is one, or was one."""
         has_bases = self.app_state.user.bases or self._forgotten
         bases: tuple[Scope, ...] = ("bases",) if has_bases else ()
         self.query_one(KeyBar).show("welcome", "list", *bases, "app")
@@ -167,7 +163,6 @@ class FolderLine(PathInput):
         )
 
     async def key_tab(self, event: events.Key) -> None:
-        """Take the suggestion, and keep the focus."""
         event.stop()
         self.cursor_position = len(self.value)
         self.action_cursor_right()

@@ -17,20 +17,13 @@ Value = float | int | str
 
 @dataclass(frozen=True, slots=True)
 class Tunable:
-    """A knob, with the values that are measured."""
-
     name: str
-    """In words."""
     state_field: str
-    """Its field of `SearchState`."""
     tuning_field: str
-    """Its field of `Tuning`."""
     values: tuple[Value, ...]
-    """Ascending, in equal steps; or the choices."""
 
     @property
     def is_continuous(self) -> bool:
-        """Whether the values between those measured are values, too."""
         return isinstance(self.values[0], float)
 
     def value_in(self, tuning: Tuning) -> Value:
@@ -38,12 +31,10 @@ class Tunable:
         return value
 
     def with_value(self, tuning: Tuning, value: Value) -> Tuning:
-        """Return `tuning` with another value of this knob."""
         changes: dict[str, Any] = {self.tuning_field: value}
         return replace(tuning, **changes)
 
     def position(self, value: Value) -> float:
-        """Return where a value is between the first and the last one, 0..1."""
         if isinstance(value, str):
             return self.values.index(value) / (len(self.values) - 1)
         first, last = float(self.values[0]), float(self.values[-1])
@@ -66,7 +57,6 @@ class Tunable:
         return self.values[min(max(place, 0), len(self.values) - 1)]
 
     def text(self, value: Value) -> str:
-        """Return a value as it is displayed."""
         return format_score(value) if isinstance(value, float) else str(value)
 
 
@@ -87,7 +77,6 @@ TUNABLES = (
         tuple(step / 20 for step in range(7)),
     ),
 )
-"""In the order in which a key switches between them."""
 
 
 def tunables_for(tuning: Tuning) -> Sequence[Tunable]:
@@ -98,7 +87,6 @@ def tunables_for(tuning: Tuning) -> Sequence[Tunable]:
 
 Measure = Literal["ndcg", "judged"]
 MEASURES: dict[Measure, str] = {"ndcg": "nDCG@10", "judged": "judged@10"}
-"""Name of each measure, in the order in which a key switches between them."""
 LEAST_GAIN = 0.0005
 """Gain below which the current value counts as the best: it shows as .00."""
 SIGNIFICANCE = 0.05
@@ -107,21 +95,16 @@ SIGNIFICANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Means over the judged queries for each value of a knob."""
-
     knob: Tunable
     measure: Measure
     tuning: Tuning
-    """The current settings."""
     values: tuple[Value, ...]
-    """Those of the knob; parallel to the next three."""
     means: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
     """Ends of the 95 % intervals of the means."""
     queries: int
     now: float
-    """Mean of the current value."""
     now_low: float
     now_high: float
 
@@ -139,12 +122,10 @@ class Curve:
 
     @property
     def gain(self) -> float:
-        """How much better the best value is than the current one; at least 0."""
         return max(self.means[self.best] - self.now, 0.0)
 
     @property
     def has_gain(self) -> bool:
-        """Whether the best value is worth mentioning beside the current one."""
         return self.gain >= LEAST_GAIN
 
 
@@ -177,16 +158,12 @@ def y_range(curve: Curve) -> tuple[float, float]:
 
 
 LABEL = 5
-"""Cells of the labels of the y axis."""
 NOW, BEST = "●", "◆"
 LABELS_EVERY = 4
-"""Lines from one label of the y axis to the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlotArea:
-    """The cells of the curve, right of the labels."""
-
     width: int
     height: int
 
@@ -195,12 +172,10 @@ class PlotArea:
         return round(position * (self.width * DOTS_ACROSS - 1))
 
     def position(self, cell: int) -> float:
-        """Return the position of 0..1 at a cell, counted from the left of the plot."""
         return min(max((cell - LABEL) / max(self.width - 1, 1), 0.0), 1.0)
 
 
 def plot_area(width: int, height: int) -> PlotArea:
-    """Return the area of the curve in a plot of `width` x `height` cells with its x axis."""
     return PlotArea(max(width - LABEL, 2), max(height - 2, 1))
 
 
@@ -228,7 +203,6 @@ def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) ->
 def _draw_band(
     canvas: BrailleCanvas, xs: Sequence[int], tops: Sequence[int], bottoms: Sequence[int]
 ) -> None:
-    """Draw the interval as sparse dots between its ends."""
     for place in range(len(xs) - 1):
         start, end = xs[place], xs[place + 1]
         for x in range(start, end + 1):

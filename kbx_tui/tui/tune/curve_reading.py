@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-from kbx_tui.evaluation.significance import bootstrap_band, randomisation_p
+from kbx_tui.evaluation.metrics import bootstrap_band, randomisation_p
 from kbx_tui.search.ranking.alpha import swap_points
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning
@@ -34,7 +34,6 @@ def read_curve(kept: JudgedEvidence, knob: Tunable, measure: Measure, tuning: Tu
 
 
 def p_of_best(kept: JudgedEvidence, curve: Curve) -> float:
-    """Return the p-value of the difference between the best value and the current one."""
     best = curve.knob.with_value(curve.tuning, curve.values[curve.best])
     figures = getattr(kept.measure([curve.tuning, best]), curve.measure)
     return randomisation_p(figures[0].tolist(), figures[1].tolist())

@@ -26,9 +26,9 @@ from kbx_tui.tui.tune.snapshots import SnapshotRow, compare_snapshots, snapshot_
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
+    from kbx_tui.evaluation.judgments import TuningSnapshot
+    from kbx_tui.evaluation.metrics import PairedDifference
     from kbx_tui.evaluation.optimise import Advice
-    from kbx_tui.evaluation.significance import PairedDifference
-    from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.tune.curve import Curve, Measure
 
@@ -38,13 +38,11 @@ SETTLE_SECONDS = 0.2
 
 
 class _StoppedError(Exception):
-    """The user stopped the search for the best knobs."""
+    pass
 
 
 @dataclass
 class TuneChanged(Newest):
-    """A part of what `TuneModel` holds has changed."""
-
     part: Literal["curve", "past", "snapshots", "advice"]
 
     def can_replace(self, message: Message) -> bool:
@@ -60,33 +58,25 @@ class TuneModel:
         self._client, self._status = client, status
         self.judging, self.explore = judging, explore
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
         self.knob: Tunable = TUNABLES[0]
-        """The knob of the curve."""
         self.measure: Measure = "ndcg"
         self.query = ""
-        """The judged query under the cursor."""
         self.curve: Curve | None = None
         """None without a judged query, for a fast search, and while queries are read."""
         self.p: float | None = None
         """p-value of the best value of the curve; None while it is not known."""
         self.steps: tuple[float, ...] = ()
-        """Values at which the first results of `query` change."""
         self.votes: Votes | None = None
-        """Preferences between A and the current settings; None while they are not counted."""
         self.past_queries = PastQueryReader(client, partial(self._tell, "past"))
         self._snapshots: tuple[TuningSnapshot, ...] = ()
         self._differences: tuple[PairedDifference | None, ...] = ()
-        """How the current settings differ from each snapshot, as far as that is measured."""
         self.advice: Advice | None = None
         self.progress: tuple[int, int] | None = None
         """How many of all searches for the best knobs are done; None while nothing is optimised."""
         self._optimising = LatestOnly(client)
         self._stopped = threading.Event()
-        """Set when the newest optimising is to stop."""
         self._settling = LatestOnly(client)
         self._version = 0
-        """Counts the changes that the curve has to follow."""
         self._is_reading = False
 
     def _tell(self, part: Literal["curve", "past", "snapshots", "advice"]) -> None:
@@ -94,37 +84,31 @@ class TuneModel:
 
     @property
     def tuning(self) -> Tuning | None:
-        """The current knobs; None before kbx.toml is read, and for a fast search."""
         settings = self.explore.settings
         return None if settings is None or settings.is_fast else settings.tuning
 
     @property
     def past(self) -> PastQueries | None:
-        """The past queries under the threshold of A and the current one."""
         pinned, tuning = self.judging.pinned, self.tuning
         if pinned is None or tuning is None:
             return None
         return self.past_queries.view(pinned.tuning.entity_threshold, tuning.entity_threshold)
 
     def open(self) -> None:
-        """Read what the screen shows, which has been opened; others may have graded meanwhile."""
         if self.explore.is_searchable:
             self.judging.start()
         self.refresh()
         self._client.start(self._load_snapshots())
 
     def close(self) -> None:
-        """Stop reading past queries; the screen is not shown any more."""
         self.past_queries.stop()
 
     def note_index_change(self) -> None:
-        """Read the past queries again when they are shown: the index has new content."""
         self.past_queries.forget()
 
     # The curve.
 
     def refresh(self) -> None:
-        """Follow a change of settings, grades, knob, measure or query."""
         if self.tuning is not None and self.knob not in tunables_for(self.tuning):
             self.knob = TUNABLES[0]
         self._version += 1
@@ -136,7 +120,6 @@ class TuneModel:
         self._tell("past")
 
     def look_at(self, query: str) -> None:
-        """Show the steps of this query, which the cursor is on now."""
         if query != self.query:
             self.query = query
             self.refresh()
@@ -151,15 +134,12 @@ class TuneModel:
         self.refresh()
 
     def move(self, knob: Tunable, value: Value) -> None:
-        """Give a knob another value; `MeasureChanged` follows."""
         self.explore.update(**{knob.state_field: value})
 
     def use(self, tuning: Tuning) -> None:
-        """Make these knobs the current ones, as one change to undo."""
         self.explore.update(**knobs_of(tuning))
 
     async def _read(self) -> None:
-        """Read the curve of the newest settings; those in between are passed over."""
         done = -1
         try:
             while done != self._version:
@@ -190,7 +170,6 @@ class TuneModel:
             self.curve, self.p = curve, None
 
     async def _settle(self) -> None:
-        """Compute what takes longer, once the settings have not changed for a moment."""
         await asyncio.sleep(SETTLE_SECONDS)
         tuning, curve = self.tuning, self.curve
         if tuning is None:
@@ -218,7 +197,6 @@ class TuneModel:
 
     @property
     def snapshots(self) -> tuple[SnapshotRow, ...]:
-        """The snapshots of the knobs, the newest first."""
         return snapshot_rows(self._snapshots, self._differences, self.judging.pinned)
 
     def take_snapshot(self) -> None:
@@ -233,7 +211,6 @@ class TuneModel:
         await self._compare_snapshots()
 
     def drop_snapshot(self, snapshot: TuningSnapshot) -> None:
-        """Remove a snapshot; undo brings it back."""
         self._client.start(self._drop_snapshot(snapshot))
 
     async def _drop_snapshot(self, snapshot: TuningSnapshot) -> None:
@@ -255,7 +232,6 @@ class TuneModel:
         self._tell("snapshots")
 
     async def _compare_snapshots(self) -> None:
-        """Compare the current knobs with all snapshots, on the measuring thread."""
         tuning, snapshots, evidence = self.tuning, self._snapshots, self.judging.evidence
         if tuning is None or not snapshots:
             return
@@ -271,14 +247,12 @@ class TuneModel:
     # Optimising, on the measuring thread.
 
     def optimise(self, tuning: Tuning) -> None:
-        """Look for knobs that are better than `tuning`; stops an earlier search."""
         self.stop_optimising()
         self.progress, self._stopped = (0, 1), threading.Event()
         self._optimising.start(self._optimise(tuning, self._stopped))
         self._tell("advice")
 
     def stop_optimising(self) -> None:
-        """Stop the search, if one is running, and drop its advice."""
         self._stopped.set()
         self._optimising.cancel()
         self.progress = self.advice = None

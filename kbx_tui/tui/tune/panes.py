@@ -45,21 +45,15 @@ if TYPE_CHECKING:
 
 
 LEAST_HEIGHT = 4
-"""Height of the smallest plot; below it only the words are shown."""
 MARGIN = 1
-"""Cells left and right of the plot."""
 
 
 class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
-    """A plot, and below it the same in words."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule")
     BINDINGS = bindings("slider")
 
     @dataclass
     class Moved(Message):
-        """The user gave the knob another value."""
-
         value: Value
 
         def can_replace(self, message: Message) -> bool:
@@ -71,14 +65,11 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
         self.p: float | None = None
         """p-value of the difference of the best value; None while it is not known."""
         self.steps: tuple[float, ...] = ()
-        """Values at which the results of the query under the cursor change."""
         self.empty_state: EmptyState = blank
         self._value: Value | None = None
-        """Where keys have moved the knob, until a newer curve comes."""
         self._drawn: tuple[object, list[Line]] = (None, [])
 
     def show(self, curve: Curve | None, p: float | None, steps: tuple[float, ...]) -> None:
-        """Show a curve; None shows the empty state."""
         self.curve, self.p, self.steps, self._value = curve, p, steps, None
         self.refresh()
 
@@ -87,7 +78,6 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
         return self.draw(lines[y] if y < len(lines) else BLANK, width)
 
     def _lines(self) -> list[Line]:
-        """Return the lines of the whole pane; drawn once per change."""
         width, height = self.content_size
         key = (self.curve, self.p, self.steps, self.empty_state, width, height)
         if self._drawn[0] != key:
@@ -142,16 +132,12 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
 
 
 Count = Mapping[int | None, int]
-"""Number of documents by grade, None for not sure."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """A judged query, and what its results are worth under A and now."""
-
     query: str
     text: str
-    """The query without control characters."""
     counts: Count
     start: float | None
     """nDCG@10 under A; None if it is not measured."""
@@ -159,14 +145,12 @@ class QueryRow:
 
     @property
     def sign(self) -> str:
-        """`▲` if it is answered better than under A, `▼` if worse, else a blank."""
         if self.start is None or self.now is None or abs(self.now - self.start) <= EQUAL:
             return " "
         return "▲" if self.now > self.start else "▼"
 
 
 def query_rows(queries: Sequence[JudgedQuery], measure: LiveMeasure | None) -> tuple[QueryRow, ...]:
-    """Return a row for each judged query, in their order."""
     figures: dict[str, tuple[float, float]] = {}
     if measure is not None:
         texts = (query.text for query in measure.queries)
@@ -218,29 +202,22 @@ def comparison_words(
 
 
 COUNTS_FROM = 50
-"""The width from which the number of grades is shown."""
 GRADES: tuple[int | None, ...] = (3, 2, 1, 0, None)
 FIGURES = 11
-"""Cells of `.63 → .81`, with room for 1.00."""
 
 
 class QueryTable(RowsView[QueryRow]):
-    """One row per judged query below a line of column titles."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "bad", "rule", "cursor")
     BINDINGS = bindings("judged_queries")
 
     @dataclass
     class Highlighted(Message):
-        """The cursor is on another query."""
-
         query: str
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, QueryTable.Highlighted)
 
     def show(self, rows: tuple[QueryRow, ...]) -> None:
-        """Show these rows, with the cursor on the same query."""
         before = self.current.query if self.current is not None else ""
         self.show_rows(rows, key=lambda row: row.query, otherwise=self.cursor)
         if rows and rows[self.cursor].query != before:
@@ -258,7 +235,6 @@ class QueryTable(RowsView[QueryRow]):
 
 
 def title_line(width: int) -> Line:
-    """Return the titles of the columns: grades, A and now."""
     grades = "".join(f"{'?' if grade is None else grade:>3}" for grade in GRADES)
     right = f"{grades if width >= COUNTS_FROM else ''}  {'A → now':>{FIGURES}}"
     return fit_line((Span(f"{'   query':<{max(width - len(right), 0)}}{right}", "dim"),), width)
@@ -290,8 +266,6 @@ def query_line(row: QueryRow, width: int, marker: str) -> Line:
 
 
 class ThresholdPane(TextPane):
-    """Histogram, shares and flips; scrolls."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "rule")
 
     def __init__(self) -> None:
@@ -299,7 +273,6 @@ class ThresholdPane(TextPane):
         self.past: PastQueries | None = None
 
     def show(self, past: PastQueries | None) -> None:
-        """Show past queries; None shows the empty state."""
         self.past = past
         self.rebuild_lines()
 
@@ -310,15 +283,11 @@ class ThresholdPane(TextPane):
 
 
 PART_HEIGHT = 2
-"""Lines of a snapshot: the settings, and the comparison."""
 
 WHEN_FROM = 60
-"""The width from which the time is shown."""
 
 
 class SnapshotList(RowsView[SnapshotRow]):
-    """Two lines per snapshot, the newest first."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "cursor")
     BINDINGS = bindings("snapshots")
 
@@ -337,8 +306,6 @@ class SnapshotList(RowsView[SnapshotRow]):
 
 
 class DecisionPane(TextPane):
-    """A text with a decision."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "bad")
     BINDINGS = bindings("decision", "text")
 
@@ -348,11 +315,9 @@ class DecisionPane(TextPane):
 
 
 BAR = 30
-"""Width of the progress bar in cells."""
 
 
 def progress_lines(done: int, total: int, width: int) -> list[Line]:
-    """Return how far optimising is."""
     filled = round(done / max(total, 1) * BAR)
     bar = (Span("  " + "█" * filled, "document"), Span("░" * (BAR - filled), "rule"))
     text = "Each fifth of the judged queries is measured with what the rest chooses."
@@ -360,12 +325,10 @@ def progress_lines(done: int, total: int, width: int) -> list[Line]:
 
 
 def awaiting_lines(width: int) -> list[Line]:
-    """Return what is shown until the judged queries are read."""
     return paragraph("Reading the judged queries; optimising starts by itself after that.", width)
 
 
 def advice_lines(advice: Advice, take_key: str, width: int) -> list[Line]:
-    """Return the verdict, what it rests on, and the offered settings if there are any."""
     lines = [
         *paragraph(f"{advice.verdict[0].upper()}{advice.verdict[1:]}.", width, "strong"),
         BLANK,
@@ -390,7 +353,6 @@ def advice_lines(advice: Advice, take_key: str, width: int) -> list[Line]:
 
 
 def no_judged_query(keymap: Keymap) -> EmptyState:
-    """Return what the queries say before a document is graded."""
     if not keymap.offers("grade.0"):
         return titled_text(
             "No query is judged yet.",
@@ -409,7 +371,6 @@ def no_judged_query(keymap: Keymap) -> EmptyState:
 
 
 def no_curve(*, searchable: bool, judged: bool, measurable: bool, fast: bool) -> EmptyState:
-    """Return what the curve says without a figure."""
     if not searchable:
         return dim_text("The index is being built; judged queries are read when it is ready.")
     if not judged:
@@ -426,7 +387,6 @@ def no_curve(*, searchable: bool, judged: bool, measurable: bool, fast: bool) ->
 
 
 def no_past_query(total: int | None, *, searchable: bool) -> EmptyState:
-    """Return what the observatory says before a query has been read."""
     if not searchable:
         return dim_text("The index is being built.")
     if total == 0:
@@ -439,7 +399,6 @@ def no_past_query(total: int | None, *, searchable: bool) -> EmptyState:
 
 
 def no_snapshot(keymap: Keymap) -> EmptyState:
-    """Return what the snapshots say before one is taken."""
     if not keymap.offers("snapshot.take"):
         return dim_text("No settings have been kept.")
     key = keymap.key_of("snapshot.take")

@@ -22,19 +22,14 @@ if TYPE_CHECKING:
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 BAR_HEIGHT = 3
-"""Lines of the histogram."""
 OUTCOMES: dict[Outcome, str] = {"two_pass": "two-pass", "flat": "flat", "nothing": "nothing"}
 
 
 @dataclass(frozen=True, slots=True)
 class PastQueries:
-    """The queries read so far, and the two thresholds that are compared."""
-
     observed: ThresholdObservatory
     total: int
-    """Number of queries to read."""
     pinned: float
-    """Threshold of A."""
     current: float
 
 
@@ -50,7 +45,6 @@ def joined(one: ThresholdObservatory | None, more: ThresholdObservatory) -> Thre
 
 
 def past_query_lines(past: PastQueries, width: int) -> list[Line]:
-    """Return histogram, shares, and the queries that another threshold answers otherwise."""
     observed, count = past.observed, len(past.observed.queries)
     read = f"{count:,} of {past.total:,}" if count < past.total else f"{count:,}"
     queries = "past query" if past.total == 1 else "past queries"
@@ -75,7 +69,6 @@ def past_query_lines(past: PastQueries, width: int) -> list[Line]:
 
 
 def histogram_lines(histogram: Sequence[int], threshold: float, width: int) -> list[Line]:
-    """Return bars of the counts from 0 to 1, with a line at the threshold."""
     room, most = max(width - 2, 1), max(*histogram, 1)
     line = min(int(threshold * room), room - 1)
     lines: list[Line] = []
@@ -116,22 +109,18 @@ def _place(observed: ThresholdObservatory, threshold: float) -> int:
 
 
 class PastQueryReader:
-    """What is known of the past queries. It outlives the screen."""
-
     def __init__(self, client: EngineClient, on_change: Callable[[], object]) -> None:
         self._client, self._on_change = client, on_change
         self._reading = LatestOnly(client)
         self._observed: ThresholdObservatory | None = None
         self._observed_with: Tuning | None = None
         self.total: int | None = None
-        """Number of past queries; None before they are counted."""
 
     def read(self, tuning: Tuning) -> None:
         """Read the past queries that are new; all of them if other knobs than alpha changed."""
         self._reading.start(self._read(replace(tuning, hierarchy=True)))
 
     def stop(self) -> None:
-        """Stop reading; what has been read stays."""
         self._reading.cancel()
 
     def forget(self) -> None:
@@ -140,7 +129,6 @@ class PastQueryReader:
         self._observed = None
 
     def view(self, pinned: float, current: float) -> PastQueries | None:
-        """Return what has been read, to compare two thresholds; None before the first query."""
         if self._observed is None or not self.total:
             return None
         return PastQueries(self._observed, self.total, pinned, current)

@@ -94,7 +94,6 @@ MEANINGS: dict[str, Meanings] = {
     "snapshots": SNAPSHOTS,
     "decision": DECISION,
 }
-"""What the help says of each pane."""
 
 
 class Tune(JudgingScreen):
@@ -179,7 +178,6 @@ class Tune(JudgingScreen):
     # What the panes show.
 
     def _show_hidden_panes(self) -> None:
-        """Say in the border which panes have no room, and which key shows them in turn."""
         key = self.app.keymap.key_of("screen.next")
         hidden = "" if self.has_class("-wide") else f"{key}: thresholds · snapshots"
         self.query_one(CurvePane).border_subtitle = hidden
@@ -189,7 +187,6 @@ class Tune(JudgingScreen):
         return self.session.explore.is_searchable
 
     def show_queries(self) -> None:
-        """Show the judged queries and the newest measure."""
         judging, table = self.session.judging, self.query_one(QueryTable)
         table.empty_state = no_judged_query(self.app.keymap)
         measured = judging.measured if judging.queries else None
@@ -259,7 +256,6 @@ class Tune(JudgingScreen):
         self.model.stop_optimising()
 
     def action_accept_decision(self) -> None:
-        """Take the settings that are offered, if any; wait while they are being looked for."""
         if self.model.progress is None:
             advice = self.model.advice
             self.action_close_decision()
@@ -277,7 +273,6 @@ class Tune(JudgingScreen):
         self.app.post_message(GoTo(query=event.row.query))
 
     def open_current(self) -> bool:
-        """Open the query under the cursor in explore; False if there is none."""
         if (row := self.query_one(QueryTable).current) is not None:
             self.app.post_message(GoTo(query=row.query))
         return row is not None
@@ -287,7 +282,6 @@ class Tune(JudgingScreen):
         self.model.move(self.model.knob, event.value)
 
     def action_pin_settings(self) -> None:
-        """Make the snapshot under the cursor A, else the current settings."""
         row = self.query_one(SnapshotList).current
         if isinstance(self.focused, SnapshotList) and row is not None:
             self.session.judging.pin(row.settings)
@@ -296,7 +290,6 @@ class Tune(JudgingScreen):
             super().action_pin_settings()
 
     def action_take_row(self) -> None:
-        """Make the settings of the snapshot under the cursor the current ones."""
         if (row := self.query_one(SnapshotList).current) is not None:
             self._take(row.settings.tuning)
 
@@ -343,13 +336,11 @@ class Tune(JudgingScreen):
         self.show_notice(f"{self.app.keymap.key_of('tune.undo')} takes these settings back")
 
     def _move_by(self, field: str, steps: int) -> None:
-        """Move alpha or the threshold, whichever knob the curve shows."""
         value = getattr(self.model.explore.state, field)
         moved = min(max(round(value + steps / 100, 2), 0.0), 1.0)
         self.model.explore.update(**{field: moved})
 
     def action_back(self) -> None:
-        """Close the decision, else go back to the queries, then to explore."""
         if self.has_class("-deciding"):
             self.action_close_decision()
         else:

@@ -12,27 +12,22 @@ from kbx_tui.tui.judging.live_measure import SearchSettings
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-    from kbx_tui.evaluation.significance import PairedDifference
-    from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
+    from kbx_tui.evaluation.judgments import TuningSnapshot
+    from kbx_tui.evaluation.metrics import PairedDifference
     from kbx_tui.search.request import Tuning
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRow:
-    """A snapshot, and how the current settings differ from it."""
-
     snapshot: TuningSnapshot
     settings: SearchSettings
     is_pinned: bool
-    """Whether it is A."""
     difference: PairedDifference | None
     """Of nDCG@10, current minus snapshot; None if it cannot be measured yet."""
     p_holm: float
-    """Adjusted for the number of snapshots."""
 
     @property
     def when(self) -> str:
-        """The time as `2026-03-17 09:41`."""
         return safe_line(self.snapshot.when)[:16].replace("T", " ")
 
     @property
@@ -59,7 +54,7 @@ def compare_snapshots(
 
     Measured from the evidence kept, which is that of the preset of `current`.
     """
-    from kbx_tui.evaluation.significance import paired_difference
+    from kbx_tui.evaluation.metrics import paired_difference
 
     same = [one.tuning for one in snapshots if one.tuning.preset == current.preset]
     if not kept or not same:
@@ -77,7 +72,7 @@ def snapshot_rows(
     pinned: SearchSettings | None,
 ) -> tuple[SnapshotRow, ...]:
     """Return a row per snapshot, the newest first, with p-values adjusted by Holm."""
-    from kbx_tui.evaluation.significance import holm
+    from kbx_tui.evaluation.metrics import holm
 
     adjusted = iter(holm([each.p for each in differences if each is not None]))
     rows = [

@@ -74,7 +74,6 @@ class VisitorApp(KbxApp):
         scheme: Scheme = "dark",
         debounce: float = DEBOUNCE_SECONDS,
     ) -> None:
-        """Open the base at the only one of `roots`, or search several together."""
         roots = [root.resolve() for root in roots]
         is_several = len(roots) > 1
         state = AppState(is_kept=False, theme=THEMES[scheme])
@@ -113,7 +112,6 @@ class VisitorApp(KbxApp):
     # The page around the app.
 
     def connect(self, tell: Tell) -> None:
-        """Take what sends a message to the page in the browser."""
         self._tell = tell
 
     def report_page(self, *, again: bool = False) -> None:
@@ -142,12 +140,10 @@ class VisitorApp(KbxApp):
         return self.explore.model.summary.name, safe_line(self.explore.model.state.query)
 
     def use_scheme(self, scheme: str) -> None:
-        """Follow the scheme of the visitor's system, unless the visitor has chosen a theme."""
         if scheme in THEMES and self.theme in THEMES.values():
             self.theme = THEMES[scheme]
 
     def show_query(self, query: str) -> None:
-        """Search for a query from the address of the page, as soon as a screen is drawn."""
         self.call_after_refresh(self._search, safe_line(query))
 
     async def _search(self, query: str) -> None:
@@ -159,7 +155,6 @@ class VisitorApp(KbxApp):
                 self.explore.show_query(query)
 
     def redraw(self) -> None:
-        """Draw all of the screen, and report the page again: it is a new one."""
         self.redraw_screen()
         self.report_page(again=True)
 
@@ -356,19 +351,15 @@ class VisitorBases(Bases):
         return text
 
     def questions(self, root: Path) -> tuple[TrustRequest, ...]:
-        """Ask nothing: only the owner of the machine can trust a base."""
         return ()
 
     def answer(self, root: Path, requests: Sequence[TrustRequest], *, allowed: bool) -> None:
-        """Raise NotFound: a visitor is not asked."""
         _refuse(root.name)
 
     def demo(self) -> Path:
-        """Raise NotFound: nothing is installed for a visitor."""
         _refuse("the demo")
 
     def new(self, folder: str) -> Path:
-        """Raise NotFound: no base is created for a visitor."""
         _refuse(folder)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,15 +30,8 @@ class VisitorEngine(KnowledgeBase):
     ) -> None:
         """`past` returns the queries of the visitor, the most recent first."""
         super().__init__(root, notice=notice, read_only=read_only)
-        self._past = past
-
-    @cached_property
-    def queries(self) -> Queries:
-        return _VisitorQueries(self._session, self._past)
-
-    @cached_property
-    def drafts(self) -> Drafts:
-        return _VisitorDrafts(self._session)
+        self.queries = _VisitorQueries(self._session, past)
+        self.drafts = _VisitorDrafts(self._session)
 
 
 class _VisitorQueries(Queries):

@@ -209,7 +209,7 @@ def test_a_preference_is_listed_counted_by_eval_and_undone(
     prefer(demo_copy, "second")
     assert "1 preference, see --preferences" in kbx("judgments", "list", "--kb", demo_copy).out
     listed = kbx("judgments", "list", PREFERENCES_QUERY, "--preferences", "--kb", demo_copy)
-    assert f"{QUERY}: hierarchy True, not False" in listed.out
+    assert f"{PREFERENCES_QUERY}: hierarchy True, not False" in listed.out
     (row,) = kbx("judgments", "list", "--preferences", "--kb", demo_copy, "--json").json
     assert (row["query"], row["better"]) == (PREFERENCES_QUERY, "second")
     assert row["second"]["knobs"]["hierarchy"] is True

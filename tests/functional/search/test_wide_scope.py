@@ -24,7 +24,7 @@ from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
 from kbx_tui.index.vectors.vector_segment import VectorSegment, vectors_file
 from kbx_tui.search.retrieval import scope
 from kbx_tui.tools.json_output import search_json
-from kbx_tui.tui.explore.chips import mode_candidates
+from kbx_tui.tui.explore.inputs import mode_candidates
 from kbx_tui.tui.explore.presenting import mode_words
 from tests.command_line import CommandLine
 from tests.functional.tui.driving import WIDE, running

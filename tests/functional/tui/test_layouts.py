@@ -20,9 +20,8 @@ from kbx_tui.formatting import format_score
 from kbx_tui.tui.dedup.panes import DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import Experts
-from kbx_tui.tui.explore.chips import ModeBadge
-from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
-from kbx_tui.tui.explore.inputs import Knobs, QueryLine
+from kbx_tui.tui.explore.entities import EntityList, EntityStrip
+from kbx_tui.tui.explore.inputs import Knobs, ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.why_pane import WhyPane

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from kbx_tui.knowledge.entity_pages import build_entities
+from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.records import Entity
 from tests.unit.knowledge.building import page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbx_tui.knowledge.inline import is_in_table, strip_markup, wikilink
+from kbx_tui.knowledge.markdown import is_in_table, strip_markup, wikilink
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbx_tui.tui.reading.embeds import MOST_LINES, passage_of, with_passages
+from kbx_tui.tui.reading.documents import MOST_LINES, passage_of, with_passages
 from kbx_tui.tui.reading.markdown_lines import Preview, render_inline
 
 NOTE = [

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from kbx_tui.evaluation.judgments import knobs_of
+from kbx_tui.evaluation.judgments import TuningSnapshot, knobs_of
+from kbx_tui.evaluation.metrics import paired_difference
 from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory
-from kbx_tui.evaluation.significance import paired_difference
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.search.request import Tuning
 from kbx_tui.tui.drawing.lines import Line, width_of
 from kbx_tui.tui.judging.live_measure import SearchSettings

@@ -44,7 +44,7 @@ def entity_command() -> None:
 
 
 @entity_command.command(name="list")
-@options.option("--type kind", "T", "Only this type: person, project, team ...")
+@options.option("--type kind T", "Only this type: person, project, team ...")
 @options.json_option
 def list_entities(kind: str | None) -> None:
     """List all entities, those with the most documents first.
@@ -94,12 +94,11 @@ def show(name: str) -> None:
 @entity_command.command(name="similar-field")
 @click.argument("name", metavar="NAME", shell_complete=options.complete_entity)
 @options.option(
-    "--field",
-    "F",
+    "--field F",
     "role, team, facts, open_items or any key of the page's frontmatter.",
     required=True,
 )
-@options.option("--value", "V", "The proposed value.", required=True)
+@options.option("--value V", "The proposed value.", required=True)
 @options.threshold_option
 @options.json_option
 def similar_field(name: str, field: str, value: str, threshold: float | None) -> None:
@@ -277,8 +276,7 @@ RECEIPTS_SHOWN = 3
 @options.count_option("--limit", 10, "Maximum number of experts.")
 @options.count_option("--min-claims", 1, "Leave out entities with fewer claims.")
 @options.option(
-    "--weight",
-    "W",
+    "--weight W",
     "count, recency, citation or relevance; anything else means count.",
     default="count",
 )

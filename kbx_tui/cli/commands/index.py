@@ -44,13 +44,11 @@ INTERRUPTED = "interrupted; what is indexed is searchable, and the next run cont
     default="local",
 )
 @option(
-    "--ray-address",
-    "ADDRESS",
+    "--ray-address ADDRESS",
     "Cluster for --engine ray, HOST:PORT or auto.  [default: start Ray on this machine]",
 )
 @option(
-    "--ray-workers",
-    "N",
+    "--ray-workers N",
     "Worker processes of --engine ray.  [default: one per processor]",
     click.IntRange(min=1),
 )

@@ -46,24 +46,21 @@ HTTP_OPTIONS = [
 
 @click.command(name="mcp", cls=Command)
 @flag("--http", "Serve streamable HTTP instead of stdin and stdout.")
-@option("--host", "H", "Loopback address for --http.", default="127.0.0.1")
-@option("--port", "N", "Port for --http; 0 picks a free one.", PORT, default=8765)
+@option("--host H", "Loopback address for --http.", default="127.0.0.1")
+@option("--port N", "Port for --http; 0 picks a free one.", PORT, default=8765)
 @option(
-    "--token-file",
-    "F",
+    "--token-file F",
     "With --http, serve only clients that send the token in this file; default: KBX_TOKEN.",
     PATH,
 )
 @option(
-    "--workers",
-    "N",
+    "--workers N",
     "Processes that answer --http; they share what is mapped of the index.",
     click.IntRange(1, 64),
     default=1,
 )
 @option(
-    "--max-requests",
-    "N",
+    "--max-requests N",
     "Requests that each process of --http takes at a time; more are asked to try again.",
     click.IntRange(1, 1000),
     default=16,
@@ -254,39 +251,32 @@ DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8800
 
 @click.command(name="web", cls=Command)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH)
-@option("--port", "N", "Port to listen on; 0 picks a free one.", PORT, default=DEFAULT_PORT)
+@option("--port N", "Port to listen on; 0 picks a free one.", PORT, default=DEFAULT_PORT)
 @option(
-    "--host",
-    "H",
+    "--host H",
     "Address to listen on. One that other machines can reach needs --certfile, or --insecure-bind.",
     show_default=DEFAULT_HOST,
 )
 @flag("--allow-writes", "Let visitors change and add notes.")
 @option(
-    "--max-clients",
-    "N",
-    "Sessions at a time; each is a process.",
-    click.IntRange(1, 1000),
-    default=8,
+    "--max-clients N", "Sessions at a time; each is a process.", click.IntRange(1, 1000), default=8
 )
 @option(
-    "--idle-minutes",
-    "N",
+    "--idle-minutes N",
     "End a session after this time without a key or click.",
     click.IntRange(1, 10_080),
     default=120,
 )
 @option(
-    "--memory-mb",
-    "N",
+    "--memory-mb N",
     "Memory that one session may reserve for itself; it uses about a quarter.",
     click.IntRange(2_000, 1_000_000),
     default=4_000,
 )
-@option("--certfile", "F", "Certificate in PEM, to serve https.", PATH)
-@option("--keyfile", "F", "Its private key in PEM.", PATH)
+@option("--certfile F", "Certificate in PEM, to serve https.", PATH)
+@option("--keyfile F", "Its private key in PEM.", PATH)
 @option(
-    "--base-url", "URL", "Path or whole address at which a proxy serves the page: /kbx.", default=""
+    "--base-url URL", "Path or whole address at which a proxy serves the page: /kbx.", default=""
 )
 @flag(
     "--insecure-bind",

@@ -9,7 +9,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from kbx_tui.tools import answers, arguments
-from kbx_tui.tools import answers as search_answers
 from kbx_tui.tools.answers import Failed
 
 
@@ -78,7 +77,7 @@ _ALL = (
         "Search documents in two passes, entities first, with every filter and ranking option; "
         "with explain, return how each score was computed.",
         arguments.KbxSearch,
-        search_answers.KbxSearchAnswer,
+        answers.KbxSearchAnswer,
     ),
     Method(
         "kbx.links",

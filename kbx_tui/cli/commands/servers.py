@@ -1,6 +1,4 @@
-"""`kbx mcp`, `kbx jsonl` and `kbx tool`, the tools for agents and programs; `kbx web`, the app in a
-browser.
-"""
+"""`kbx mcp`, `kbx jsonl` and `kbx tool`: tools for agents and programs; `kbx web`: the app."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Runs the command line for tests: in this process or in one of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Fixtures for all tests: the command line, and copies of the demo."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

@@ -3,13 +3,11 @@
 Its score is the share of the query's tokens that a text holds.
 """
 
-from __future__ import annotations
-
 import shutil
 from math import exp
 from pathlib import Path
 
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 
 STEEPNESS = 8.0
 """As in `scripts/build_cross_encoder.py`."""

@@ -1,7 +1,5 @@
 """Ways in which a state file can be damaged, or be something else than a file."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

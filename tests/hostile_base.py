@@ -1,7 +1,5 @@
 """A knowledge base whose names, lines and paths all contain terminal controls."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A folder in memory for the temporary files of tests."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

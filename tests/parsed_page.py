@@ -1,7 +1,5 @@
 """A page as a parser reads it: its elements, attributes and texts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """Stands in for the app around a session that a test runs without one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -35,13 +33,13 @@ class RecordingHost:
     def broadcast(self, message: Message) -> None:
         pass
 
-    def configure(self, settings: Settings) -> None:
+    def configure(self, settings: "Settings") -> None:
         pass
 
     def ask_for_trust(self) -> None:
         pass
 
-    def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
+    def ask_to_index(self, question: "IndexQuestion", answer: Callable[[bool], object]) -> None:
         raise AssertionError(question)
 
     @property

@@ -1,7 +1,5 @@
 """Trusts bases of tests, as `kbx trust` does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from kbx_tui.base_trust import grant, requests_of

@@ -1,7 +1,5 @@
 """Signals that whoever started the tests ignores: everything started below would ignore them."""
 
-from __future__ import annotations
-
 import signal
 
 

@@ -1,7 +1,5 @@
 """Waiting for a condition: the only way in which tests wait for something."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

@@ -41,8 +41,8 @@ from kbx_tui.index.index_status import (
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.vector_matrix import Coverage, read_coverage
-from kbx_tui.object_store.published_index import PublishedIndex, files_here, publishes_from_here
+from kbx_tui.index.vectors.stored_vectors import Coverage, read_coverage
+from kbx_tui.object_store.mirror import PublishedIndex, files_here, publishes_from_here
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
 from kbx_tui.state_file import is_read_only, require_writable

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
-    from kbx_tui.tui.engine.client import OpenEngine
-    from kbx_tui.tui.shell.welcome_screen import Welcome
+    from kbx_tui.tui.shell.questions import Welcome
     from kbx_tui.tui.together import Together
 
 
@@ -112,17 +111,17 @@ class KbxApp(TerminalApp):
         self.theme_changed_signal.subscribe(self, remember)
         if self.explore is not None:
             self.call_after_refresh(self.explore.session.start)
-            if self._drafts is not None:
-                self.call_after_refresh(self._open_drafts, self.explore.session, self._drafts)
+            self.call_after_refresh(self._open_drafts)
 
-    async def _open_drafts(self, session: BaseSession, drafts: Path) -> None:
-        await self.go_to("dedup")
-        session.review.load(str(drafts))
+    async def _open_drafts(self) -> None:
+        if self._drafts is not None and self.explore is not None:
+            await self.go_to("dedup")
+            self.explore.session.review.load(str(self._drafts))
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
-            explore = self.explore if self.screen is self.explore else None
-            if explore is not None and explore.tour.is_shown and explore.tour.take_key(event.key):
+            tour = self.explore.tour if self.explore and self.screen is self.explore else None
+            if tour is not None and tour.is_shown and tour.take_key(event.key):
                 return
             if reason := self._refusal(event.key):
                 self.show_notice(reason)
@@ -130,7 +129,6 @@ class KbxApp(TerminalApp):
         await super().on_event(event)
 
     def _refusal(self, key: str) -> str:
-        """Return why the command that a key would run now is not offered; empty for others."""
         if not self.offer.refused:
             return ""
         active = self.screen.active_bindings.get(key)
@@ -181,14 +179,8 @@ class KbxApp(TerminalApp):
         from kbx_tui.api.several_bases import base_names
         from kbx_tui.tui.together import Together, TogetherModel
 
-        def opener(root: Path) -> OpenEngine:
-            return partial(self.bases.open, root)
-
         self.app_state.note_bases(roots)
-        model = TogetherModel(
-            base_names(roots), opener, writes=self.bases.writes, debounce=self._debounce
-        )
-        return Together(model)
+        return Together(TogetherModel(base_names(roots), self.bases, self._debounce))
 
     async def action_search_together(self) -> None:
         if self.together is None:
@@ -217,22 +209,16 @@ class KbxApp(TerminalApp):
             await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
         except KbxError as error:
             self.show_error(safe_line(str(error)))
-        else:
-            if allowed:
-                await self._open_trusted(root)
-
-    async def _open_trusted(self, root: Path) -> None:
-        await self.open_base(root, "" if self.explore is None else self.explore.model.state.query)
-        if self._drafts is not None and self.explore is not None:
-            await self._open_drafts(self.explore.session, self._drafts)
+            return
+        if allowed:
+            query = "" if self.explore is None else self.explore.model.state.query
+            await self.open_base(root, query)
+            await self._open_drafts()
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         from kbx_tui.tui.shell.questions import ConfirmIndexing
 
-        def take(confirmed: bool | None) -> None:
-            answer(bool(confirmed))
-
-        self.call_later(self.push_screen, ConfirmIndexing(question), take)
+        self.call_later(self.push_screen, ConfirmIndexing(question), lambda yes: answer(bool(yes)))
 
     @property
     def may_ask_for_entities(self) -> bool:
@@ -255,12 +241,11 @@ class KbxApp(TerminalApp):
         self.push_screen(self._welcome(is_base_open=True))
 
     def _welcome(self, *, why: str = "", is_base_open: bool = False) -> Welcome:
-        from kbx_tui.tui.shell.welcome_screen import Welcome  # seldom the first screen
+        from kbx_tui.tui.shell.questions import Welcome  # seldom the first screen
 
         return Welcome(self.bases, self.app_state, why=why, is_base_open=is_base_open)
 
     def configure(self, settings: Settings) -> None:
-        """Apply the app settings of kbx.toml; if a key is invalid, all keys keep their defaults."""
         if self.explore is None or self.root is None:
             return
         self.app_state.open_base(self.root)
@@ -322,7 +307,6 @@ class KbxApp(TerminalApp):
         self._post_to_front(Notice(text))
 
     def _notice_of_engine(self, text: str) -> None:
-        """Show a notice of the engine, which calls this on its own thread."""
         if self.explore is not None:
             self.explore.session.client.call_on_loop(self.show_notice, safe_line(text))
 
@@ -386,10 +370,7 @@ class KbxApp(TerminalApp):
 
 
 def mode_class(mode: str) -> type[ModeScreen]:
-    """Return the screen of a mode on top of explore, imported when it is first opened.
-
-    The first paint of the app does not wait for their modules.
-    """
+    """Return a mode on top of explore, imported here: the first paint does not wait for it."""
     if mode == "compare":
         from kbx_tui.tui.comparing import Compare
 

@@ -34,9 +34,7 @@ from kbx_tui.user_files import logger, user_state_folder
 
 RECENT_BASES = 12
 SIZE_LIMIT = 8 * 1024 * 1024
-"""Largest file of state, in bytes."""
 BASE_FILE = "app.json"
-"""In the `.kbx` folder of a base."""
 
 Knob = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 State = TypeVar("State", bound=msgspec.Struct)
@@ -44,7 +42,6 @@ State = TypeVar("State", bound=msgspec.Struct)
 
 class UserState(msgspec.Struct):
     theme: str = ""
-    """Empty until one is chosen."""
     bases: list[str] = []
     tour_seen: bool = False
 
@@ -87,7 +84,6 @@ class AppState:
         return alpha, threshold
 
     def open_base(self, root: Path) -> None:
-        """Read the state of a base, and move it to the top of the recent bases."""
         self._base_file = root / ".kbx" / BASE_FILE
         self.base = self._read(self._base_file, BaseState)
         if self._is_kept:
@@ -105,7 +101,6 @@ class AppState:
         self.save_user()
 
     def forget_base(self, root: str) -> int:
-        """Remove a base from the recent ones, and return its place there; its files stay."""
         self._take_over()
         place = self.user.bases.index(root) if root in self.user.bases else 0
         self.user.bases = [base for base in self.user.bases if base != root]
@@ -113,7 +108,6 @@ class AppState:
         return place
 
     def recall_base(self, root: str, place: int) -> None:
-        """Put a forgotten base back where it was among the recent ones."""
         self._take_over()
         self.user.bases = [base for base in self.user.bases if base != root]
         self.user.bases.insert(place, root)
@@ -184,7 +178,6 @@ class AppState:
             _write(self._base_file, self.base)
 
     def _take_over(self) -> None:
-        """Take over what another app of the user has changed; call before a change."""
         if self._is_kept:
             with suppress(OSError, ValueError):  # then this app knows as much
                 self.user = _load(user_file(), UserState)

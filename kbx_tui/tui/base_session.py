@@ -20,24 +20,19 @@ from kbx_tui.tui.indexing.model import IndexModel
 from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.shell.messages import TabsChanged
-from kbx_tui.tui.tune.model import TuneModel
 from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
-    from kbx_tui.index.index_status import IndexQuestion
     from kbx_tui.knowledge.entities import EntityProposal
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
     from kbx_tui.tui.experts.model import ExpertSearch
+    from kbx_tui.tui.tune.model import TuneModel
 
 
 NAMES_SHOWN = 6
-
-
-NAMES_SHOWN = 6
-"""Names of each type in the question about entities."""
 CLOSE_SECONDS = 1.0
 """Seconds the screen stays while drafts are saved and the engine closes."""
 
@@ -67,13 +62,10 @@ class BaseSession:
             open_engine,
             host,
             on_growth=self.refresh,
-            on_question=self._ask_to_index,
+            on_question=lambda question: host.ask_to_index(question, self._answer_to_index),
         )
         self.explore = ExploreModel(
-            self.client,
-            host,
-            open_base=self._open_searchable,
-            debounce=debounce,
+            self.client, host, open_base=self._open_searchable, debounce=debounce
         )
         self.judging = JudgingModel(
             self.client, host, self.explore, on_write=self.index_sync.expect
@@ -81,7 +73,6 @@ class BaseSession:
         self.explore.on_settings = self.judging.use
         self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)
         self.index_sync.on_run = self._note_run
-        self.tune = TuneModel(self.client, host, self.judging, self.explore)
 
     # Made when first asked for: the first paint needs none of their modules.
 
@@ -97,6 +88,12 @@ class BaseSession:
 
         return ExpertSearch(self.client)
 
+    @cached_property
+    def tune(self) -> TuneModel:
+        from kbx_tui.tui.tune.model import TuneModel
+
+        return TuneModel(self.client, self._host, self.judging, self.explore)
+
     def _has(self, name: str) -> bool:
         return name in vars(self)
 
@@ -105,24 +102,23 @@ class BaseSession:
     @property
     def tab_counts(self) -> dict[str, str]:
         drafts = self.review.count if self._has("review") else 0
-        run = self.index_sync.run
-        counts = {"dedup": f"({drafts})"} if drafts else {}
-        return counts | ({"index": run.short_words} if run.short_words else {})
+        counts = {
+            "dedup": f"({drafts})" if drafts else "",
+            "index": self.index_sync.run.short_words,
+        }
+        return {mode: words for mode, words in counts.items() if words}
 
     @property
     def base_words(self) -> tuple[str, str]:
-        """The name of the base and what it holds; empty while that is not known."""
-        summary = self.explore.summary
-        if summary is None:
+        if (summary := self.explore.summary) is None:
             return "", ""
-        documents = summary.documents
-        return summary.name, "" if documents is None else format_count(documents, "document")
+        holds = "" if summary.documents is None else format_count(summary.documents, "document")
+        return summary.name, holds
 
     def start(self) -> None:
         self.client.start(self._open())
 
     async def stop(self) -> None:
-        """Release the base, after giving indexing and the last call a moment to finish."""
         self.client.closed.set()
         await self.index_sync.stop()
         self.judging.stop()
@@ -170,9 +166,6 @@ class BaseSession:
             self._run_words = self.index_sync.run.short_words
             self._host.broadcast(TabsChanged())
 
-    def _ask_to_index(self, question: IndexQuestion) -> None:
-        self._host.ask_to_index(question, self._answer_to_index)
-
     def _answer_to_index(self, confirmed: bool) -> None:
         self.index_sync.answer(confirmed=confirmed)
         if self.explore.summary is not None:
@@ -183,7 +176,6 @@ class BaseSession:
         return self.explore.is_searchable
 
     async def _prepare(self) -> None:
-        """Load what the first search needs, index what is missing, and watch the files."""
         is_complete = False
         try:
             await self.review.count_stored()
@@ -210,7 +202,8 @@ class BaseSession:
         if self.explore.is_searchable:
             self.explore.search_again()
             self.index.note_index_change()
-            self.tune.note_index_change()
+            if self._has("tune"):
+                self.tune.note_index_change()
             self.judging.note_index_change()
 
     async def _count(self) -> bool:
@@ -230,9 +223,8 @@ class BaseSession:
     # The question of `kbx init`, for a base without entities.
 
     async def _offer_entities(self, summary: BaseSummary) -> None:
-        if self._asked_for_entities or not summary.documents or summary.entities:
-            return
-        if not self._host.may_ask_for_entities:
+        is_needed = summary.documents and not summary.entities
+        if self._asked_for_entities or not is_needed or not self._host.may_ask_for_entities:
             return
         proposal = await self.client.run(lambda engine: engine.entities.proposal())
         if proposal is None:
@@ -274,7 +266,6 @@ class BaseSession:
             self._show(error)
 
     async def _show_or_index(self, error: KbxError) -> None:
-        """Show an error, unless its cause is that the index was deleted: then index again."""
         if await self.client.run(lambda engine: engine.is_indexed()):
             self._show(error)
         elif self.explore.is_searchable:  # else a failure to index would be repeated for ever
@@ -306,7 +297,6 @@ def _warm(engine: KnowledgeBase) -> None:
 
 
 def _read_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:
-    """Return what the index holds, and whether it is up to date; None without an index."""
     if not engine.is_indexed():
         return None
     status, name, root = engine.status(), safe_line(engine.root.name), str(engine.root)

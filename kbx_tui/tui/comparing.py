@@ -16,21 +16,20 @@ from textual.screen import Screen
 
 from kbx_tui.formatting import format_count, format_score, stacked_bar
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.ranking.explain import Comparison, RankChange, compare, explain_pair
+from kbx_tui.search.ranking.explain import RankChange, compare, explain_pair
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, paragraph, width_of
-from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.displayed_search import tuning_of
 from kbx_tui.tui.explore.inputs import Knobs
-from kbx_tui.tui.explore.model import ExploreModel
-from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState, knobs_of
-from kbx_tui.tui.judging.grades import grade_sign
+from kbx_tui.tui.explore.search_state import SearchState, knobs_of
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
-from kbx_tui.tui.judging.model import JudgedDocument, JudgingModel
+from kbx_tui.tui.judging.live_measure import SearchSettings
+from kbx_tui.tui.judging.model import JudgedDocument, grade_sign
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 
 LIMIT = 10
-"""The first results, which are compared."""
 
 
 class CompareModel:
@@ -52,16 +50,11 @@ class CompareModel:
     A needs Evidence of its own only for another preset or a search by words; it is retrieved once.
     """
 
-    def __init__(
-        self,
-        client: EngineClient,
-        explore: ExploreModel,
-        judging: JudgingModel,
-        show: Callable[[CompareView | None], object],
-    ) -> None:
+    def __init__(self, session: BaseSession, show: Callable[[CompareView | None], object]) -> None:
         """`show` receives each comparison, None without a query."""
-        self._client, self._explore, self._judging, self._show = client, explore, judging, show
-        self._retrievals = LatestOnly(client)
+        self._client, self._explore = session.client, session.explore
+        self._judging, self._show = session.judging, show
+        self._retrievals = LatestOnly(session.client)
         self._own: tuple[tuple[object, ...], Evidence] | None = None
         """Evidence of A, with what it was retrieved for."""
         self._rankings: tuple[Ranking, ...] = ()
@@ -93,7 +86,7 @@ class CompareModel:
             self._retrievals.cancel()
             self._show(None)
         elif self._explore.displayed.answers(self._explore.state):
-            key = _key(state, evidence.generation)
+            key = (*state.retrieval_key, evidence.generation)
             if self._explore.displayed.answers(state):
                 own = evidence
             elif self._own is not None and self._own[0] == key:
@@ -109,7 +102,6 @@ class CompareModel:
         self._retrievals.cancel()
 
     def _state(self) -> SearchState | None:
-        """Return the current search with the settings A; None before kbx.toml is read."""
         if (pinned := self._judging.pinned) is None:
             return None
         state = replace(self._explore.state, **knobs_of(pinned.tuning))
@@ -123,8 +115,6 @@ class CompareModel:
     def _compare(
         self, engine: KnowledgeBase, state: SearchState, evidence: Evidence, current: Evidence
     ) -> CompareView:
-        from kbx_tui.tui.judging.live_measure import SearchSettings
-
         rankings, words = [], []
         for side, found in ((state, evidence), (self._explore.state, current)):
             tuning = tuning_of(engine, side)
@@ -134,23 +124,26 @@ class CompareModel:
             rankings.append(engine.rank(replace(found, reranker=None), tuning))
         before, after = self._rankings = tuple(rankings)
         comparison = compare(before, after, LIMIT)
-        return present_comparison(before, after, comparison, (words[0], words[1]))
-
-
-def _key(state: SearchState, generation: int) -> tuple[object, ...]:
-    return (*state.retrieval_key, generation)
+        moves = {change.path: move_text(change.distance).strip() for change in comparison.kept}
+        moves |= {change.path: "lost" for change in comparison.lost}
+        moves |= {change.path: "new" for change in comparison.gained}
+        columns = zip_longest(
+            (_result(before, ranked, moves) for ranked in comparison.before),
+            (_result(after, ranked, moves) for ranked in comparison.after),
+        )
+        rows = tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1))
+        lost, gained, moved = comparison.lost, comparison.gained, len(comparison.moved)
+        return CompareView(words[0], words[1], rows, lost, gained, moved)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedResult:
     path: str
-    """As indexed."""
     title: str
     score: float
     document_part: float
     entity_part: float
     move: str
-    """From A to B: `▲3`, `▼2`, `lost`, `new`; empty if it stays where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,36 +155,12 @@ class RankRow:
 
 @dataclass(frozen=True, slots=True)
 class CompareView:
-    query: str
     before: str
-    """The settings A in words."""
     after: str
-    """The settings B in words."""
     rows: tuple[RankRow, ...]
     lost: tuple[RankChange, ...]
     gained: tuple[RankChange, ...]
     moved: int
-
-
-def present_comparison(
-    before: Ranking, after: Ranking, comparison: Comparison, settings: tuple[str, str]
-) -> CompareView:
-    moves = {change.path: move_text(change.distance).strip() for change in comparison.kept}
-    moves |= {change.path: "lost" for change in comparison.lost}
-    moves |= {change.path: "new" for change in comparison.gained}
-    columns = zip_longest(
-        (_result(before, ranked, moves) for ranked in comparison.before),
-        (_result(after, ranked, moves) for ranked in comparison.after),
-    )
-    return CompareView(
-        query=safe_line(after.evidence.query),
-        before=settings[0],
-        after=settings[1],
-        rows=tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1)),
-        lost=comparison.lost,
-        gained=comparison.gained,
-        moved=len(comparison.moved),
-    )
 
 
 def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> ComparedResult:
@@ -224,21 +193,19 @@ class SideBySide(RowsView[RankRow]):
     class Highlighted(Message):
         pass
 
-    @property
-    def result(self) -> ComparedResult | None:
-        row = self.current
-        if row is None:
-            return None
-        is_left = self.on_left and self.line_width >= BOTH_FROM
-        return row.before if is_left else row.after
-
     def __init__(self) -> None:
         super().__init__()
         self._grades: Mapping[str, int | None] = {}
         self.marked = ""
 
+    @property
+    def result(self) -> ComparedResult | None:
+        if (row := self.current) is None:
+            return None
+        is_left = self.on_left and self.line_width >= BOTH_FROM
+        return row.before if is_left else row.after
+
     def paths(self, left: bool) -> list[str]:
-        """Return the paths of A or B by row, empty below the last result."""
         results = [row.before if left else row.after for row in self.rows]
         return [result.path if result is not None else "" for result in results]
 
@@ -248,10 +215,6 @@ class SideBySide(RowsView[RankRow]):
 
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
         self._grades = grades
-        self.refresh()
-
-    def mark(self, path: str) -> None:
-        self.marked = path
         self.refresh()
 
     def watch_on_left(self) -> None:
@@ -347,9 +310,7 @@ class Compare(JudgingScreen):
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
         self.judge = CompareJudge(self, session)
-        self.model = CompareModel(
-            session.client, session.explore, session.judging, self.show_comparison
-        )
+        self.model = CompareModel(session, self.show_comparison)
 
     def compose_panes(self) -> ComposeResult:
         rows, changes = SideBySide(), LostAndGained()
@@ -384,7 +345,7 @@ class Compare(JudgingScreen):
         ranks = () if view is None else view.rows
         rows.show_rows(ranks, key=lambda row: row.rank, otherwise=rows.cursor)
         if view is not None:
-            rows.border_title = Content(f"“{safe_line(view.query)}”")
+            rows.border_title = Content(f"“{safe_line(self.session.explore.state.query)}”")
             self._show_pair()
             self.judge.show()
 
@@ -421,12 +382,17 @@ class Compare(JudgingScreen):
         rows = self.query_one(SideBySide)
         if rows.result is None:
             self.show_notice("no result is chosen: go to one first")
-            return
-        is_marked = rows.result.path == rows.marked
-        rows.mark("" if is_marked else rows.result.path)
-        self._show_pair()
-        if not is_marked:
+        elif rows.result.path == rows.marked:
+            self._mark("")
+        else:
+            self._mark(rows.result.path)
             self.show_notice(f"“{rows.result.title}” is marked: go to another result")
+
+    def _mark(self, path: str) -> None:
+        rows = self.query_one(SideBySide)
+        rows.marked = path
+        rows.refresh()
+        self._show_pair()
 
     def action_alpha(self, steps: int) -> None:
         self.query_one(Knobs).alpha.action_move(steps)
@@ -435,12 +401,10 @@ class Compare(JudgingScreen):
         self.query_one(Knobs).threshold.action_move(steps)
 
     def action_next_mode(self) -> None:
-        mode = self.session.explore.state.mode
-        self.session.explore.update(mode=MODES[(MODES.index(mode) + 1) % len(MODES)])
+        self.session.explore.next_mode()
 
     def action_next_preset(self) -> None:
-        preset = self.session.explore.state.preset
-        self.session.explore.update(preset=PRESETS[(PRESETS.index(preset) + 1) % len(PRESETS)])
+        self.session.explore.next_preset()
 
     def action_undo(self) -> None:
         self.session.explore.undo()
@@ -450,8 +414,7 @@ class Compare(JudgingScreen):
         """Remove the mark; go back to the results, then to explore, whose search is compared."""
         rows = self.query_one(SideBySide)
         if rows.marked and rows.has_focus:
-            rows.mark("")
-            self._show_pair()
+            self._mark("")
         elif rows.has_focus:
             self.app.post_message(GoTo())
         else:
@@ -496,18 +459,13 @@ class CompareJudge(Judge):
 class SettingsLine(LineWidget):
     COMPONENT_CLASSES = looks("strong", "accent")
 
-    view: CompareView | None = None
-
     def show(self, view: CompareView | None) -> None:
-        self.view = view
-        self.refresh()
+        self.show_line(lambda width: BLANK if view is None else settings_line(view, width))
 
-    def line(self, width: int) -> Line:
-        view = self.view
-        if view is None:
-            return BLANK
-        after: Line = (Span("B ", "accent"), Span(view.after, "strong"))
-        if width < BOTH_FROM:
-            return (Span(" "), *after)
-        half = (width - 5) // 2
-        return (Span("  "), Span("A ", "accent"), Span(fit(view.before, half), "dim"), *after)
+
+def settings_line(view: CompareView, width: int) -> Line:
+    after: Line = (Span("B ", "accent"), Span(view.after, "strong"))
+    if width < BOTH_FROM:
+        return (Span(" "), *after)
+    before = Span(fit(view.before, (width - 5) // 2), "dim")
+    return (Span("  "), Span("A ", "accent"), before, *after)

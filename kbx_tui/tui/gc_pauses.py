@@ -37,7 +37,6 @@ class _Loads:
         self.lock = Lock()
         self.active = 0
         self.frozen = 0
-        """Freezes since the last collection of frozen objects."""
 
 
 _loads = _Loads()
@@ -82,11 +81,9 @@ class IdleCollector:
         _loads.frozen = 0
 
     def note_activity(self) -> None:
-        """Note that the user did something, or that an answer is about to be drawn."""
         self._last_activity = self._clock()
 
     def collect_if_idle(self) -> None:
-        """Collect all generations if there is garbage and the app is idle."""
         now = self._clock()
         if _loads.active or now < self._earliest:
             return

@@ -30,7 +30,6 @@ LEAVE = (
     "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse
     "\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"  # keyboard protocol, screen, cursor, focus
 )
-"""Undoes what `LinuxDriver.start_application_mode` turns on."""
 AGAIN = "\x1b[?2004h\x1b[?25l\x1b[?7l"
 """Bracketed paste, no cursor, no line wrap: what shells change while they have the terminal."""
 LOCK_SECONDS = 0.5
@@ -53,7 +52,6 @@ class TerminalDriver(LinuxDriver):
         ).start()
 
     def start_application_mode(self) -> None:
-        """Switch the terminal, unless the app has ended or the process was continued to end."""
         with self._switching:
             if is_ending() or self._has_ended or self._is_switching:
                 return
@@ -96,7 +94,6 @@ class TerminalDriver(LinuxDriver):
         self._is_suspending = False
 
     def stop_application_mode(self) -> None:
-        """Restore the terminal, for good unless the app is being suspended."""
         with self._switching, self._while_switching():
             self._has_ended = self._has_ended or not self._is_suspending
             super().stop_application_mode()

@@ -4,8 +4,6 @@ Patterns are regular expressions, matched without regard to letter case. Add the
 new pattern: a failing test shows it.
 """
 
-from __future__ import annotations
-
 RULES: tuple[tuple[str, str], ...] = (
     (r"\btells? (whether|if|how|what|which|where|who|why|apart|the|people|them)\b",
      "return, report, show; distinguish"),

@@ -1,7 +1,5 @@
 """The structure of the package: no import cycles, and a documented interface."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """README and docs/ are correct: commands, links, examples, tools and failures."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The exit codes listed in docs/cli.md, on which scripts rely."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

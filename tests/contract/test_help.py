@@ -1,7 +1,5 @@
 """Every command has help with examples, and docs/cli.md documents all of them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The import contracts in pyproject.toml say which package may import which; these
 loaded at run time.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -80,10 +78,21 @@ def test_a_fast_search_loads_neither_model_nor_index_build(demo_kb_path: Path) -
     assert loaded_modules(line).isdisjoint(unwanted)
 
 
-@pytest.mark.parametrize("options", [[], ["--fast"]], ids=["with-model", "fast"])
-def test_a_search_loads_no_lancedb(demo_kb_path: Path, options: list[str]) -> None:
+@pytest.mark.parametrize("options", [(), ("--fast",), ("--json",)], ids=str)
+def test_a_search_loads_neither_lancedb_nor_screens_nor_servers(
+    demo_kb_path: Path, options: tuple[str, ...]
+) -> None:
     modules = loaded_modules(run_command("search", "rollback", *options, "--kb", str(demo_kb_path)))
-    assert modules.isdisjoint({"lancedb", "pyarrow.dataset", "pyarrow.compute", "markdown_it"})
+    contracts = {f"kbx_tui.tools.contracts.{name}" for name in ("arguments", "answers")}
+    unwanted = {
+        "lancedb",
+        "pyarrow.dataset",
+        "pyarrow.compute",
+        "markdown_it",
+        "textual",
+        "obstore",
+    }
+    assert modules.isdisjoint(unwanted | contracts | SERVERS | {"kbx_tui.embedding.gemini"})
 
 
 def test_a_search_after_an_edit_loads_no_lancedb(demo_copy: Path) -> None:
@@ -93,11 +102,6 @@ def test_a_search_after_an_edit_loads_no_lancedb(demo_copy: Path) -> None:
         kb.index()
     modules = loaded_modules(run_command("search", "zorkmid", "--kb", str(demo_copy)))
     assert modules.isdisjoint({"lancedb", "pyarrow.dataset", "pyarrow.compute"})
-
-
-def test_an_index_in_a_folder_loads_no_client_of_an_object_store(demo_kb_path: Path) -> None:
-    line = run_command("search", "rollback", "--kb", str(demo_kb_path))
-    assert "obstore" not in loaded_packages(line)
 
 
 def test_neither_a_search_nor_the_app_nor_a_usual_index_run_loads_ray(fresh_demo: Path) -> None:
@@ -120,15 +124,12 @@ with KnowledgeBase({str(demo_kb_path)!r}) as kb:
     assert "textual" not in loaded_packages(code)  # rich and click come with fastembed
 
 
-def test_a_search_loads_no_screen(demo_kb_path: Path) -> None:
-    line = run_command("search", "rollback", "--json", "--kb", str(demo_kb_path))
-    assert "textual" not in loaded_packages(line)
-
-
-def test_the_app_loads_no_engine_before_the_first_paint() -> None:
-    packages = loaded_packages("import kbx_tui.tui.app")
-    assert "textual" in packages
-    assert packages.isdisjoint({"fastembed", "lancedb", "onnxruntime", "pyarrow"})
+def test_the_app_loads_neither_engine_nor_modes_before_the_first_paint() -> None:
+    modules = loaded_modules("import kbx_tui.tui.app")
+    assert "textual" in modules
+    screens = {f"kbx_tui.tui.{mode}.screen" for mode in ("dedup", "experts", "indexing", "tune")}
+    later = screens | {"kbx_tui.tui.comparing", "kbx_tui.tui.dedup.model"}
+    assert modules.isdisjoint({*ENGINE, "kbx_tui.api", "rapidfuzz"} - {"textual"} | later)
 
 
 def test_the_mcp_server_starts_without_the_engine() -> None:
@@ -140,21 +141,6 @@ def test_the_mcp_server_starts_without_the_engine() -> None:
 def test_the_jsonl_server_needs_neither_engine_nor_sdk() -> None:
     modules = loaded_modules("import kbx_tui.tools.jsonl_server")
     assert modules.isdisjoint(ENGINE | SERVERS | LATE)
-
-
-@pytest.mark.parametrize("options", [(), ("--fast",), ("--json",)], ids=str)
-def test_a_search_loads_no_server(demo_kb_path: Path, options: tuple[str, ...]) -> None:
-    line = run_command("search", "rollback", *options, "--kb", str(demo_kb_path))
-    assert loaded_packages(line).isdisjoint(SERVERS)
-
-
-def test_a_search_loads_no_contracts_of_tools(demo_kb_path: Path) -> None:
-    """LanceDB may load pydantic; our own models are not needed."""
-    line = run_command("search", "rollback", "--json", "--kb", str(demo_kb_path))
-    unwanted = {"arguments", "answers"}
-    modules = loaded_modules(line)
-    assert modules.isdisjoint({f"kbx_tui.tools.contracts.{name}" for name in unwanted})
-    assert "kbx_tui.embedding.gemini" not in modules
 
 
 @pytest.mark.parametrize("command", ["mcp", "jsonl", "tool", "experts"])

@@ -1,7 +1,5 @@
 """`kbx keys` and `docs/keys.md` agree with the command registry."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

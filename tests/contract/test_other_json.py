@@ -1,7 +1,5 @@
 """The JSON of `kbx index`, `kbx status`, `kbx config` and `kbx trust`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.command_line import CommandLine
@@ -16,19 +14,21 @@ def test_index_reports_counts_changes_and_seconds(kbx: CommandLine, tmp_path: Pa
     report = ran.json
     assert list(report) == [
         *COUNTS,
-        "added",
-        "changed",
-        "moved",
-        "deleted",
-        "embedded",
-        "reused",
-        "problems",
-        "seconds",
-        "size_bytes",
-        "sizes",
-        "generation",
-        "repaired",
-        "finished",
+        *[
+            "added",
+            "changed",
+            "moved",
+            "deleted",
+            "embedded",
+            "reused",
+            "problems",
+            "seconds",
+            "size_bytes",
+            "sizes",
+            "generation",
+            "repaired",
+            "finished",
+        ],
     ]
     assert report["documents"] == len(FILES) == report["added"]
     assert report["finished"] is True
@@ -42,22 +42,20 @@ def test_index_reports_counts_changes_and_seconds(kbx: CommandLine, tmp_path: Pa
 def test_status_reports_what_is_indexed(kbx: CommandLine, demo_kb_path: Path) -> None:
     status = kbx("status", "--json", "--kb", demo_kb_path).json
     assert list(status) == [
-        "root",
-        "index_path",
-        "indexed",
-        "indexed_at",
-        "model",
+        *["root", "index_path", "indexed", "indexed_at", "model"],
         *COUNTS,
-        "vector_share",
-        "without_vector",
-        "size_bytes",
-        "generation",
-        "stale",
-        "problems",
-        "damage",
-        "entities_outdated",
-        "published",
-        "log",
+        *[
+            "vector_share",
+            "without_vector",
+            "size_bytes",
+            "generation",
+            "stale",
+            "problems",
+            "damage",
+            "entities_outdated",
+            "published",
+            "log",
+        ],
     ]
     assert status["root"] == str(demo_kb_path)
     assert status["indexed"] is True

@@ -1,7 +1,5 @@
 """Every surface offers the same methods and gives the same answer to the same call."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,12 +1,11 @@
 """Prose is plain English: sources, documents and help contain none of the words in prose_rules."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -30,7 +29,7 @@ _RULES = [(re.compile(pattern, re.IGNORECASE), better) for pattern, better in RU
 _MEASUREMENT = re.compile(MEASUREMENT)
 
 
-def find_faults(lines: Iterator[tuple[int, str]]) -> list[str]:
+def find_faults(lines: Iterable[tuple[int, str]]) -> list[str]:
     """Return a sentence for each forbidden word in numbered lines; inline code is skipped."""
     faults = []
     for number, line in lines:
@@ -41,16 +40,20 @@ def find_faults(lines: Iterator[tuple[int, str]]) -> list[str]:
     return faults
 
 
-def docstrings_and_comments(source: str) -> Iterator[tuple[int, str]]:
-    """Yield (line number, line) of all docstrings and comments of a module."""
+@cache
+def docstrings_and_comments(file: Path) -> list[tuple[int, str]]:
+    """Return (line number, line) of all docstrings and comments of a module."""
+    source, found = file.read_text("utf-8"), list[tuple[int, str]]()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             text = node.value.value
             if isinstance(text, str):
-                yield from enumerate(text.splitlines(), node.value.lineno)
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+                found += enumerate(text.splitlines(), node.value.lineno)
+    if "#" in source:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                found.append((token.start[0], token.string))
+    return found
 
 
 def prose_of_page(text: str) -> Iterator[tuple[int, str]]:
@@ -81,8 +84,7 @@ def test_sources_use_plain_english() -> None:
     faults = {
         name_of(file): found
         for file in SOURCES
-        if file.name not in EXEMPT
-        and (found := find_faults(docstrings_and_comments(file.read_text("utf-8"))))
+        if file.name not in EXEMPT and (found := find_faults(docstrings_and_comments(file)))
     }
     assert faults == {}
 
@@ -92,7 +94,7 @@ def test_no_docstring_or_comment_of_the_package_holds_a_measurement() -> None:
         f"{name_of(file)}:{number}: {line.strip()}"
         for file in SOURCES
         if file.is_relative_to(CHECKOUT / "kbx_tui")
-        for number, line in docstrings_and_comments(file.read_text("utf-8"))
+        for number, line in docstrings_and_comments(file)
         if _MEASUREMENT.search(CODE.sub("x", line))
     ]
     assert faults == []
@@ -107,7 +109,7 @@ def test_help_uses_plain_english() -> None:
     faults = {
         name: found
         for name, text in help_of(kbx, "kbx")
-        if (found := find_faults(iter(enumerate(text.splitlines(), 1))))
+        if (found := find_faults(enumerate(text.splitlines(), 1)))
     }
     assert faults == {}
 

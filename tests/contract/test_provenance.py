@@ -1,7 +1,5 @@
 """Every text that leaves the program says where it comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints

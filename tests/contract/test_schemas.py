@@ -1,7 +1,5 @@
 """docs/schemas/ matches the contracts, and clients can use what it says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

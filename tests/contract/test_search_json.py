@@ -1,15 +1,12 @@
 """The JSON of `kbx search`: names, types and order, on which programs rely."""
 
-from __future__ import annotations
-
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kbx_tui import KnowledgeBase
-from tests.command_line import CommandLine, Ran
+from tests.command_line import CommandLine
 
 QUERY = "what did the platform team decide about migration?"
 EXPECTED = "memory/meetings/2026/03/17/migration-go-no-go.transcript.md"
@@ -180,29 +177,3 @@ def test_type_option_takes_a_list_or_repetitions(kbx: CommandLine, demo_kb_path:
     assert kinds("--type", "meeting,note") == {"meeting", "note"}
     assert kinds("--type", "meeting", "--type", "note") == {"meeting", "note"}
     assert kinds("--type", "person") == {"person"}
-
-
-def test_python_and_command_line_return_the_same_results(
-    kbx: CommandLine, demo_kb_path: Path, answer: Any
-) -> None:
-    with KnowledgeBase(demo_kb_path) as kb:
-        response = kb.search(QUERY)
-    assert [result.path for result in response.results] == [
-        result["path"] for result in answer["results"]
-    ]
-    assert [result.score for result in response.results] == [
-        result["score"] for result in answer["results"]
-    ]
-    assert response.meta.search_mode == answer["meta"]["search_mode"]
-    assert [entity.path for entity in response.meta.pass1_entities] == [
-        entity["path"] for entity in answer["meta"]["pass1_entities"]
-    ]
-
-
-def test_no_result_gives_an_empty_list_and_exit_code_0(
-    kbx: CommandLine, demo_kb_path: Path
-) -> None:
-    ran: Ran = kbx("search", "rollback", "--path", "nowhere", "--json", "--kb", demo_kb_path)
-    assert ran.code == 0
-    assert ran.json["results"] == []
-    assert ran.json["meta"]["in_scope"] == 0

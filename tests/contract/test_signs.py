@@ -1,7 +1,5 @@
 """The signs that the program draws exist in the usual fonts of terminals."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

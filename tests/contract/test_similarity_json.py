@@ -1,15 +1,12 @@
 """The JSON of `kbx memory similar`, `kbx entity ...` and `kbx dedup`, and their exit codes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kbx_tui import KnowledgeBase
 from tests.command_line import CommandLine
-from tests.functional.vaults import FILES, write_vault
+from tests.functional.vaults import FILES, index_vault, write_vault
 
 CHECK = {
     "query": str,
@@ -82,10 +79,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     twice = FILES["memory/people/bob-okafor.md"] + "- Leads the migration project\n"
     other = "# Alice Wong\n"
     files = FILES | {"memory/people/bob-okafor.md": twice, "memory/people/alice-wong.md": other}
-    folder = write_vault(tmp_path_factory.mktemp("similar"), files)
-    with KnowledgeBase(folder) as kb:
-        kb.index()
-    return folder
+    return index_vault(tmp_path_factory.mktemp("similar"), files)
 
 
 def test_check_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) -> None:
@@ -112,15 +106,6 @@ def test_threshold_is_reported_and_a_missing_date_is_null(kbx: CommandLine, base
     assert ran.json["threshold"] == 0.5
     items = [match for match in ran.json["matches"] if match["match_type"] == "open_item"]
     assert items[0]["date"] is None
-
-
-def test_python_and_command_line_return_the_same_matches(kbx: CommandLine, base: Path) -> None:
-    ran = kbx("memory", "similar", SLACK, "--threshold", "0", "--json", "--kb", base)
-    with KnowledgeBase(base) as kb:
-        matches = kb.memory_similar(SLACK, threshold=0.0)
-    in_json = ran.json["matches"]
-    assert [round(match.score, 4) for match in matches] == [match["score"] for match in in_json]
-    assert [match.fact_id for match in matches] == [match["fact_id"] for match in in_json]
 
 
 def test_field_check_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) -> None:

@@ -4,8 +4,6 @@ The knowledge base is the demo with the two pages that the examples mention. Wha
 like is the subject of test_search_json.py and test_similarity_json.py.
 """
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The campaign of faults, a few tries of each quick kind: nothing is lost, nothing is silent."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

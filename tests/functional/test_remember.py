@@ -1,7 +1,5 @@
 """The workflow for plugins, as docs/python.md shows it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

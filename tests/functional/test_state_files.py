@@ -1,7 +1,5 @@
 """Every state file, damaged in every way: the program says so once, goes on, and keeps the file."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -19,6 +17,7 @@ from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.app_state import AppState, user_file
 from tests.command_line import CommandLine
 from tests.damage import DAMAGES, time_limit
+from tests.functional.vaults import index_vault
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and devices")
 
@@ -45,9 +44,9 @@ OURS = (".kbx/index/BUILD", ".kbx/writer.json")
 
 
 @pytest.fixture(scope="module")
-def whole_base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo with every state file."""
-    base = shutil.copytree(demo_kb_path, tmp_path_factory.mktemp("whole") / "larkwater")
+def whole_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small base with every state file."""
+    base = index_vault(tmp_path_factory.mktemp("whole"), fast=True)
     page = base / ALICE
     edit = FileEdit(ALICE, page.read_bytes(), page.read_bytes() + b"- one\n")
     write_files(base, [edit], "first")
@@ -79,7 +78,7 @@ def whole_base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 def base(whole_base: Path, tmp_path: Path) -> Path:
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text(json.dumps({"theme": "nord"}), encoding="utf-8")
-    return shutil.copytree(whole_base, tmp_path / "larkwater")
+    return shutil.copytree(whole_base, tmp_path / "base")
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -1,8 +1,7 @@
 """Small knowledge bases for tests, written file by file, and the content of their index."""
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
@@ -76,12 +75,19 @@ FILES = {
 }
 
 
-def write_vault(root: Path, files: dict[str, str] | None = None) -> Path:
+def write_vault(root: Path, files: Mapping[str, str] | None = None) -> Path:
     """Write files, by default FILES, below `root` and return it."""
     for path, text in (FILES if files is None else files).items():
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
+    return root
+
+
+def index_vault(root: Path, files: Mapping[str, str] | None = None, *, fast: bool = False) -> Path:
+    """Write files as `write_vault` does, and index them."""
+    with KnowledgeBase(write_vault(root, files)) as kb:
+        kb.index(fast=fast)
     return root
 
 

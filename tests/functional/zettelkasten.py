@@ -1,7 +1,5 @@
 """A vault of forty plain notes that are known by their file names: no headings, only wikilinks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 NOTES = {

@@ -1,7 +1,5 @@
 """The wheel, built and installed in a clean environment outside the tree, works by itself."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

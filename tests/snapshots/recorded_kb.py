@@ -4,8 +4,6 @@
 explanations, decisions and word diffs are pure, and run for real.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Mapping, Sequence

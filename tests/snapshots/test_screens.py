@@ -1,7 +1,5 @@
 """The screens that a person would look at, on recorded answers."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any, Protocol

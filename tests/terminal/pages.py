@@ -1,7 +1,5 @@
 """A knowledge base of thousands of one-paragraph pages, with random vectors."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from hashlib import blake2b

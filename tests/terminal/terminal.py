@@ -1,7 +1,5 @@
 """A pseudo terminal to run the app in, with keys, window size and signals."""
 
-from __future__ import annotations
-
 import codecs
 import fcntl
 import os

@@ -1,11 +1,11 @@
 """Every way to end every surface, at a random moment: gone in time, and nothing left behind."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal
 import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -16,7 +16,7 @@ from benchmarks.endings.terminal_tries import wait_for_state
 from benchmarks.endings.tries import run_tries
 from benchmarks.endings.ways import WAYS
 from tests.conftest import copy_demo
-from tests.terminal.terminal import APP, terminal
+from tests.terminal.terminal import APP, Terminal, terminal
 
 SURFACES = sorted({way.surface for way in WAYS})
 LIMIT = 3.0
@@ -68,19 +68,26 @@ def test_app_that_was_stopped_from_outside_continues_and_restores_the_terminal(
         assert termios.tcgetattr(app.master)[3] & termios.ECHO
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_app_ends_while_an_editor_has_the_terminal(
-    demo_copy: Path, tmp_path: Path, number: signal.Signals
-) -> None:
-    editor = tmp_path / "vi"
+@contextmanager
+def editing(base: Path, folder: Path) -> Iterator[Terminal]:
+    """Run the app, with a document in an editor that waits."""
+    editor = folder / "vi"
     editor.write_text("#!/bin/sh\necho edit now\nexec sleep 60\n")
     editor.chmod(0o755)
-    with terminal([*APP, "--kb", str(demo_copy)], environment={"EDITOR": str(editor)}) as app:
+    with terminal([*APP, "--kb", str(base)], environment={"EDITOR": str(editor)}) as app:
         app.wait_for("63 documents")
         app.type("rollback plan")
         app.wait_for("exact title")
         app.press("escape", "o")
         app.wait_for("edit now")
+        yield app
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_app_ends_while_an_editor_has_the_terminal(
+    demo_copy: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    with editing(demo_copy, tmp_path) as app:
         child = psutil.Process(app.process.pid).children()[0]
         os.kill(app.process.pid, number)
         assert app.wait_for_exit() == 128 + number
@@ -88,15 +95,7 @@ def test_app_ends_while_an_editor_has_the_terminal(
 
 
 def test_ctrl_c_in_an_editor_does_not_end_the_app(demo_copy: Path, tmp_path: Path) -> None:
-    editor = tmp_path / "vi"
-    editor.write_text("#!/bin/sh\necho edit now\nexec sleep 60\n")
-    editor.chmod(0o755)
-    with terminal([*APP, "--kb", str(demo_copy)], environment={"EDITOR": str(editor)}) as app:
-        app.wait_for("63 documents")
-        app.type("rollback plan")
-        app.wait_for("exact title")
-        app.press("escape", "o")
-        app.wait_for("edit now")
+    with editing(demo_copy, tmp_path) as app:
         before = len(app.written)
         app.press("ctrl+c")
         app.wait_for("exact title", after=before)

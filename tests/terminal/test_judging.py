@@ -1,7 +1,5 @@
 """Grades given in a real terminal are on disk whatever happens to the app."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -54,14 +52,6 @@ def test_a_grade_outlives_kill_9_and_is_shown_again(base: Path) -> None:
         assert app.wait_for_exit() == 0
 
 
-def test_a_grade_outlives_quitting_at_once(base: Path) -> None:
-    with terminal([*APP, "--kb", str(base)], size=(140, 40)) as app:
-        ask(app)
-        app.type("2q")
-        assert app.wait_for_exit() == 0
-    assert [grade for _, grade in graded(base, 1)] == [2]
-
-
 def test_two_apps_on_one_base_keep_all_grades(base: Path) -> None:
     command = [*APP, "--kb", str(base)]
     with terminal(command, size=(140, 40)) as one, terminal(command, size=(140, 40)) as other:
@@ -92,14 +82,3 @@ def test_a_grade_that_cannot_be_saved_is_an_error_and_the_app_goes_on(base: Path
         app.press("escape", "q")
         assert app.wait_for_exit() == 0
     assert not (base / ".kbx" / "judgments.jsonl").exists()
-
-
-def test_a_folder_in_place_of_the_judgments_is_set_aside_and_the_grade_is_kept(base: Path) -> None:
-    (base / ".kbx" / "judgments.jsonl").mkdir()
-    with terminal([*APP, "--kb", str(base)], size=(140, 40)) as app:
-        ask(app)
-        app.press("3")
-        app.wait_for("1 of the first 10 judged")
-        app.press("escape", "q")
-        assert app.wait_for_exit() == 0
-    assert [grade for _, grade in graded(base, 1)] == [3]

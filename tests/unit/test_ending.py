@@ -1,7 +1,5 @@
 """How a process that uses `kbx_tui.ending` ends. Each test runs one, as the exit ends it."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

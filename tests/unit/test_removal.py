@@ -1,7 +1,5 @@
 """The guard removes what this program made, and refuses everything else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

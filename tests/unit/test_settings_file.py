@@ -1,7 +1,5 @@
 """Reading kbx.toml: an invalid setting is refused with file, key, value and valid values."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

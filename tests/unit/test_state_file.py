@@ -1,7 +1,5 @@
 """State files are read without blocking, and only if they are regular files with valid content."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kbx_tui.index.check_index import CheckReport
     from kbx_tui.index.index_status import Status
     from kbx_tui.knowledge.records import Problem
+    from kbx_tui.object_store.object_client import StoreCheck
     from kbx_tui.object_store.publish import PublishReport
-    from kbx_tui.object_store.store_check import StoreCheck
 
 
 INTERRUPTED = "interrupted; what is indexed is searchable, and the next run continues from there"
@@ -331,8 +331,7 @@ def check_store_command(uri: str) -> None:
       kbx store check s3://bucket/base
       kbx store check az://container/base --json
     """
-    from kbx_tui.object_store.object_client import ObjectClient
-    from kbx_tui.object_store.store_check import check_store
+    from kbx_tui.object_store.object_client import ObjectClient, check_store
     from kbx_tui.object_store.store_uri import parse_store_uri
 
     report = check_store(ObjectClient(parse_store_uri(uri), retries=0))

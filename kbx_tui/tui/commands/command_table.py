@@ -20,7 +20,6 @@ Scope = Literal[
     "welcome", "question", "bases", "app", "overlay",
 ]
 # fmt: on
-"""The part of the app in which the keys of a command work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,6 @@ class Keymap:
             command_id: _textual_keys(command_id, keys)
             for command_id, keys in {**offer.keys, **(changes or {})}.items()
         }
-        """The changed keys by command id, in Textual's spelling."""
         self._require_known_ids()
         self._require_no_clash()
 
@@ -147,7 +146,6 @@ class Keymap:
         return tuple(self.changes.get(command.id, command.keys).split(","))
 
     def display_keys(self, command: Command) -> str:
-        """Return the keys of a command by their familiar names: `↓ j`."""
         return " ".join(map(display_key, self.keys(command)))
 
     def key_bar_text(self, command: Command) -> str:
@@ -202,7 +200,6 @@ def _textual_keys(command_id: str, keys: str) -> str:
 
 
 def _rename(key: str, names: Mapping[str, str]) -> str:
-    """Return `key` with the part after its modifiers looked up in `names`."""
     *modifiers, last = key.split("+") if key != "+" else ["+"]
     return "+".join([*modifiers, names.get(last, last)])
 

@@ -57,7 +57,6 @@ class DraftLine(PathInput):
         text: str
 
     def __init__(self, add: Callable[[str], object]) -> None:
-        """`add` takes the text of a new draft."""
         super().__init__(PLACEHOLDER, select_on_focus=False)
         self._add = self._take = add
         self.use: LineUse = "new"
@@ -74,7 +73,6 @@ class DraftLine(PathInput):
         text: str = "",
         complete: CompletePath | None = None,
     ) -> None:
-        """Use the line for something that `take` receives, or for new drafts again."""
         self.use, self._take = use, take or self._add
         self.border_title = LINE_TITLES[use]
         self.placeholder = PLACEHOLDER if use == "new" else ""
@@ -286,7 +284,6 @@ def place_line(known: KnownRow, width: int) -> Line:
 
 
 def difference_lines(known: KnownRow, width: int) -> list[Line]:
-    """Return the known text (`−`) and the draft (`+`), with their differences marked."""
     room = max(width - INDENT - 2, 8)
     lines: list[Line] = []
     same: Look = "dim" if known.is_redacted else "text"

@@ -28,6 +28,7 @@ from kbx_tui.tui.dedup.panes import (
     still_compared,
 )
 from kbx_tui.tui.dedup.rows import (
+    DIFF_WORDS,
     DraftPlanned,
     DraftRow,
     DraftsLoaded,
@@ -35,9 +36,6 @@ from kbx_tui.tui.dedup.rows import (
     ReviewProgress,
     ScanEnded,
     TypedTextChecked,
-)
-from kbx_tui.tui.dedup.words import (
-    DIFF_WORDS,
     describe_scan,
     draft_words,
     known_words,
@@ -90,7 +88,6 @@ class Dedup(ModeScreen):
 
     @property
     def known(self) -> KnownRow | None:
-        """The known text under the cursor, if it is shown for the draft under the cursor."""
         known = self.query_one(KnownList)
         is_for_draft = self.draft is not None and known.subject == self.draft.id
         return known.current if is_for_draft else None
@@ -172,14 +169,10 @@ class Dedup(ModeScreen):
 
     @on(RowsView.Opened, "DraftList")
     def change_draft(self, event: RowsView.Opened) -> None:
-        if self.draft is not None and self.draft.is_found:
-            self._refuse_found()
-        elif (draft := self.model.store.draft(event.row.id)) is not None:
+        if self._changeable_draft() is None:
+            return
+        if (draft := self.model.draft(event.row.id)) is not None:
             self.line.ask_for("text", partial(self.model.rewrite, draft.id), draft.text)
-
-    @on(RowsView.Opened, "KnownList")
-    async def edit_known(self) -> None:
-        await self.action_edit()
 
     @on(DraftLine.Changed)
     def check_typed(self) -> None:
@@ -218,7 +211,6 @@ class Dedup(ModeScreen):
         self.set_focus(self.line)
 
     def action_leave_field(self) -> None:
-        """Go to the drafts; an unfinished change is dropped, an unfinished new draft is kept."""
         if self.line.use != "new":
             self.line.ask_for("new")
         super().action_leave_field()
@@ -229,21 +221,17 @@ class Dedup(ModeScreen):
         self.line.ask_for("file", self.model.load, complete=self.model.complete_file)
 
     def action_assign(self) -> None:
-        if self.draft is not None and self.draft.is_found:
-            self._refuse_found()
-        elif (draft := self.draft) is not None:
-            draft_id = draft.id
-            self.pick_entity(lambda entity_id: self.model.assign(draft_id, entity_id))
+        if (draft := self._changeable_draft()) is not None:
+            self.pick_entity(partial(self.model.assign, draft.id))
 
     def action_turn_kind(self) -> None:
-        if self.draft is not None and self.draft.is_found:
-            self._refuse_found()
-        elif self.draft is not None:
-            self.model.toggle_kind(self.draft.id)
+        if (draft := self._changeable_draft()) is not None:
+            self.model.toggle_kind(draft.id)
 
     def action_make_page(self) -> None:
         if self.draft is not None and not self.model.create_page(self.draft.id):
-            self.line.ask_for("person", partial(self.model.create_page_of, self.draft.id))
+            create = partial(self.model.start_page, draft_id=self.draft.id)
+            self.line.ask_for("person", create)
 
     def action_drop(self) -> None:
         if self.draft is not None:
@@ -286,6 +274,13 @@ class Dedup(ModeScreen):
         else:
             self._decide(draft.id, Choice(action, (known.fact_id,)))
 
+    def _changeable_draft(self) -> DraftRow | None:
+        """Return the draft under the cursor; says why not if a scan found it."""
+        if self.draft is not None and self.draft.is_found:
+            self._refuse_found()
+            return None
+        return self.draft
+
     def _refuse_found(self) -> None:
         skip, supersede, merge = (
             self.app.keymap.key_of(f"draft.{name}") for name in ("skip", "supersede", "merge")
@@ -317,6 +312,7 @@ class Dedup(ModeScreen):
     def action_threshold(self, steps: int) -> None:
         self.query_one(NumberSlider).action_move(steps)
 
+    @on(RowsView.Opened, "KnownList")
     async def action_edit(self) -> None:
         known = self.known
         if known is None or not await self.edit_file(known.path, known.line):

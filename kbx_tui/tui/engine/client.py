@@ -28,7 +28,6 @@ OpenEngine = Callable[[], "KnowledgeBase"]
 GROUP = 5
 """Items of `in_groups` that are read in one call: for so long a search of the user waits."""
 GROUP_PAUSE = 0.005
-"""Seconds between two such calls."""
 
 
 class EngineClient:
@@ -95,7 +94,6 @@ class EngineClient:
             await asyncio.sleep(GROUP_PAUSE)
 
     def start(self, request: Coroutine[Any, Any, object]) -> asyncio.Task[object] | None:
-        """Run a request in the background and report what it raises; None after closing."""
         if self.closed.is_set():
             request.close()
             return None
@@ -106,7 +104,6 @@ class EngineClient:
         return task
 
     def call_on_loop(self, callback: Callable[..., object], *args: object) -> None:
-        """Call back on the event loop, from any thread; do nothing after closing."""
         if self._loop is None or self.closed.is_set():
             return
         try:
@@ -195,9 +192,7 @@ class Status(Protocol):
 
     def show_error(self, text: str) -> None: ...
 
-    def show_progress(self, text: str) -> None:
-        """Show the progress of indexing; empty text removes it."""
-        ...
+    def show_progress(self, text: str) -> None: ...
 
 
 class Host(Status, Protocol):
@@ -207,22 +202,17 @@ class Host(Status, Protocol):
 
     def broadcast(self, message: Message) -> None:
         """Post a message to all screens of the open base."""
-        ...
 
     def configure(self, settings: Settings) -> None:
         """Apply the settings of the base, after it has been opened."""
-        ...
 
     def ask_for_trust(self) -> None: ...
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         """Ask whether to index that much; `answer` receives whether the user says so."""
-        ...
 
     @property
-    def may_ask_for_entities(self) -> bool:
-        """Whether the user has not answered for this base, and is doing nothing else."""
-        ...
+    def may_ask_for_entities(self) -> bool: ...
 
     def ask_for_entities(
         self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
@@ -231,4 +221,3 @@ class Host(Status, Protocol):
 
         `names` are lines with the most frequent ones.
         """
-        ...

@@ -1,8 +1,4 @@
-"""Keeps an open base and its index in step.
-
-`IndexSync` indexes at the start and whenever a file changes; `IndexFollower` takes its place where
-the base is open for reading only, and notices what other processes index.
-"""
+"""Keeps the index up to date: one run of indexing at a time, and a watcher of the files."""
 
 from __future__ import annotations
 
@@ -11,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kbx_tui.errors import IndexElsewhere, IndexLocked, KbxError
-from kbx_tui.formatting import format_count, format_duration
+from kbx_tui.formatting import format_count, format_duration, format_percent
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine, Status
-from kbx_tui.tui.engine.index_run import IndexRun
 from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
@@ -26,13 +22,82 @@ if TYPE_CHECKING:
     from kbx_tui.index.index_status import IndexQuestion
 
 
+RunState = Literal["idle", "counting", "asking", "running", "paused", "stopped", "locked", "failed"]
+"""`counting` compares files before a run; `asking` waits for the user to confirm it; `locked`
+waits for another process; `stopped` lasts until the user goes on."""
+STAGES = ("reading", "entities", "text index", "chunks", "vectors")
+
+
+@dataclass(frozen=True, slots=True)
+class StageProgress:
+    name: str
+    done: int = 0
+    total: int = 0
+    rate: float = 0.0
+    seconds_left: float | None = None
+    has_begun: bool = False
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRun:
+    state: RunState = "idle"
+    stages: tuple[StageProgress, ...] = tuple(map(StageProgress, STAGES))
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ("counting", "running", "paused")
+
+    @property
+    def current(self) -> StageProgress | None:
+        begun = [stage for stage in self.stages if stage.has_begun and not stage.is_over]
+        return begun[-1] if begun and self.is_active else None
+
+    @property
+    def short_words(self) -> str:
+        if self.state in ("asking", "paused", "stopped", "failed"):
+            return self.state
+        stage = self.current
+        return format_percent(stage.done / stage.total) if stage and stage.total > 1 else ""
+
+    def in_state(self, state: RunState) -> IndexRun:
+        """Return the run in another state; one that ends or begins has other stages."""
+        if state == "counting":
+            return IndexRun(state)
+        if state == "idle":  # complete
+            return IndexRun(state, tuple(replace(each, is_over=True) for each in self.stages))
+        return replace(self, state=state)
+
+    def with_progress(self, progress: Progress) -> IndexRun:
+        """Return the run with the newest figures of a stage; those before it are over.
+
+        Tasks that are not a stage of a run leave it as it is.
+        """
+        if progress.stage not in STAGES:
+            return self
+        place, stages = STAGES.index(progress.stage), []
+        for number, stage in enumerate(self.stages):
+            if number < place and not stage.is_over:
+                stage = replace(stage, is_over=True, done=stage.total, seconds_left=None)
+            elif number == place:
+                stage = StageProgress(
+                    stage.name,
+                    progress.done,
+                    progress.total,
+                    progress.rate,
+                    progress.seconds_left,
+                    has_begun=True,
+                )
+            stages.append(stage)
+        state: RunState = "paused" if self.state == "paused" else "running"
+        return IndexRun(state, tuple(stages))
+
+
 REPORT_INTERVAL = 0.1
 GROWTH_INTERVAL = 2.0
-"""Seconds between two searches of what indexing has added so far."""
 LOCK_RETRY_SECONDS = 2.0
 """Seconds until the app tries again while another run holds the lock of the index."""
 PAUSE_STEP = 0.1
-"""Seconds between two looks of a paused run at whether the app has been left."""
 STOP_SECONDS = 1.0
 """Seconds the screen stays while indexing stops, which may be interrupted at any moment."""
 LOOK_INTERVAL = 3.0
@@ -69,7 +134,6 @@ class IndexSync:
         self._indexing: asyncio.Task[object] | None = None
         self._watching: threading.Event | None = None
         self._retry: asyncio.TimerHandle | None = None
-        """Begins the next attempt while another run holds the lock."""
         self._index_again = False
         self._changed: frozenset[str] = frozenset()
         self._maybe_changed: frozenset[str] = frozenset()
@@ -81,7 +145,6 @@ class IndexSync:
 
     @property
     def expects_own_writes(self) -> bool:
-        """Whether files written by the app have not been indexed yet."""
         return bool(self._own_writes)
 
     def index(self, maybe_changed: Iterable[str] = (), *, by_user: bool = False) -> None:
@@ -165,7 +228,6 @@ class IndexSync:
     # Indexing.
 
     async def _index(self) -> None:
-        """Index, and repeat while another run was requested in the meantime."""
         self._index_again = True
         while self._index_again and not self._client.closed.is_set():
             self._index_again = False

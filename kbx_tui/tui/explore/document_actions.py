@@ -15,8 +15,7 @@ from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.judging.grades import DEPTH, judging_order
-from kbx_tui.tui.judging.model import JudgedDocument
+from kbx_tui.tui.judging.model import DEPTH, JudgedDocument, judging_order
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 

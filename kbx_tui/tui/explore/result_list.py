@@ -29,7 +29,7 @@ from kbx_tui.tui.drawing.lines import (
 )
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
 from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow
-from kbx_tui.tui.judging.grades import DEPTH, NO_GRADE, grade_sign
+from kbx_tui.tui.judging.model import DEPTH, NO_GRADE, grade_sign
 from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot

@@ -346,7 +346,7 @@ class Explore(JudgingScreen):
         self.set_focus(self.query_one(PathLine))
 
     def action_pick_folders(self) -> None:
-        from kbx_tui.tui.indexing.folder_list import FolderPicker  # seldom needed
+        from kbx_tui.tui.indexing.screen import FolderPicker  # seldom needed
 
         self.action_leave_field()  # what is typed in the path field applies first
         self.app.push_screen(FolderPicker(self.session.index))

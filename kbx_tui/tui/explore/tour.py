@@ -53,7 +53,6 @@ STEPS: tuple[TourStep, ...] = (
 
 
 WAITING = "No row has moved yet. Press {key} again and watch {row} move."
-"""At the step whose key was pressed and moved no row."""
 
 
 class Tour:
@@ -86,7 +85,6 @@ class Tour:
         return True
 
     def words(self, key_of: Callable[[str], str], row: str) -> str:
-        """Return the current step, `2/6  Press ↓ ...`; empty without one."""
         if self.step is None:
             return ""
         words = WAITING if self._is_pressed else self.step.words

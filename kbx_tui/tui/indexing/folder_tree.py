@@ -35,7 +35,6 @@ class FolderTree:
 
     documents: Mapping[str, int] = field(default_factory=dict)
     children: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The folders directly in each folder, sorted."""
     hits: Mapping[str, int] | None = None
     """Documents that match the query, whatever the scope; None without a query."""
     in_scope: Mapping[str, int] | None = None
@@ -46,7 +45,6 @@ class FolderTree:
         return self.documents.get(folder, 0) - below
 
     def rows(self, opened: Collection[str]) -> tuple[FolderRow, ...]:
-        """Return the row of the whole base and of each folder in an open one."""
         return tuple(self._rows("", 0, opened)) if self.documents.get("") else ()
 
     def _rows(self, folder: str, depth: int, opened: Collection[str]) -> Iterator[FolderRow]:
@@ -75,7 +73,6 @@ class FolderTree:
 
 
 def tree_of(paths: Iterable[str]) -> FolderTree:
-    """Return the folders of these documents."""
     documents = count_by_folder(paths)
     children: dict[str, list[str]] = {}
     for folder in sorted(documents):
@@ -105,13 +102,11 @@ def parent_of(path: str) -> str:
 
 
 def folders_to(path: str) -> Iterator[str]:
-    """Yield the folders that lead to a file or folder, the root first."""
     parts = path.split("/")
     return ("/".join(parts[:count]) for count in range(len(parts)))
 
 
 OWN_FILES = "/*"
-"""Ends the pattern of the files directly in a folder."""
 _SPECIAL = re.compile(r"[\[*?{},]")
 _BRACKETED = re.compile(r"\[([\[*?{},])\]")
 
@@ -155,7 +150,6 @@ def folders_in(path: str) -> frozenset[str] | None:
 
 
 def path_of(folders: Collection[str]) -> str:
-    """Return the path filter of some folders, as `folders_in` gives them."""
     if not folders:
         return ""
     if len(folders) == 1:

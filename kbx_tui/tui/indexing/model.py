@@ -10,7 +10,6 @@ from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine, Status
-from kbx_tui.tui.engine.index_run import IndexRun
 from kbx_tui.tui.engine.index_sync import IndexSync, run_in_thread
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.indexing.folder_tree import FolderTree, count_by_folder, toggled, tree_of
@@ -66,10 +65,6 @@ class IndexModel:
         self._reading_queries = LatestOnly(client)
 
     @property
-    def run(self) -> IndexRun:
-        return self.index_sync.run
-
-    @property
     def path(self) -> str:
         return self._explore.state.path
 
@@ -113,12 +108,10 @@ class IndexModel:
 
     def note_run(self) -> None:
         self.post(RunChanged())
-        if self._is_shown and self.run.state in ("idle", "stopped"):
+        if self._is_shown and self.index_sync.run.state in ("idle", "stopped"):
             self.read_files()
 
     async def _read_past_queries(self) -> None:
-        """Read which documents turn up for too many of the past queries, a few at a time."""
-
         def ask(engine: KnowledgeBase) -> tuple[list[str], tuple[str, ...]]:
             asked = [past.query for past in engine.queries.asked()[:MOST_QUERIES]]
             return asked, engine.settings.search.muted_documents
@@ -147,7 +140,6 @@ class IndexModel:
     # Muted documents.
 
     def mute(self, path: str) -> None:
-        """Leave a document out of every search, or leave it in again; `undo` takes it back."""
         self._client.start(self._mute(path))
 
     async def _mute(self, path: str) -> None:
@@ -208,11 +200,9 @@ class IndexModel:
         self._search_in(toggled(self.path, folder, self.folders))
 
     def take(self, folder: str) -> None:
-        """Search in this folder only; everywhere for ""."""
         self._search_in(f"{folder}/" if folder else "")
 
     def undo(self) -> None:
-        """Undo the last change of the search, such as that of its folders."""
         self._explore.undo()
         self.read_folders()
 

@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, wrap_ranges
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks, slice_line, width_of
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
-from kbx_tui.tui.judging.model import JudgingModel, PreferenceStep, vote_sentences, vote_words
+from kbx_tui.tui.judging.model import JudgingModel, vote_sentences, vote_words
 from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, dim_text, titled_text
 
@@ -46,14 +47,8 @@ BOX = 150
 
 
 class BlindLine(LineWidget):
-    text = ""
-
     def show(self, text: str) -> None:
-        self.text = text
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        return (Span(f" {self.text}", "dim"),)
+        self.show_line(lambda width: (Span(f" {text}", "dim"),))
 
 
 class BlindScreen(ModalScreen[None]):
@@ -170,24 +165,15 @@ class TwoLists(TextPane):
 
 
 def question_lines(question: Question, width: int, passage: int, gap: int) -> list[Line]:
-    """Return both lists with passages of at most `passage` lines, and `gap` lines between them."""
-    if width < BESIDE_FROM:
-        return [
-            *_list("List 1", question.first_results, width, passage, gap),
-            *_list("List 2", question.second_results, width, passage, gap),
-        ]
     half = (width - 3) // 2
-    left = _list("List 1", question.first_results, half, passage, gap)
-    right = _list("List 2", question.second_results, half, passage, gap)
-    height = max(len(left), len(right))
+    room = width if width < BESIDE_FROM else half
+    first = _list("List 1", question.first_results, room, passage, gap)
+    second = _list("List 2", question.second_results, room, passage, gap)
+    if width < BESIDE_FROM:
+        return [*first, *second]
     return [
-        (
-            *(line := left[y] if y < len(left) else BLANK),
-            Span(" " * (half - width_of(line))),
-            Span(" │ ", "rule"),
-            *(right[y] if y < len(right) else BLANK),
-        )
-        for y in range(height)
+        (*left, Span(" " * (half - width_of(left))), Span(" │ ", "rule"), *right)
+        for left, right in zip_longest(first, second, fillvalue=BLANK)
     ]
 
 
@@ -244,7 +230,6 @@ class BlindModel:
         *,
         random: Random | None = None,
     ) -> None:
-        """`settings` are A and the current ones; `random` decides which list is shown first."""
         self._client, self._judging = client, judging
         self._query, self._settings = query, settings
         self._random = random or Random()
@@ -272,8 +257,8 @@ class BlindModel:
     def answer(self, better: Better) -> None:
         if (question := self.question) is None:
             return
-        step = PreferenceStep(question.query, question.first, question.second, better)
-        self._answers.append((question, self._judging.prefer(step)))
+        undo = self._judging.prefer(question.query, question.first, question.second, better)
+        self._answers.append((question, undo))
         self.answered += 1
         self._go_on()
 
@@ -342,14 +327,12 @@ class ShownResult:
     date: str
     snippet: Snippet | None
     is_same: bool
-    """Whether the other list has the same document at this rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     query: str
     text: str
-    """The query without control characters."""
     first: ShownList
     second: ShownList
     first_results: tuple[ShownResult, ...]

@@ -20,14 +20,11 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 
 class Judge(Protocol):
-    """The documents of one screen, to be judged one after the other."""
-
     def show(self) -> None:
         pass
 
     def current(self) -> JudgedDocument | str:
         """Return the document that a grade key is about, or a sentence why there is none."""
-        ...
 
     def move_on(self, graded: JudgedDocument) -> str:
         """Leave a document that was graded for another; returns a sentence if there is no other."""
@@ -35,7 +32,6 @@ class Judge(Protocol):
 
     def next(self) -> str:
         """Go to the next document to judge; returns a sentence if there is none."""
-        ...
 
     def return_to(self, query: str, path: str) -> None:
         """Go back to a document whose grade was taken back, if it is still on the screen."""

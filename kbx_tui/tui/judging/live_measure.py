@@ -67,12 +67,9 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class LiveMeasure:
-    """nDCG@10 of each judged query under A and under the current settings."""
-
     pinned: SearchSettings
     current: SearchSettings
     queries: tuple[JudgedQuery, ...]
-    """Those that have a relevant document; at least one."""
     start: tuple[float, ...]
     """Under A, 0..1; parallel to `queries`, as are the next two."""
     now: tuple[float, ...]
@@ -90,7 +87,6 @@ class LiveMeasure:
 
 
 def measure_candidates(measure: LiveMeasure) -> tuple[str, ...]:
-    """Return the measure in words, the longest wording first."""
     now, start = format_score(fmean(measure.now)), format_score(fmean(measure.start))
     judged = format_percent(fmean(measure.judged))
     count = format_count(len(measure.queries), "judged query")
@@ -125,7 +121,6 @@ class EvidenceKeeper:
         return self._kept.get(preset)
 
     async def run(self, call: Callable[[], T]) -> T:
-        """Return what `call` returns on the measuring thread; calls run one after the other."""
         return await asyncio.wrap_future(self._pool.submit(call))
 
     def close(self) -> None:
@@ -141,7 +136,9 @@ class EvidenceKeeper:
         if measurable and (kept is None or check):
             generation = (await self._retrieve(measurable[0], tuning.preset)).generation
             if kept is None or kept.generation != generation:
-                kept = self._begin(tuning.preset, generation)
+                from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+
+                kept = self._kept[tuning.preset] = JudgedEvidence(generation)
         if kept is None:
             return
         missing = await self.run(partial(kept.regrade, measurable, tuning))
@@ -151,7 +148,6 @@ class EvidenceKeeper:
     async def _add(
         self, kept: JudgedEvidence, missing: Sequence[JudgedQuery], tuning: Tuning
     ) -> bool:
-        """Add queries, as many as there is memory for; False if the index changed meanwhile."""
         total = len(missing)
         try:
             for number, query in enumerate(missing):
@@ -177,12 +173,6 @@ class EvidenceKeeper:
         if not before or not after or pinned.is_fast or current.is_fast:
             return None
         return await self.run(lambda: _measure(before, after, pinned, current))
-
-    def _begin(self, preset: Preset, generation: int) -> JudgedEvidence:
-        from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-
-        kept = self._kept[preset] = JudgedEvidence(generation)
-        return kept
 
     async def _retrieve(self, query: JudgedQuery, preset: Preset) -> Evidence:
         def retrieve(engine: KnowledgeBase) -> Evidence:

@@ -17,7 +17,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, fit_line, fit_to_height, looks, paragraph
-from kbx_tui.tui.judging.grades import NO_GRADE, grade_sign
+from kbx_tui.tui.judging.model import NO_GRADE, grade_sign
 from kbx_tui.tui.reading.markdown_lines import Place, Preview
 from kbx_tui.tui.reading.reading_layout import (
     NO_PLACE,

@@ -9,7 +9,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -31,9 +30,9 @@ from kbx_tui.tui.drawing.lines import (
 )
 from kbx_tui.tui.judging.live_measure import EQUAL
 from kbx_tui.tui.judging.model import vote_words
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_area, plot_lines
-from kbx_tui.tui.tune.past_queries import PastQueries, past_query_lines
-from kbx_tui.tui.tune.snapshots import SnapshotRow
+from kbx_tui.tui.tune.model import PastQueries, SnapshotRow
 from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, blank, dim_text, titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
     from kbx_tui.evaluation.judgments import JudgedQuery
     from kbx_tui.evaluation.optimise import Advice
+    from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory
     from kbx_tui.tui.judging.live_measure import LiveMeasure
 
 
@@ -53,17 +53,13 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
     BINDINGS = bindings("slider")
 
     @dataclass
-    class Moved(Message):
+    class Moved(Newest):
         value: Value
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, CurvePane.Moved)
 
     def __init__(self) -> None:
         super().__init__()
         self.curve: Curve | None = None
         self.p: float | None = None
-        """p-value of the difference of the best value; None while it is not known."""
         self.steps: tuple[float, ...] = ()
         self.empty_state: EmptyState = blank
         self._value: Value | None = None
@@ -140,7 +136,6 @@ class QueryRow:
     text: str
     counts: Count
     start: float | None
-    """nDCG@10 under A; None if it is not measured."""
     now: float | None
 
     @property
@@ -211,11 +206,8 @@ class QueryTable(RowsView[QueryRow]):
     BINDINGS = bindings("judged_queries")
 
     @dataclass
-    class Highlighted(Message):
+    class Highlighted(Newest):
         query: str
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, QueryTable.Highlighted)
 
     def show(self, rows: tuple[QueryRow, ...]) -> None:
         before = self.current.query if self.current is not None else ""
@@ -268,21 +260,12 @@ def query_line(row: QueryRow, width: int, marker: str) -> Line:
 class ThresholdPane(TextPane):
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "rule")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.past: PastQueries | None = None
-
     def show(self, past: PastQueries | None) -> None:
-        self.past = past
+        self.content = lambda width: (
+            self.empty_lines() if past is None else past_query_lines(past, width)
+        )
         self.rebuild_lines()
 
-    def build(self, width: int) -> list[Line]:
-        if self.past is None:
-            return fit_to_height(self.empty_state(width), self.visible_height)
-        return past_query_lines(self.past, width)
-
-
-PART_HEIGHT = 2
 
 WHEN_FROM = 60
 
@@ -292,7 +275,7 @@ class SnapshotList(RowsView[SnapshotRow]):
     BINDINGS = bindings("snapshots")
 
     def row_heights(self) -> list[int]:
-        return [PART_HEIGHT] * len(self.rows)
+        return [2] * len(self.rows)
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         shown = self.rows[row]
@@ -405,3 +388,71 @@ def no_snapshot(keymap: Keymap) -> EmptyState:
     return dim_text(
         f"{key} keeps the current settings, to compare others with them on the judged queries."
     )
+
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+BAR_HEIGHT = 3
+OUTCOMES: dict[Outcome, str] = {"two_pass": "two-pass", "flat": "flat", "nothing": "nothing"}
+
+
+def past_query_lines(past: PastQueries, width: int) -> list[Line]:
+    observed, count = past.observed, len(past.observed.queries)
+    read = f"{count:,} of {past.total:,}" if count < past.total else f"{count:,}"
+    queries = "past query" if past.total == 1 else "past queries"
+    lines = histogram_lines(observed.histogram, past.current, width)
+    lines.append((Span(shorten(f" best entity scores of {read} {queries}", width), "dim"),))
+    now = outcome_words(observed, past.current)
+    lines.append((Span(f" threshold {format_score(past.current)}  ", "strong"), Span(now)))
+    if past.pinned == past.current:
+        return lines
+    lines.append(
+        (
+            Span(f" A         {format_score(past.pinned)}  ", "dim"),
+            Span(outcome_words(observed, past.pinned), "dim"),
+        )
+    )
+    flips = observed.flips(past.pinned, past.current)
+    if not flips:
+        return [*lines, (Span(" no query changes between the two", "dim"),)]
+    change = "changes" if len(flips) == 1 else "change"
+    title = f" {format_count(len(flips), 'query')} {change}:"
+    return [*lines, (Span(title),), *(_flip_line(query, past, width) for query in flips)]
+
+
+def histogram_lines(histogram: Sequence[int], threshold: float, width: int) -> list[Line]:
+    room, most = max(width - 2, 1), max(*histogram, 1)
+    line = min(int(threshold * room), room - 1)
+    lines: list[Line] = []
+    for row in reversed(range(BAR_HEIGHT)):
+        cells = []
+        for cell in range(room):
+            count = histogram[min(cell * len(histogram) // room, len(histogram) - 1)]
+            eighths = -(-count * BAR_HEIGHT * 8 // most) - row * 8
+            cells.append(BLOCKS[min(max(eighths, 0), 8)])
+        text = "".join(cells)
+        spans = (Span(text[:line], "rule"), Span("│", "accent"), Span(text[line + 1 :], "entity"))
+        lines.append((Span(" "), *spans))
+    scale = f"0{'.5':>{room // 2 - 1}}{'1':>{room - room // 2}}"
+    return [*lines, (Span(f" {fit(scale, room)}", "dim"),)]
+
+
+def outcome_words(observed: ThresholdObservatory, threshold: float) -> str:
+    place = _place(observed, threshold)
+    counts = [query.outcomes[place] for query in observed.queries]
+    parts = [f"{counts.count(outcome):,} {name}" for outcome, name in OUTCOMES.items()]
+    return ", ".join(parts if "nothing" in counts else parts[:2])
+
+
+def _flip_line(query: AskedQuery, past: PastQueries, width: int) -> Line:
+    before, after = (
+        OUTCOMES[query.outcomes[_place(past.observed, threshold)]]
+        for threshold in (past.pinned, past.current)
+    )
+    change = f"{before} → {after}"
+    text = fit(safe_line(query.query), max(width - len(change) - 6, 1))
+    return (Span(f"   {text}  "), Span(change, "accent"))
+
+
+def _place(observed: ThresholdObservatory, threshold: float) -> int:
+    distances = [abs(each - threshold) for each in observed.thresholds]
+    return distances.index(min(distances))

@@ -15,6 +15,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import longest_fitting
+from kbx_tui.tui.explore.search_state import knobs_of
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.tune.curve import MEASURES
@@ -182,10 +183,6 @@ class Tune(JudgingScreen):
         hidden = "" if self.has_class("-wide") else f"{key}: thresholds · snapshots"
         self.query_one(CurvePane).border_subtitle = hidden
 
-    @property
-    def _is_searchable(self) -> bool:
-        return self.session.explore.is_searchable
-
     def show_queries(self) -> None:
         judging, table = self.session.judging, self.query_one(QueryTable)
         table.empty_state = no_judged_query(self.app.keymap)
@@ -212,7 +209,7 @@ class Tune(JudgingScreen):
         pane.border_title = f"{MEASURES[model.measure]} over {model.knob.name}"
         self._show_hidden_panes()
         pane.empty_state = no_curve(
-            searchable=self._is_searchable,
+            searchable=model.explore.is_searchable,
             judged=bool(queries),
             measurable=any(query.is_measurable for query in queries),
             fast=model.tuning is None,
@@ -221,7 +218,8 @@ class Tune(JudgingScreen):
 
     def _show_past(self) -> None:
         pane, model = self.query_one(ThresholdPane), self.model
-        pane.empty_state = no_past_query(model.past_queries.total, searchable=self._is_searchable)
+        searchable = model.explore.is_searchable
+        pane.empty_state = no_past_query(model.past_queries.total, searchable=searchable)
         pane.show(model.past)
 
     def _show_snapshots(self) -> None:
@@ -279,7 +277,7 @@ class Tune(JudgingScreen):
 
     @on(CurvePane.Moved)
     def move_knob(self, event: CurvePane.Moved) -> None:
-        self.model.move(self.model.knob, event.value)
+        self.model.explore.update(**{self.model.knob.state_field: event.value})
 
     def action_pin_settings(self) -> None:
         row = self.query_one(SnapshotList).current
@@ -332,7 +330,7 @@ class Tune(JudgingScreen):
                 self.model.optimise(self.model.tuning)
 
     def _take(self, tuning: Tuning) -> None:
-        self.model.use(tuning)
+        self.model.explore.update(**knobs_of(tuning))
         self.show_notice(f"{self.app.keymap.key_of('tune.undo')} takes these settings back")
 
     def _move_by(self, field: str, steps: int) -> None:

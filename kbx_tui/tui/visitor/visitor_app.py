@@ -58,7 +58,6 @@ SET_UP = (
 )
 """Does again for another terminal what `WebDriver.start_application_mode` did for the first."""
 WEB_ADDRESSES = ("http://", "https://")
-"""Beginnings of the addresses that a page may be asked to open."""
 
 
 class VisitorApp(KbxApp):
@@ -132,7 +131,6 @@ class VisitorApp(KbxApp):
 
     @property
     def _base_and_query(self) -> tuple[str, str]:
-        """The name of the open base, or how many are searched, and the current query."""
         if self.together is not None and self.explore is None:
             return self.together.base_words[0], safe_line(self.together.model.query)
         if self.explore is None or self.explore.model.summary is None:
@@ -239,7 +237,6 @@ class BrowserDriver(WebDriver):
     def deliver_binary(
         self, binary: BinaryIO | TextIO, *, save_path: Path, mime_type: str | None = None, **_: Any
     ) -> None:
-        """Send a text file at once: those of the app are small."""
         with binary:
             binary.seek(0)
             text = binary.read()
@@ -249,7 +246,6 @@ class BrowserDriver(WebDriver):
             )
 
     def open_url(self, url: str, new_tab: bool = True) -> None:
-        """Ask the page to open an address of the web; others have no effect."""
         if url.lower().startswith(WEB_ADDRESSES):
             super().open_url(url, new_tab)
 
@@ -294,7 +290,6 @@ class BrowserDriver(WebDriver):
 
     @contextmanager
     def _sends(self) -> Iterator[None]:
-        """Send whole packets; when nobody reads them any more, end the app."""
         with self._sending:
             try:
                 yield
@@ -328,12 +323,10 @@ class VisitorBases(Bases):
         *,
         allow_writes: bool,
     ) -> None:
-        """`roots` are those of the bases; `past` returns the queries of the visitor."""
         super().__init__()
         self.roots, self.writes, self._past = tuple(roots), allow_writes, past
 
     def open(self, root: Path, notice: Notice = lambda text: None) -> VisitorEngine:
-        """Open one of the bases. Raises NotFound for any other."""
         from kbx_tui.tui.visitor.visitor_engine import VisitorEngine
 
         if root not in self.roots:
@@ -341,7 +334,6 @@ class VisitorBases(Bases):
         return VisitorEngine(root, self._past, notice=notice, read_only=not self.writes)
 
     def existing(self, folder: str) -> Path:
-        """Return the root of the base with this root. Raises NotFound for any other."""
         return next((root for root in self.roots if str(root) == folder), None) or _refuse(folder)
 
     def without_folders(self, text: str) -> str:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class VisitorEngine(KnowledgeBase):
-    """A knowledge base without the methods that reach beyond it."""
-
     def __init__(
         self,
         root: Path,
@@ -28,7 +26,6 @@ class VisitorEngine(KnowledgeBase):
         notice: Notice,
         read_only: bool,
     ) -> None:
-        """`past` returns the queries of the visitor, the most recent first."""
         super().__init__(root, notice=notice, read_only=read_only)
         self.queries = _VisitorQueries(self._session, past)
         self.drafts = _VisitorDrafts(self._session)
@@ -46,5 +43,4 @@ class _VisitorQueries(Queries):
 
 class _VisitorDrafts(Drafts):
     def in_file(self, file: Path | str) -> tuple[Draft, ...]:
-        """Raise NotFound: no file of the machine is read for a visitor."""
         raise NotFound("no file of the server is read: paste the lines instead")

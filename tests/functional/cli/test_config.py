@@ -1,7 +1,5 @@
 """`kbx config set` and `unset` change one setting of kbx.toml, and `kbx undo` takes it back."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

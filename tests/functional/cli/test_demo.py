@@ -1,7 +1,5 @@
 """`kbx demo` and `kbx completion`."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,14 +1,12 @@
 """Every failure is one line on stderr with a documented exit code and no traceback."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.command_line import CommandLine, program_environment, run_program
+from tests.command_line import CommandLine, program_environment
 
 
 def test_folder_without_markdown_is_refused_with_advice(kbx: CommandLine, tmp_path: Path) -> None:
@@ -50,18 +48,6 @@ def test_home_folder_is_indexed_only_when_named_and_confirmed(
     assert not (tmp_path / ".kbx" / "index").exists()
     assert kbx("index", "--fast", "--yes", "--kb", tmp_path).code == 0
     assert kbx("search", "read", "--fast", "--kb", tmp_path).code == 0
-
-
-def test_invalid_setting_is_refused_with_file_key_value_and_range(
-    kbx: CommandLine, fresh_demo: Path
-) -> None:
-    file = fresh_demo / "kbx.toml"
-    file.write_text("[search]\nhierarchy_alpha = 7\n", encoding="utf-8")
-    ran = kbx("search", "migration", "--kb", fresh_demo)
-    assert ran.code == 2
-    assert ran.err == (
-        f"kbx: {file}: search.hierarchy_alpha = 7 is not valid: must be a number within 0..1\n"
-    )
 
 
 def test_unknown_command_suggests_the_nearest(kbx: CommandLine) -> None:
@@ -161,12 +147,6 @@ def test_full_disk_is_reported_in_one_line(demo_kb_path: Path) -> None:
         )
     assert finished.returncode == 1
     assert finished.stderr == "kbx: cannot write the output: no space left on device\n"
-
-
-def test_program_runs_as_a_module() -> None:
-    ran = run_program("--version")
-    assert ran.code == 0
-    assert ran.out.startswith("kbx-tui ")
 
 
 def test_an_unknown_option_suggests_those_that_end_like_it(kbx: CommandLine) -> None:

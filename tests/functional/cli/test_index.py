@@ -1,7 +1,5 @@
 """The text that `kbx index` and `kbx status` print."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess
@@ -11,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.bulk import ray_session
+from kbx_tui.bulk import ray_workers
 from tests.command_line import CommandLine, program_environment
 from tests.functional.vaults import FILES, write_vault
 
@@ -53,11 +51,6 @@ def test_index_reports_totals_and_changes(kbx: CommandLine, vault: Path) -> None
 def test_second_run_has_nothing_to_do(kbx: CommandLine, demo_copy: Path) -> None:
     ran = kbx("index", "--kb", demo_copy)
     assert "no file changed; 0 texts embedded" in ran.out
-
-
-def test_fast_run_computes_no_vectors(kbx: CommandLine, fresh_demo: Path) -> None:
-    assert kbx("index", "--fast", "--kb", fresh_demo).code == 0
-    assert kbx("status", "--json", "--kb", fresh_demo).json["vectors"] == 0
 
 
 def test_first_ten_problems_are_listed_with_the_number_of_the_rest(
@@ -173,7 +166,7 @@ def test_address_where_nothing_listens_is_named(kbx: CommandLine, fresh_demo: Pa
 def test_silent_address_is_given_up_after_a_time(
     kbx: CommandLine, fresh_demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_session, "JOIN_SECONDS", 0.2)
+    monkeypatch.setattr(ray_workers, "JOIN_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         run = kbx(*RAY, "--ray-address", address, "--kb", str(fresh_demo))

@@ -1,7 +1,5 @@
 """`[index] uri` never costs a file: a folder that may not hold the index is refused by all."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`kbx judgments` on the demo: grades go in and out, and none of the user's is overwritten."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

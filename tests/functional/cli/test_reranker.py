@@ -1,7 +1,5 @@
 """`kbx reranker` and `kbx eval --reranker`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

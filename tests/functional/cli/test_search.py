@@ -1,7 +1,5 @@
 """`kbx search`: the listing it prints, and that any text is a valid query."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -65,35 +63,6 @@ def test_explain_prints_sums_that_add_up(
         assert round(sum(values), 2) == float(total.split()[1]), line
 
 
-def test_explain_names_scope_and_options(
-    kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    options = ("--path", "memory/notes", "--gate", "hard", "--parent", "max", "--max-entities", "2")
-    ran = kbx("search", "what did Grace do", "--explain", *options, "--kb", demo_kb_path)
-    scope = ran.out.splitlines()[2]
-    assert re.match(r"\d+ of \d+ documents in scope · path memory/notes · ", scope)
-    assert scope.endswith("at most 2 entities · gate hard · parent max")
-
-
-def test_alpha_1_is_not_a_flat_search(kbx: CommandLine, demo_kb_path: Path) -> None:
-    query = ("search", "what did Grace decide about rollbacks", "--json", "--kb", demo_kb_path)
-    two_pass = kbx(*query, "--hierarchy-alpha", "1", "--explain").json
-    flat = kbx(*query, "--no-hierarchy", "--explain").json
-    searched = [answer["meta"]["explain"]["document_query"] for answer in (two_pass, flat)]
-    assert "Grace" not in searched[0]
-    assert "Grace" in searched[1]
-    assert [row["score"] for row in two_pass["results"]] != [
-        row["score"] for row in flat["results"]
-    ]
-
-
-def test_search_without_results_suggests_what_to_try(kbx: CommandLine, demo_kb_path: Path) -> None:
-    ran = kbx("search", "migration", "--path", "memory/nowhere", "--kb", demo_kb_path)
-    assert (ran.code, ran.out) == (0, "")
-    assert "there are no documents in memory/nowhere" in ran.err
-
-
 def test_first_search_indexes_the_base(kbx: CommandLine, fresh_demo: Path) -> None:
     ran = kbx("search", "rollback plan", "--json", "--kb", fresh_demo)
     assert ran.code == 0
@@ -103,25 +72,6 @@ def test_first_search_indexes_the_base(kbx: CommandLine, fresh_demo: Path) -> No
     assert kbx("search", "rollback plan", "--json", "--kb", fresh_demo).err == ""
     status = kbx("status", "--kb", fresh_demo).out
     assert "0 %, 0 vectors; 90 texts without one, `kbx index` computes the rest" in status
-
-
-@pytest.mark.parametrize(
-    ("filters", "message"),
-    [
-        (
-            ["--type", "memo"],
-            "no document has type memo; existing types: context, glossary, meeting",
-        ),
-        (["--type", "note", "--from", "2027"], "no document matches type note and from 2027;"),
-    ],
-    ids=["type", "two-filters"],
-)
-def test_filters_that_match_nothing_are_named(
-    kbx: CommandLine, demo_kb_path: Path, filters: list[str], message: str
-) -> None:
-    ran = kbx("search", "migration", *filters, "--kb", demo_kb_path)
-    assert (ran.code, ran.out) == (0, "")
-    assert message in ran.err
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Output on a terminal: colours, a progress bar, and errors of the app."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -19,15 +17,6 @@ def test_experts_are_listed_with_their_facts(kbx: CommandLine, demo_kb_path: Pat
     assert "person:bob-okafor" in ran.out
     assert "22 minutes" in ran.out
     assert ran.err == ""
-
-
-def test_unknown_weight_is_reported_and_counts_claims(kbx: CommandLine, demo_kb_path: Path) -> None:
-    ran = kbx("experts", "migration", "--weight", "loudness", "--json", "--kb", demo_kb_path)
-    shown = kbx("experts", "migration", "--weight", "loudness", "--kb", demo_kb_path)
-    assert ran.code == 0
-    assert "loudness" in shown.err
-    assert "loudness" in ran.json["notes"][0]
-    assert ran.json["weight"] == "count"
 
 
 def test_an_unknown_tool_is_answered_with_the_names_of_tools(

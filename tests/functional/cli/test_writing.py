@@ -1,7 +1,5 @@
 """Commands that write: what they write, what they ask, and their exit codes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +159,8 @@ def test_drafts_in_a_file_are_checked_and_sure_ones_written(
         (["undo", "0"], 2, "0"),
         (["dedup", "no-such-file"], 4, "cannot be read"),
         (["dedup", "x", "--scan"], 2, "--scan"),
-        (["dedup", "--scan", "--apply"], 2, "--scan"),
+        (["dedup", "--scan", "--apply"], 2, "--scan only searches"),
+        (["dedup", "kbx.toml", "--path", "memory"], 2, "--path requires --scan"),
     ],
 )
 def test_bad_input_gives_one_sentence_and_a_documented_exit_code(
@@ -192,14 +191,6 @@ def test_meta_accepts_any_field(kbx: CommandLine, demo_copy: Path) -> None:
     page = (demo_copy / "memory/people/ann-lee.md").read_text()
     for line_of_page in ("name: foo", "kind: bar", "dry_run: baz", "aliases:\n- A\n- B"):
         assert f"{line_of_page}\n" in page
-
-
-def test_conflicting_options_of_dedup_are_refused(kbx: CommandLine, demo_copy: Path) -> None:
-    drafts = demo_copy / "drafts.txt"
-    drafts.write_text("Alice Chen rows\n")
-    assert "--scan only searches" in kbx("dedup", "--scan", "--apply", "--kb", demo_copy).err
-    ran = kbx("dedup", drafts, "--path", "memory", "--kb", demo_copy)
-    assert (ran.code, "--path requires --scan" in ran.err) == (2, True)
 
 
 def test_dedup_warns_when_files_are_newer_than_the_index(kbx: CommandLine, demo_copy: Path) -> None:

@@ -1,12 +1,10 @@
 """A base whose claims, dates and sources are all known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from kbx_tui import KnowledgeBase
+from tests.functional.vaults import index_vault
 
 PAGES = {
     "people/ada.md": """# Ada Roe
@@ -46,10 +44,5 @@ PAGES = {
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The indexed base, shared by all tests, which must not change it."""
     root = tmp_path_factory.mktemp("workshop")
-    for name, text in PAGES.items():
-        file = root / "memory" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    with KnowledgeBase(root) as kb:
-        kb.index()
+    index_vault(root, {f"memory/{name}": text for name, text in PAGES.items()})
     return root

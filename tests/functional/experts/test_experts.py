@@ -1,7 +1,5 @@
 """Expert search through `KnowledgeBase`."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from datetime import date

@@ -1,7 +1,5 @@
 """Index runs follow the content of the files, with the real model and store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,7 +7,7 @@ import pytest
 from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase, Progress
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import IndexOverview
-from kbx_tui.index.load_snapshot import read_snapshot, stored_entities
+from kbx_tui.index.snapshot import read_snapshot, stored_entities
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import TEXT_RULES
 from kbx_tui.index.vectors.load_vectors import read_chunk_lines
@@ -290,14 +288,6 @@ def test_a_changed_document_has_no_new_lines_in_an_older_snapshot(demo_copy: Pat
         assert lines.of(before.row_of[changed]) == own
         assert lines.of(before.row_of[other]) == kb.documents.chunk_lines([other])[other]
         assert kb.documents.chunk_lines([changed])[changed]
-
-
-def test_an_empty_base_has_no_lines(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "kbx.toml").touch()
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-        assert kb.documents.chunk_lines(["memory/unknown.md"]) == {}
 
 
 def test_a_further_search_of_an_agent_reads_no_table(

@@ -1,7 +1,5 @@
 """Files that differ from the index are counted by content, and read only when that is needed."""
 
-from __future__ import annotations
-
 import os
 import time
 import unicodedata
@@ -14,7 +12,6 @@ import pytest
 from kbx_tui import IndexReport
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.cli.commands import index as index_command
-from kbx_tui.errors import NotConfirmed
 from kbx_tui.index import index_status
 from kbx_tui.index.build import file_changes
 from kbx_tui.index.build.file_changes import FILE, FileHashes
@@ -209,12 +206,6 @@ def test_folder_of_the_system_with_a_kbx_toml_is_a_base(
     monkeypatch.setattr(index_status, "describe_system_folder", lambda root: "your home folder")
     with KnowledgeBase(tmp_path) as kb:
         assert kb.index_question() is None
-
-
-def test_search_does_not_index_what_is_to_be_confirmed(many: Path) -> None:
-    with KnowledgeBase(many) as kb, pytest.raises(NotConfirmed, match="kbx index --yes"):
-        kb.search("a", fast=True)
-    assert not (many / ".kbx" / "index").exists()
 
 
 def test_first_run_without_a_terminal_stops_unless_yes_is_given(

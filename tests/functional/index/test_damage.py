@@ -1,7 +1,5 @@
 """Damage to the index is noticed, said and repaired, and a full run replaces the index whole."""
 
-from __future__ import annotations
-
 import errno
 import random
 import shutil

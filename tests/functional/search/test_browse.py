@@ -1,16 +1,12 @@
 """Entity cards, links, pinned entities and matches on a small base, with the real store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kbx_tui import Destination, KnowledgeBase, NotFound, Tuning
-from kbx_tui.search.ranking.alpha import next_changes
-from kbx_tui.search.results.snippets import match_spans
-from tests.functional.vaults import FILES, write_vault
+from tests.functional.vaults import FILES, index_vault, write_vault
 
 GO_NO_GO = "memory/meetings/2026/03/17/go-no-go.md"
 
@@ -19,9 +15,7 @@ GO_NO_GO = "memory/meetings/2026/03/17/go-no-go.md"
 def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     links = "# Links\n\n[[Alice Chen#Open Items]] [[Migration go/no-go#Decisions]]\n"
     files = {**FILES, "memory/notes/links.md": links}
-    base = KnowledgeBase(write_vault(tmp_path_factory.mktemp("base"), files))
-    base.index()
-    return base
+    return KnowledgeBase(index_vault(tmp_path_factory.mktemp("base"), files))
 
 
 def test_card_shows_everything_known_about_a_person(kb: KnowledgeBase) -> None:
@@ -81,9 +75,7 @@ def test_evidence_holds_a_pinned_entity_and_tuning_makes_it_count(kb: KnowledgeB
     assert ranking.evidence.paths[ranking.top(1)[0].row] in (GO_NO_GO, *FILES)
 
 
-def test_entity_that_is_only_pinned_comes_last_without_signals(
-    kb: KnowledgeBase,
-) -> None:
+def test_entity_that_is_only_pinned_comes_last_without_signals(kb: KnowledgeBase) -> None:
     evidence = kb.retrieve("what did Bob say?", fast=True, pinned=["team:platform"])
     (only,) = evidence.entities
     assert (only.id, only.score, only.named, only.signals) == ("team:platform", 0.0, False, ())
@@ -105,27 +97,6 @@ def test_link_leads_to_the_section_it_names(kb: KnowledgeBase) -> None:
     )
     assert kb.links.follow("https://example.com", source) is None
     assert kb.links.follow("Nobody Known", source) is None
-
-
-def test_words_of_pass_2_are_marked_in_a_text(kb: KnowledgeBase) -> None:
-    evidence = kb.retrieve("what did Alice Chen decide about rollbacks?")
-    text = "Alice decided: the rollback plan is decided."
-    marked = [text[start:end] for start, end in match_spans(text, evidence.document_query)]
-    assert marked == ["decided", "rollback", "decided"]
-
-
-def test_next_changes_of_alpha_on_real_evidence(kb: KnowledgeBase) -> None:
-    evidence = kb.retrieve("what did Alice Chen decide about the rollback plan?")
-    ranking = kb.rank(evidence, Tuning(alpha=0.5))
-    below, above = next_changes(ranking, 10)
-    order = [ranked.row for ranked in ranking.top(10)]
-    for change, beyond in ((below, -1e-6), (above, 1e-6)):
-        if change is not None:
-            inside = kb.rank(evidence, Tuning(alpha=(0.5 + change) / 2))
-            assert [ranked.row for ranked in inside.top(10)] == order
-            if 0.0 <= change + beyond <= 1.0:
-                outside = kb.rank(evidence, Tuning(alpha=change + beyond))
-                assert [ranked.row for ranked in outside.top(10)] != order
 
 
 CALLS: list[Callable[[KnowledgeBase], object]] = [

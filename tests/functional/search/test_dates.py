@@ -1,7 +1,5 @@
 """Date words of a query: a preference that is shown, bounded and can be turned off."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Filters apply in every mode, combined, and change no score."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from pathlib import Path
@@ -10,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbx_tui import ConfigError, KnowledgeBase, NotFound
+from kbx_tui import ConfigError, KnowledgeBase
 from kbx_tui.search.query.filters import unfinished_filter, with_filter
 from tests.command_line import CommandLine
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault
 from tests.unit.index.paths.reference_globs import in_scope
 
 PERSON = "---\nname: {}\n---\n# {}\n"
@@ -45,9 +43,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     }
     for name, entity in PEOPLE.items():
         files[f"memory/people/{entity.partition(':')[2]}.md"] = PERSON.format(name, name)
-    base = KnowledgeBase(write_vault(tmp_path_factory.mktemp("base"), files))
-    base.index()
-    return base
+    return KnowledgeBase(index_vault(tmp_path_factory.mktemp("base"), files))
 
 
 CASES = list(
@@ -114,12 +110,6 @@ def test_relevance_is_bit_identical_under_any_filter(
             (everything.as_searched, inside.as_searched),
         ):
             np.testing.assert_array_equal(unfiltered.doc_relevance[rows], filtered.doc_relevance)
-
-
-def test_document_type_is_case_insensitive(kb: KnowledgeBase) -> None:
-    lower, capitalised = (kb.search("ferry", doc_types=[kind]) for kind in ("meeting", "Meeting"))
-    assert lower.results == capitalised.results
-    assert lower.results
 
 
 def test_explain_shows_the_filters(kb: KnowledgeBase) -> None:
@@ -208,35 +198,13 @@ def test_name_of_a_hidden_page_is_not_known_to_typed_filters(kb: KnowledgeBase) 
         assert meta.notes == (f"no entity is called {query[7:]}",)
 
 
-def test_unknown_entity_or_malformed_date_is_rejected(kb: KnowledgeBase) -> None:
-    with pytest.raises(NotFound, match="person:nobody"):
-        kb.search("ferry", entities=["person:nobody"])
-    with pytest.raises(ConfigError, match="must be a date"):
-        kb.search("ferry", since="soon")
-
-
-def test_query_for_a_person_alone_prefers_documents_with_few_attendees(tmp_path: Path) -> None:
-    files = {"memory/people/ada-stone.md": PERSON.format("Ada Stone", "Ada Stone")}
-    for name, people in (("crowd", "Xi, Yo, Zed, Ada Stone"), ("alone", "Ada Stone")):
-        files[f"memory/meetings/2026/03/01/{name}.md"] = PAGE.format(
-            number=name, date="2026-03-01", tag="x", attendee=people
-        )
-    with KnowledgeBase(write_vault(tmp_path, files)) as base:
-        base.index()
-        response = base.search("What has Ada Stone been working on?", doc_types=["meeting"])
-        assert [Path(result.path).stem for result in response.results] == ["alone", "crowd"]
-        evidence = base.retrieve("What has Ada Stone been working on?")
-        assert "attendee 4 of 4" in evidence.links[0].reasons
-
-
 def test_note_names_all_entities_that_share_a_name(tmp_path: Path) -> None:
     files = {
         f"memory/people/{slug}.md": PERSON.format(name, name)
         for slug, name in (("ada-stone", "Ada Stone"), ("ada-vale", "Ada Vale"))
     }
     files["memory/notes/ferry.md"] = "# Ferry\n\nAda Stone and Ada Vale plan the ferry.\n"
-    with KnowledgeBase(write_vault(tmp_path, files)) as base:
-        base.index()
+    with KnowledgeBase(index_vault(tmp_path, files)) as base:
         meta = base.search("What did Ada say about the ferry?").meta
     assert [entity.score for entity in meta.pass1_entities[:2]] == [0.8, 0.8]
     assert meta.notes[0].startswith("Ada may be Ada ")
@@ -271,9 +239,7 @@ PATTERNS = [
 @pytest.fixture(scope="module")
 def demo_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     files = {path: f"# Page {number}\n\nA duck swims.\n" for number, path in enumerate(NAMES)}
-    base = KnowledgeBase(write_vault(tmp_path_factory.mktemp("base"), files))
-    base.index()
-    return base
+    return KnowledgeBase(index_vault(tmp_path_factory.mktemp("base"), files))
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=repr)
@@ -291,24 +257,10 @@ def test_search_returns_exactly_the_documents_in_scope(
     assert demo_kb.documents.count_scope(pattern) == (len(expected), len(NAMES))
 
 
-def test_scores_are_bit_identical_under_any_path(demo_kb: KnowledgeBase) -> None:
-    everywhere = demo_kb.retrieve("swimming duck")
-    unfiltered = dict(zip(everywhere.paths, everywhere.as_typed.cosine.tolist(), strict=True))
-    for pattern in ("memory/people", "**/b_c.md", "memory/it's/*"):
-        inside = demo_kb.retrieve("swimming duck", path=pattern)
-        assert dict(zip(inside.paths, inside.as_typed.cosine.tolist(), strict=True)).items() <= (
-            unfiltered.items()
-        )
-
-
 @pytest.mark.parametrize("path", ["", "**", "memory/people/", "memory/**", "memory/2026/0[1-3]/"])
 def test_scope_holds_the_path_and_is_complete(demo_kb: KnowledgeBase, path: str) -> None:
     scope = demo_kb.retrieve("duck", path=path).scope
     assert (scope.path, scope.in_scope, scope.complete) == (path, len(in_scope(path, NAMES)), True)
-
-
-def test_document_type_limits_the_scope(demo_kb: KnowledgeBase) -> None:
-    assert demo_kb.retrieve("duck", doc_types=["person"]).scope.in_scope == 4
 
 
 @pytest.mark.parametrize("path", ["..", "memory/../../x", "/etc", "{memory,..}/x"])
@@ -446,21 +398,3 @@ def test_muted_document_is_left_out_which_is_said_until_undone(demo_copy: Path) 
         assert written.entry is not None
         kb.undo(written.entry)
         assert kb.search("rollback plan").results[0].path == muted
-
-
-def test_command_line_reads_the_muted_documents_of_kbx_toml(
-    kbx: CommandLine, demo_copy: Path
-) -> None:
-    first = kbx("search", "rollback plan", "--fast", "--json", "--kb", demo_copy).json
-    path = first["results"][0]["path"]
-    (demo_copy / "kbx.toml").write_text(
-        f'[search]\nmuted_documents = ["{path}"]\n', encoding="utf-8"
-    )
-    second = kbx("search", "rollback plan", "--fast", "--json", "--kb", demo_copy).json
-    assert path not in [result["path"] for result in second["results"]]
-    assert NOTE in second["meta"]["notes"]
-    assert (
-        NOTE
-        in kbx("search", "rollback plan", "--fast", "--kb", demo_copy).err
-        + kbx("search", "rollback plan", "--fast", "--kb", demo_copy).out
-    )

@@ -1,7 +1,5 @@
 """Judging on the demo: what is stored, and that no grade is ever lost."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

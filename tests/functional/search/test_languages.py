@@ -1,7 +1,5 @@
 """The same notes and queries in six languages, in one base and judged alike."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,7 +10,7 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.evaluation.metrics import ndcg
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault
 
 FOLDER = Path(__file__).with_name("languages")
 ENGLISH = "english"
@@ -119,8 +117,7 @@ def test_project_that_no_document_is_linked_to_is_a_topic_beside_the_name_of_a_p
     for number, who in enumerate(("Ada Stone", "Ben Vale", "Eva Moss")):
         text = "A random number, and another random number." if number else "How random it is."
         files[f"memory/notes/{number}.md"] = f"# Draw {number}\n\n{text} By {who}.\n"
-    with KnowledgeBase(write_vault(tmp_path / "base", files)) as kb:
-        kb.index()
+    with KnowledgeBase(index_vault(tmp_path / "base", files)) as kb:
         response = kb.search("Ada Stone's work on random", explain=True, doc_types=("note",))
         assert response.results[0].path == "memory/notes/0.md"
         assert [entity["name"] for entity in (response.results[0].explain or {})["entities"]] == [

@@ -1,7 +1,5 @@
 """Links between documents in both directions, broken ones, and mentions that become links."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
@@ -13,7 +11,7 @@ import pytest
 from kbx_tui import KnowledgeBase, NotFound
 from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault, write_vault
 
 FILES = {
     "people/ann-lee.md": "---\naliases: [Annie]\n---\n# Ann Lee\n\nLeads [[Helix]].\n",
@@ -37,10 +35,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write_vault(tmp_path_factory.mktemp("links"), FILES)
-    with KnowledgeBase(root) as kb:
-        kb.index(fast=True)
-    return root
+    return index_vault(tmp_path_factory.mktemp("links"), FILES, fast=True)
 
 
 @pytest.fixture(scope="module")
@@ -159,8 +154,7 @@ def test_agents_see_only_links_that_are_written_openly(kb: KnowledgeBase) -> Non
 def test_each_of_many_links_has_its_line(tmp_path: Path) -> None:
     lines = [f"{number} [[Target]] and [[Gone {number}]]" for number in range(50)]
     files = {"Many.md": "\n\n".join(lines) + "\n", "Target.md": "# Target\n"}
-    with KnowledgeBase(write_vault(tmp_path / "many", files)) as many:
-        many.index(fast=True)
+    with KnowledgeBase(index_vault(tmp_path / "many", files, fast=True)) as many:
         assert [link.line for link in many.links.of("Target.md").backlinks] == [*range(1, 100, 2)]
         assert [link.line for link in many.links.of("Many.md").broken] == [*range(1, 100, 2)]
 

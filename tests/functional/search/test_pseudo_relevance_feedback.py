@@ -1,7 +1,5 @@
 """Pseudo-relevance feedback: its setting, the seed preset, and the feedback documents."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -11,7 +9,6 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.config import SearchSettings, Settings
 from kbx_tui.embedding.embedder import Vector
-from kbx_tui.errors import OutOfRange
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.search.evidence.evidence import Evidence
@@ -79,9 +76,3 @@ def test_evaluating_the_seed_preset_uses_no_feedback(
         assert weights == []
         kb.judgments.evaluate(judged)
     assert weights == [FEEDBACK_WEIGHT]
-
-
-@pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
-def test_weight_out_of_range_is_rejected(demo_kb_path: Path, weight: float) -> None:
-    with KnowledgeBase(demo_kb_path) as kb, pytest.raises(OutOfRange, match="feedback"):
-        kb.retrieve(TOPIC, feedback=weight)

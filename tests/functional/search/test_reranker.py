@@ -3,8 +3,6 @@
 The model of these tests scores a passage by the share of the query that it holds.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import struct
@@ -23,7 +21,7 @@ from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
 from tests.command_line import CommandLine
 from tests.cross_encoder_folder import STEEPNESS, probability, write_cross_encoder
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault, write_vault
 from tests.trusting import configure_trusted
 
 QUERY = "blue heron winter nest"
@@ -43,10 +41,7 @@ PAGES = {
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small base with an index, read only."""
-    root = write_vault(tmp_path_factory.mktemp("reranker") / "base", PAGES)
-    with KnowledgeBase(root) as kb:
-        kb.index()
-    return root
+    return index_vault(tmp_path_factory.mktemp("reranker") / "base", PAGES)
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +203,7 @@ def test_a_missing_folder_is_one_sentence(kb: KnowledgeBase, tmp_path: Path) -> 
 
 
 def test_an_embedding_model_is_refused_as_a_reranker(kb: KnowledgeBase) -> None:
-    from kbx_tui.embedding.model_files import BUNDLED
+    from kbx_tui.embedding.embedder import BUNDLED
 
     assert_plain(kb, str(BUNDLED.folder), "is no cross-encoder")
 

@@ -1,7 +1,5 @@
 """The page that `kbx search --html` writes: self-contained, complete, and safe to open."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from hashlib import sha256

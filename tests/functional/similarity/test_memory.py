@@ -1,7 +1,5 @@
 """Similarity checks against facts, open items, passages and fields of a real base."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +8,7 @@ import pytest
 from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.embedding.local import LocalEmbedder
 from tests.command_line import CommandLine
-from tests.functional.vaults import FILES, write_vault
+from tests.functional.vaults import FILES, index_vault, write_vault
 
 OTHER_ALICE = """---
 role: Nurse
@@ -34,10 +32,7 @@ location: Oslo
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = FILES | {"memory/people/alice-wong.md": OTHER_ALICE}
-    folder = write_vault(tmp_path_factory.mktemp("memory"), files)
-    with KnowledgeBase(folder) as kb:
-        kb.index()
-    return folder
+    return index_vault(tmp_path_factory.mktemp("memory"), files)
 
 
 @pytest.fixture
@@ -46,9 +41,7 @@ def kb(root: Path) -> Iterator[KnowledgeBase]:
         yield opened
 
 
-def test_a_paraphrase_finds_the_fact_with_all_fields_needed_to_merge(
-    kb: KnowledgeBase,
-) -> None:
+def test_a_paraphrase_finds_the_fact_with_all_fields_needed_to_merge(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar(
         "favours asynchronous communication via Slack", entity="Alice Chen"
     )
@@ -148,9 +141,7 @@ def test_fields_are_compared_like_facts(kb: KnowledgeBase) -> None:
     assert kb.memory_similar("Engineering Director", path="memory/notes") == []
 
 
-def test_without_matches_the_nearest_text_is_reported_with_its_threshold(
-    kb: KnowledgeBase,
-) -> None:
+def test_without_matches_the_nearest_text_is_reported_with_its_threshold(kb: KnowledgeBase) -> None:
     (found,) = kb.similarity.check(
         ["uses asynchronous chat on Slack at times"], entity="Alice Chen"
     )
@@ -240,8 +231,7 @@ def test_has_similar_does_not_depend_on_the_limit(tmp_path: Path, limit: int) ->
 
 
 def test_passages_without_vectors_are_counted_in_a_note(tmp_path: Path) -> None:
-    with KnowledgeBase(write_vault(tmp_path)) as kb:
-        kb.index(fast=True)
+    with KnowledgeBase(index_vault(tmp_path, fast=True)) as kb:
         (found,) = kb.similarity.check(["Soup on Monday"], path="memory/notes")
     assert found.matches == ()
     assert found.notes == ("meaning 0 %: 8 texts have no vector yet; `kbx index` adds them",)

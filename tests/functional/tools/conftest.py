@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +6,7 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.tools.engine_worker import EngineWorker
+from tests.functional.vaults import index_vault
 
 SECRET = "zanzibar"
 """Occurs in redacted text and nowhere else."""
@@ -69,12 +68,7 @@ HIDDEN = [f"memory/{path}" for path in PAGES if SECRET in path]
 def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An indexed base with redacted facts and pages. Shared: do not write to it."""
     root = tmp_path_factory.mktemp("lighthouse")
-    for name, text in PAGES.items():
-        file = root / "memory" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    with KnowledgeBase(root) as kb:
-        kb.index()
+    index_vault(root, {f"memory/{name}": text for name, text in PAGES.items()})
     return root
 
 

@@ -1,7 +1,5 @@
 """A base with a secret in every place that can be redacted."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Ids of facts lead to the facts, and tools change them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -165,19 +163,12 @@ def test_a_replacement_that_another_fact_says_is_not_written(
     assert "~~Mends the nets of the harbour boats~~" in page
 
 
-def test_a_replacement_is_not_compared_with_the_fact_it_replaces(
-    worker: EngineWorker, ids: dict[str, int]
+@pytest.mark.parametrize("method", ["kbx.memory_supersede", "kbx.memory_edit_fact"])
+def test_a_new_text_is_not_compared_with_the_fact_it_replaces(
+    worker: EngineWorker, ids: dict[str, int], method: str
 ) -> None:
     changed = {"fact_id": ids["Prefers"], "text": "Prefers written, async updates"}
-    answer = worker.answer("kbx.memory_supersede", changed).json
-    assert (answer["written"], answer["matches"]) == (True, [])
-
-
-def test_a_rewording_is_not_compared_with_its_own_old_text(
-    worker: EngineWorker, ids: dict[str, int]
-) -> None:
-    changed = {"fact_id": ids["Prefers"], "text": "Prefers written, async updates"}
-    answer = worker.answer("kbx.memory_edit_fact", changed).json
+    answer = worker.answer(method, changed).json
     assert (answer["written"], answer["matches"]) == (True, [])
 
 
@@ -208,32 +199,6 @@ def add(worker: EngineWorker, **params: Any) -> Any:
 
 def page(demo_copy: Path) -> str:
     return (demo_copy / "memory/people/alice-chen.md").read_text(encoding="utf-8")
-
-
-def test_added_fact_is_written_and_found(writing: EngineWorker, demo_copy: Path) -> None:
-    written = add(writing)
-    assert written["written"] is True
-    assert "antique barometers" in page(demo_copy)
-    assert written["diff"].count("\n+") >= 1
-    found = writing.answer("kbx.memory_similar", {"text": NEW["text"], "entity": "Alice Chen"}).json
-    assert found["matches"][0]["fact_id"] == written["fact_id"]
-
-
-def test_known_fact_is_written_only_with_force(writing: EngineWorker, demo_copy: Path) -> None:
-    before = page(demo_copy)
-    written = add(writing, text="Prefers async Slack over email")
-    assert written["written"] is False
-    assert written["matches"][0]["relation"] == "exact"
-    assert page(demo_copy) == before
-    assert add(writing, text="Prefers async Slack over email", force=True)["written"] is True
-
-
-def test_dry_run_writes_nothing(writing: EngineWorker, demo_copy: Path) -> None:
-    before = page(demo_copy)
-    written = add(writing, dry_run=True)
-    assert written["written"] is False
-    assert "antique barometers" in written["diff"]
-    assert page(demo_copy) == before
 
 
 def test_diff_of_a_page_with_redactions_has_no_context_lines(

@@ -1,7 +1,5 @@
 """Any arguments get an answer that matches a schema: no traceback, no text from other folders."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

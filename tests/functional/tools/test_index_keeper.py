@@ -1,7 +1,5 @@
 """A running server keeps the index in step with the files, and is ready for its first call."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Iterator

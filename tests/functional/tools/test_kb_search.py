@@ -1,7 +1,5 @@
 """`kb.search` and `kb.get`, and what they do without the model."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The MCP server, called by the client of the SDK over real pipes and real HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Who may call the HTTP server, and what it does when too many do, with the client of the SDK."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

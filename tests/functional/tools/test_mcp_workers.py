@@ -1,7 +1,5 @@
 """Several processes that answer MCP over HTTP as one server: real processes, the SDK's client."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

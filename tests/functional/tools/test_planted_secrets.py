@@ -1,7 +1,5 @@
 """No byte of any answer holds what is redacted, whenever it was marked."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -195,6 +193,7 @@ async def test_what_is_not_marked_is_returned(worker: EngineWorker) -> None:
         data = page.structured_content["data"]
         assert "lamp was changed" in data["content"]
         assert "keeper since the spring" in data["content"]
+        assert "[redacted]" in data["content"]
         assert "Vee" in data["metadata"]["aliases"]
         assert data["metadata"]["date"] == "2026-05-05"
         found = await client.call_tool("kb_search", {"query": "who keeps the lighthouse ledger?"})

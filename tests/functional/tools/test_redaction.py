@@ -1,12 +1,9 @@
 """No tool returns redacted text."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,38 +14,14 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.api.documents import Documents
 from kbx_tui.index.lexical import bm25
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.tools import jsonl_server, mcp_server
+from kbx_tui.tools import jsonl_server
 from kbx_tui.tools.answers import Answer, PageDiff, PagePath, Passage
 from kbx_tui.tools.dispatch import call
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tools.redaction_filter import pass_on
 from tests.functional.tools.conftest import HIDDEN, PAGES, SECRET
-
-CALLS: list[tuple[str, dict[str, Any]]] = [
-    ("kb.search", {"query": f"lighthouse key {SECRET}"}),
-    ("kb.search", {"query": f"lighthouse plan of {SECRET}"}),
-    ("kb.get", {"id": "person:vera-sand"}),
-    ("kb.get", {"id": "project:lamp-works"}),
-    ("kb.experts", {"topic": "lighthouse"}),
-    ("kb.experts", {"topic": "lighthouse", "weight": "relevance"}),
-    ("kbx.search", {"query": f"{SECRET} key", "explain": False}),
-    ("kbx.search", {"query": "lighthouse key lies in", "fast": True, "explain": True}),
-    ("kbx.memory_similar", {"text": "The lighthouse key is there", "threshold": 0.0}),
-    ("kbx.memory_similar", {"text": "lighthouse key lies in", "path": "memory", "threshold": 0.0}),
-    ("kbx.memory_similar", {"text": "the affair", "chunks": True, "threshold": 0.0, "limit": 50}),
-    ("kbx.memory_similar", {"text": "lighthouse key lies in", "threshold": 1.0}),
-    ("kbx.memory_similar", {"text": "The affair", "chunks": True, "threshold": 1.0}),
-    ("kbx.memory_similar", {"text": "lamps came from", "path": "memory", "threshold": 1.0}),
-    (
-        "kbx.entity_similar_field",
-        {"entity": "Vera Sand", "field": "facts", "value": "lighthouse key lies in"},
-    ),
-    (
-        "kbx.entity_similar_field",
-        {"entity": "Lamp Works", "field": "facts", "value": "lighthouse lamps came from"},
-    ),
-]
+from tests.functional.vaults import write_vault
 
 
 @pytest.fixture(scope="module")
@@ -58,35 +31,7 @@ def worker(lighthouse: Path) -> Iterator[EngineWorker]:
     engine.close()
 
 
-@pytest.mark.parametrize(("name", "params"), CALLS, ids=lambda value: json.dumps(value)[:60])
-def test_no_tool_returns_redacted_text(
-    worker: EngineWorker, name: str, params: dict[str, Any]
-) -> None:
-    answer = worker.answer(name, params)
-    assert answer.failure is None, answer.json
-    text = json.dumps({key: value for key, value in answer.json.items() if key != "query"})
-    text = text.replace(json.dumps(params.get("query", "")), "")  # repeated from the call
-    assert SECRET not in text.casefold()
-
-
-def test_text_beside_redacted_lines_is_returned(worker: EngineWorker) -> None:
-    content = worker.answer("kb.get", {"id": "person:vera-sand"}).json["data"]["content"]
-    assert "lamp was changed" in content
-    assert "keeper since the spring" in content
-    assert content.count("[redacted]") == 3
-
-
-def test_no_resource_contains_redacted_text(worker: EngineWorker) -> None:
-    rows, _ = worker.run(lambda kb: mcp_server.list_page(kb, 0)).result(60)
-    assert len(rows) == 3
-    for uri, _, _ in rows:
-        text = worker.run(partial(mcp_server.read_resource, uri=uri)).result(60)
-        assert SECRET not in text
-
-
-def test_a_word_in_redacted_text_is_answered_like_one_that_is_nowhere(
-    worker: EngineWorker,
-) -> None:
+def test_a_word_in_redacted_text_is_answered_like_one_that_is_nowhere(worker: EngineWorker) -> None:
     secret, unknown = (
         worker.answer("kbx.search", {"query": word, "fast": True}).json["meta"]
         for word in (SECRET, "qwyjibo")
@@ -436,10 +381,7 @@ def test_a_filter_by_a_redacted_alias_is_answered_like_one_by_an_unknown_name(
         "notes/oil.md": "By [[Zanzibar Six]], [[Zanzibar Sixx]] and [[7]].\n",
         **{f"people/{number}.md": f"# Zanzibar {number}\n" for number in range(51)},
     }
-    for name, text in pages.items():
-        file = tmp_path / "memory" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    write_vault(tmp_path, {f"memory/{name}": text for name, text in pages.items()})
     engine = EngineWorker(lambda: KnowledgeBase(tmp_path))
 
     def answer(query: str) -> tuple[list[str], list[str]]:

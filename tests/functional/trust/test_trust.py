@@ -1,7 +1,5 @@
 """A base from elsewhere does nothing outside itself before the user has allowed it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

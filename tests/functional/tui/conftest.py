@@ -1,7 +1,5 @@
 """The demo for tests of the app, without the state that earlier tests left."""
 
-from __future__ import annotations
-
 import gc
 import shutil
 from collections.abc import Iterator

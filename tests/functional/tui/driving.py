@@ -1,7 +1,5 @@
 """Drives the app in tests: starts it on the real engine, presses keys, waits for conditions."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -185,23 +183,30 @@ async def starting(
     *,
     watched: Watched | None = None,
     bases: Bases | None = None,
-    why: str = "",
-    debounce: float = 0.0,
+    **options: Any,
 ) -> AsyncIterator[Driver]:
-    """Start the app on the base at `root` and do not wait."""
+    """Start the app on the base at `root`, with options of `KbxApp`, and do not wait."""
     watched = watched or Watched()
-    app = KbxApp(root, bases=bases or WatchedBases(watched), why=why, debounce=debounce)
+    options = {"debounce": 0.0, **options}
+    app = KbxApp(root, bases=bases or WatchedBases(watched), **options)
     async with app.run_test(size=size) as pilot:
         yield Driver(app, pilot, watched)
 
 
 @asynccontextmanager
 async def running(
-    root: Path, size: Size, *, watched: Watched | None = None, debounce: float = 0.0
+    root: Path,
+    size: Size,
+    *,
+    watched: Watched | None = None,
+    debounce: float = 0.0,
+    asked: str = "",
 ) -> AsyncIterator[Driver]:
-    """Run the app on the indexed base at `root`, and wait until it has been counted."""
+    """Run the app on the indexed base at `root`, count it, and ask a query if one is given."""
     async with starting(root, size, watched=watched, debounce=debounce) as driver:
         await driver.until(lambda: is_counted(driver))
+        if asked:
+            await driver.ask(asked)
         yield driver
 
 

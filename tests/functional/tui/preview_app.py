@@ -1,7 +1,5 @@
 """A minimal app with a preview pane, and documents to show in it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Drives the dedup mode in tests, on the real engine."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a key and the start may cost, in counts; times belong in benchmarks."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -35,8 +33,7 @@ async def test_a_burst_of_keys_retrieves_once_and_ranks_once(demo: Path) -> None
 
 
 async def test_knobs_mode_sorting_muting_and_pinning_never_retrieve(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("escape", "e", "minus", "plus", "down", "minus", "s", "s")
         for key in ("left_square_bracket", "right_curly_bracket"):
             await driver.press(*[key] * 10)
@@ -46,8 +43,7 @@ async def test_knobs_mode_sorting_muting_and_pinning_never_retrieve(demo: Path) 
 
 
 async def test_a_held_slider_key_ranks_at_most_once_per_step(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         ranked = driver.watched.calls["rank"]
         await driver.press("escape", *["right_square_bracket"] * 10)
         await driver.until(lambda: driver.alpha == 1.0)
@@ -55,8 +51,7 @@ async def test_a_held_slider_key_ranks_at_most_once_per_step(demo: Path) -> None
 
 
 async def test_moving_through_results_reads_no_document_and_each_snippet_once(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         last = len(driver.paths) - 1
         await driver.press("down", *["down"] * last)
         await driver.until(lambda: driver.results.cursor == last)
@@ -71,8 +66,7 @@ async def test_moving_through_results_reads_no_document_and_each_snippet_once(de
 async def test_a_long_document_adds_no_widgets(demo_copy: Path) -> None:
     long = "# Long quokka\n\n" + "- a **line** about [[Alice Chen]]\n" * 5_000
     (demo_copy / "memory/notes/long.md").write_text(long, encoding="utf-8")
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("long quokka")
+    async with running(demo_copy, WIDE, asked="long quokka") as driver:
         await driver.until(lambda: driver.titles[:1] == ["Long quokka"])
         before = len(driver.explore.query("*"))
         await driver.press("down", "enter")
@@ -84,8 +78,7 @@ async def test_a_long_document_adds_no_widgets(demo_copy: Path) -> None:
 
 
 async def test_holding_down_with_a_preview_reads_each_document_at_most_once(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Migration go/no-go")
         read = driver.watched.calls["document"]
@@ -113,8 +106,7 @@ async def test_moving_the_focus_restyles_few_widgets(
         styled.append(node)
         apply(sheet, node, **options)  # type: ignore[arg-type]
 
-    async with running(demo, size) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, size, asked=QUESTION) as driver:
         await driver.press("escape")
         monkeypatch.setattr(Stylesheet, "apply", counted)
         for key in keys:
@@ -134,33 +126,12 @@ async def test_a_new_size_is_laid_out_with_the_classes_of_its_width(
             laid_out.append((size.width, parent.has_class("-narrow")))
         return reflow(compositor, parent, size)
 
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         monkeypatch.setattr(Compositor, "reflow", count)
         await driver.pilot.resize_terminal(*NARROW)
         await driver.until_shown(KeyBar, "esc commands")
         assert (NARROW[0], False) not in laid_out
         assert 1 <= laid_out.count((NARROW[0], True)) <= MAX_LAYOUTS
-
-
-HEAVY = ("numpy", "lancedb", "pyarrow", "fastembed", "onnxruntime", "kbx_tui.api", "rapidfuzz")
-
-
-def run(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def test_importing_the_app_loads_no_engine() -> None:
-    code = f"import kbx_tui.tui.app, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
-    assert run(code) == "[]"
-
-
-def test_importing_the_app_loads_no_mode_but_explore() -> None:
-    screens = [f"kbx_tui.tui.{mode}.screen" for mode in ("dedup", "experts", "indexing", "tune")]
-    later = (*screens, "kbx_tui.tui.comparing", "kbx_tui.tui.dedup.model")
-    code = f"import kbx_tui.tui.app, sys; print([m for m in {later!r} if m in sys.modules])"
-    assert run(code) == "[]"
 
 
 def test_app_is_painted_in_the_remembered_theme_before_the_base_is_opened(tmp_path: Path) -> None:
@@ -190,4 +161,5 @@ async def main():
 asyncio.run(main())
 print(painted, "numpy" in sys.modules)
 """
-    assert run(code) == "[True, True] False"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[True, True] False"

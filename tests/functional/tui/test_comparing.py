@@ -1,7 +1,5 @@
 """Two settings compared: side by side (`d`), and blind."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -230,8 +228,7 @@ async def test_a_round_stores_what_is_preferred_and_tune_counts_it(judged_demo: 
 
 
 async def test_a_query_is_asked_about_once_and_the_end_is_said(demo_copy: Path) -> None:
-    async with running(demo_copy, TINY) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, TINY, asked=QUESTION) as driver:
         await driver.press("down")
         await ask_blind(driver)
         await driver.until(lambda: asked(driver) == QUESTION)
@@ -245,8 +242,7 @@ async def test_a_query_is_asked_about_once_and_the_end_is_said(demo_copy: Path) 
 
 
 async def test_an_answer_right_before_quitting_is_stored(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         await driver.press("down")
         await ask_blind(driver)
         await driver.until(lambda: asked(driver) == QUESTION)

@@ -1,7 +1,5 @@
 """Entities in the app: their cards, muting and pinning, and the offer to make some."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,11 +8,10 @@ from pathlib import Path, PurePath
 import pytest
 from textual import on
 from textual.app import App, ComposeResult
-from textual.command import CommandInput, CommandPalette
+from textual.command import CommandInput
 from textual.pilot import Pilot
 
-from kbx_tui.api import KnowledgeBase, session
-from kbx_tui.safe_text import safe_line
+from kbx_tui.api import session
 from kbx_tui.search.browse import EntityCard as Card
 from kbx_tui.search.browse import EntityDocument
 from kbx_tui.tui.app_state import entities_asked, note_entities_asked
@@ -26,17 +23,17 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.questions import EntitiesQuestion
 from kbx_tui.tui.terminal_app import styles_folder
+from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import QUESTION, TINY, WIDE, Driver, is_counted, running, starting
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault, write_vault
 from tests.unit.tui.explore.panes.cards import a_document, a_fact, an_item
 
 READING_STYLES: list[str | PurePath] = [
     styles_folder() / name for name in ("looks.tcss", "reading.tcss")
 ]
 SIZES = pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 16)], ids=str)
-HOSTILE = safe_line("[red]Alice[/red] \x1b[31mred\x1b[0m \u202etxt \x1b]52;c;aGk=\x07" + "港" * 60)
 
 
 def document(number: int) -> EntityDocument:
@@ -135,15 +132,6 @@ async def test_down_scrolls_by_line_until_documents_are_reached() -> None:
         assert app.opened == [CARD.documents[0].path]
 
 
-async def test_up_scrolls_back_to_the_top() -> None:
-    async with showing(replace(CARD, documents=CARD.documents[:2])) as (app, pilot):
-        await pilot.press("G")
-        assert "Meeting 1" in cursor_row(app)
-        await hold(app, pilot, "k", 60)
-        assert cursor_row(app) == "› page people/alice-chen.md"
-        assert app.card.scroll_offset.y == 0
-
-
 async def test_page_and_end_keys_move_the_cursor_of_a_card() -> None:
     async with showing(CARD) as (app, pilot):
         await pilot.press("G")
@@ -178,13 +166,6 @@ async def test_click_selects_and_double_click_opens(size: tuple[int, int]) -> No
         assert app.card.current_path == CARD.documents[0].path
         assert not app.opened
         await pilot.click(app.card, offset=(8, row + 1), times=2)
-        assert app.opened == [CARD.documents[0].path]
-
-
-async def test_card_without_a_page_opens_its_first_document() -> None:
-    async with showing(replace(CARD, path="", facts=(), open_items=())) as (app, pilot):
-        assert "  no page of its own" in app.rows()
-        await pilot.press("enter")
         assert app.opened == [CARD.documents[0].path]
 
 
@@ -233,43 +214,7 @@ async def test_cursor_of_a_card_stays_visible_after_a_resize() -> None:
             assert "Meeting 29" in cursor_row(app)
 
 
-async def test_escape_closes_the_pane() -> None:
-    async with showing(CARD) as (app, pilot):
-        await pilot.press("escape")
-        assert app.closed == 1
-
-
-@SIZES
-async def test_markup_and_control_characters_have_no_effect(
-    size: tuple[int, int],
-) -> None:
-    card = Card(
-        "person:x",
-        HOSTILE,
-        HOSTILE,
-        "people/\x1b[31m\u202ex.md",
-        (HOSTILE,),
-        HOSTILE,
-        HOSTILE,
-        (a_fact(HOSTILE, HOSTILE, sources=(HOSTILE,)),),
-        (an_item(HOSTILE, HOSTILE),),
-        (a_document("m/\x1b[31m.md", HOSTILE, HOSTILE, HOSTILE, HOSTILE),),
-    )
-    async with showing(card, size) as (app, pilot):
-        shown = app.rows()
-        await pilot.press("G")
-        shown += app.rows()
-        assert any("[red]Alice[/red] red" in text for text in shown)
-        assert not any(sign in "".join(shown) for sign in ("\x1b", "\x07", "\u202e"))
-        for y in range(app.card.visible_height):
-            assert app.card.render_line(y).cell_length == app.card.line_width
-        await pilot.press("enter")
-        assert app.opened == ["m/\x1b[31m.md"]
-
-
-async def test_only_visible_documents_of_a_card_are_drawn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_only_visible_documents_of_a_card_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     line = entity_card.document_line
 
@@ -293,9 +238,8 @@ def names_kept(driver: Driver) -> list[str]:
     return [entity.name for entity in driver.view.entities if entity.kept]
 
 
-async def test_minus_mutes_and_unmutes_an_entity(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+async def test_entities_are_muted_or_pinned_until_the_query_is_cleared(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         before = driver.paths
         await driver.press("escape", "e", "minus")
         await driver.until_shown(EntityList, "✕ Alice Chen person 1.00 muted by you, name")
@@ -304,28 +248,22 @@ async def test_minus_mutes_and_unmutes_an_entity(demo: Path) -> None:
         await driver.press("minus")
         await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration")
         assert driver.paths == before
-        assert driver.watched.calls["retrieve"] == 1
-
-
-async def test_an_entity_is_either_muted_or_pinned(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("escape", "e", "minus", "plus")
+        await driver.press("minus", "plus")
         await driver.until(lambda: driver.state.pinned == {ALICE} and not driver.state.muted)
         await driver.press("minus")
         await driver.until(lambda: driver.state.muted == {ALICE} and not driver.state.pinned)
-
-
-async def test_muting_all_entities_gives_a_flat_search(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("escape", "e", "minus", "down", "minus")
+        await driver.press("down", "minus")
         await driver.until_shown(QueryLine, "flat · entities below the threshold")
+        assert driver.watched.calls["retrieve"] == 1
+        muted = driver.state.muted
+        await driver.ask(f"{QUESTION}?")
+        assert driver.state.muted == muted
+        driver.explore.query_one(QueryLine).value = ""
+        await driver.until(lambda: not driver.state.muted)
 
 
 async def test_plus_pins_an_entity_below_the_threshold(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("escape", "e", "G")
         entity = driver.explore.query_one(EntityList).current
         assert entity is not None
@@ -340,33 +278,8 @@ async def test_plus_pins_an_entity_below_the_threshold(demo: Path) -> None:
         await driver.until(lambda: entity.name not in names_kept(driver))
 
 
-async def test_entity_chosen_in_the_palette_is_pinned(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rehearsal")
-        assert driver.view.mode.name == "flat"
-        await driver.press("escape", "a")
-        await driver.until_focused(CommandInput)
-        await driver.write("heron")  # an alias of the project
-        await driver.until(lambda: "Migration · project" in driver.screen_text())
-        await driver.press("enter")
-        await driver.until_shown(QueryLine, "two-pass · Migration")
-        await driver.until_shown(EntityList, "● Migration", "pinned by you")
-        assert driver.has_focus(ResultList)
-
-
-async def test_entity_palette_lists_some_entities_before_typing(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rehearsal")
-        await driver.press("escape", "a")
-        await driver.until(lambda: "Alice Chen · person" in driver.screen_text())
-        await driver.press("escape")
-        await driver.until(lambda: not isinstance(driver.app.screen, CommandPalette))
-        assert not driver.state.pinned
-
-
 async def test_pinned_entity_that_was_not_found_is_retrieved(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("yellow umbrella")
+    async with running(demo, WIDE, asked="yellow umbrella") as driver:
         assert not driver.view.entities
         await driver.press("escape", "a")
         await driver.until_focused(CommandInput)
@@ -374,6 +287,8 @@ async def test_pinned_entity_that_was_not_found_is_retrieved(demo: Path) -> None
         await driver.until(lambda: "Bob Okafor · person" in driver.screen_text())
         await driver.press("enter")
         await driver.until_shown(QueryLine, "two-pass · Bob Okafor")
+        await driver.until_shown(EntityList, "● Bob Okafor", "pinned by you")
+        assert driver.has_focus(ResultList)
         assert driver.watched.queries == ["yellow umbrella"] * 2
         await driver.press("z")
         await driver.until(lambda: driver.view.mode.name == "flat")
@@ -392,20 +307,8 @@ async def test_entity_chosen_without_a_query_shows_its_card(demo: Path) -> None:
         assert not driver.state.pinned
 
 
-async def test_muted_entities_stay_until_the_query_is_cleared(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("escape", "e", "minus")
-        await driver.until(lambda: driver.state.muted == {ALICE})
-        await driver.ask(f"{QUESTION}?")
-        assert driver.state.muted == {ALICE}
-        driver.explore.query_one(QueryLine).value = ""
-        await driver.until(lambda: not driver.state.muted)
-
-
 async def test_z_undoes_one_change_at_a_time(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         original = driver.paths
         await driver.narrow("memory/meetings")
         await driver.press("escape", "e", "minus")
@@ -430,24 +333,15 @@ async def test_z_undoes_one_change_at_a_time(demo: Path) -> None:
             await driver.until(back)
         assert driver.paths == original
         assert driver.explore.query_one(PathLine).value == ""
+        assert [slider.value for slider in driver.explore.query(NumberSlider)] == [0.5, 0.5]
         assert driver.explore.query_one(QueryLine).value == QUESTION
         await driver.press("z")
         await driver.until_shown(StatusLine, "nothing to undo")
         assert driver.has_focus(EntityList)
 
 
-async def test_undo_moves_the_sliders_back(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("escape", *["right_square_bracket"] * 5)
-        await driver.until(lambda: driver.alpha == 0.75)
-        await driver.press("z")
-        await driver.until(lambda: driver.explore.query_one("#alpha").value == 0.5)  # type: ignore[attr-defined]
-
-
 async def test_the_cursor_stays_on_its_entity_when_the_order_changes(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("escape", "e", "down")
         entities = driver.explore.query_one(EntityList)
         assert entities.current is not None
@@ -506,9 +400,7 @@ async def test_topics_are_proposed_once_and_used_after_yes(
 
 
 async def test_an_answer_given_on_the_command_line_holds_in_the_app(tmp_path: Path) -> None:
-    root = write_vault(tmp_path / "notes", NOTES)
-    with KnowledgeBase(root) as base:
-        base.index(fast=True)
+    root = index_vault(tmp_path / "notes", NOTES, fast=True)
     note_entities_asked(root)
     async with starting(root, WIDE) as driver:
         await driver.until(lambda: is_counted(driver))
@@ -529,9 +421,7 @@ async def test_an_answer_given_on_the_command_line_meanwhile_is_kept(tmp_path: P
 
 
 async def test_entities_edited_by_hand_are_applied_when_the_base_is_opened(tmp_path: Path) -> None:
-    root = write_vault(tmp_path / "notes", NOTES)
-    with KnowledgeBase(root) as base:
-        base.index()
+    root = index_vault(tmp_path / "notes", NOTES)
     (root / "kbx.toml").write_text("[entities]\nhubs = 5\n", encoding="utf-8")
     async with starting(root, WIDE) as driver:
         await driver.until(lambda: entities(driver) == 1)

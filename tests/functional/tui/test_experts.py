@@ -1,13 +1,12 @@
 """The experts mode, on the real engine."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from kbx_tui.experts.expert_ranking import Expert, Receipt
 from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, half_life_at, slider_value
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine, expert_line
 from kbx_tui.tui.explore.screen import Explore
@@ -33,19 +32,13 @@ def expert_list(driver: Driver) -> ExpertList:
 
 
 def names(driver: Driver) -> list[str]:
-    return [row.name for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
+    return [row.expert.name for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
 
 
 async def test_topics_with_experts_are_suggested(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("f3")
         await driver.until_shown(ExpertList, "for example migration")
-
-
-async def test_topic_ranks_its_experts(demo: Path) -> None:
-    async with running_experts(demo, "rollback plan") as driver:
-        assert set(names(driver)[:2]) == {"Bob Okafor", "Platform"}
-        assert "claim" in driver.text_of(ExpertList)
 
 
 async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
@@ -55,49 +48,32 @@ async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
         first = rows[0]
         claims = [row for row in rows if isinstance(row, ClaimRow)]
         assert isinstance(first, ExpertRow)
-        assert sum(row.contribution for row in claims) == pytest.approx(first.score)
-        assert any(row.status == "superseded" and not row.contribution for row in claims)
+        contributions = [row.receipt.contribution for row in claims]
+        assert sum(contributions) == pytest.approx(first.expert.score)
+        assert any(row.status == "superseded" and not row.receipt.contribution for row in claims)
         await driver.press("enter")
         assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)
 
 
-async def test_s_cycles_through_the_weights(demo: Path) -> None:
-    async with running_experts(demo, "migration") as driver:
-        for weight in ("recency", "citation", "relevance", "count"):
-            await driver.press("s")
-            await driver.until_shown(ExpertList, f"by {weight}")
-
-
-async def test_capital_k_ranks_people_alone(demo: Path) -> None:
+async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
         await driver.press("K")
         await driver.until_shown(ExpertList, "only people")
         shown = [row for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
-        assert {row.type for row in shown} == {"person"}
+        assert {row.expert.type for row in shown} == {"person"}
         await driver.press("K")
         await driver.until(lambda: "Platform" in names(driver))
-
-
-async def test_half_life_changes_scores_by_recency(demo: Path) -> None:
-    async with running_experts(demo, "migration") as driver:
+        slider = driver.app.screen.query_one(NumberSlider)
+        await driver.until(lambda: half_life_at(slider.value) == 30)  # as in kbx.toml
         await driver.press("s")
         await driver.until_shown(ExpertList, "by recency")
         before = expert_list(driver).rows[0]
         await driver.press("right_square_bracket")
         await driver.until(lambda: expert_list(driver).rows[0] != before)
-        days = driver.explore.session.experts.question.half_life_days
-        assert days > 30
-
-
-async def test_slider_starts_at_the_half_life_of_kbx_toml(demo: Path) -> None:
-    async with running_experts(demo, "migration") as driver:
-        slider = driver.app.screen.query_one(NumberSlider)
-        await driver.until(lambda: half_life_at(slider.value) == 30)
-
-
-async def test_topic_without_experts_shows_a_message(demo: Path) -> None:
-    async with running_experts(demo, "quantum chromodynamics") as driver:
-        await driver.until_shown(ExpertList, "No fact mentions", "relevance")
+        assert driver.explore.session.experts.question.half_life_days > 30
+        for weight in ("citation", "relevance", "count"):
+            await driver.press("s")
+            await driver.until_shown(ExpertList, f"by {weight}")
 
 
 async def test_topic_is_kept_when_switching_modes(demo: Path) -> None:
@@ -125,20 +101,16 @@ def test_half_life_and_slider_value_are_inverse(days: float) -> None:
     assert half_life_at(slider_value(days)) == days
 
 
-@pytest.mark.parametrize("name", ["Bob", "A person with a name of very many letters"])
-def test_moved_expert_shifts_no_column(name: str) -> None:
-    row = ExpertRow("person:b", 2, name, "person", 5.0, 0.5, "5 claims", is_expanded=False)
-    lines = ["".join(s.text for s in expert_line(row, 120, " ", move, 8)) for move in (0, 2, -12)]
-    assert len({line.index("person ") for line in lines}) == 1
-    assert "▼12" in lines[2]
+def expert_row(name: str, *receipts: Receipt, claims: int = 2, sources: int = 2) -> ExpertRow:
+    expert = Expert("person:b", name, "person", claims, sources, 5.0, (), receipts, ())
+    return ExpertRow(expert, 2, 0.5, is_expanded=False)
 
 
 def test_columns_are_aligned_however_much_is_said_of_an_expert() -> None:
-    counts = ("2 claims · 3 sources", "2 claims · 2 sources · on a part of the topic")
-    rows = [ExpertRow("person:b", 2, "Bob", "person", 5.0, 0.5, each, False) for each in counts]
-    lines = [
-        "".join(span.text for span in expert_line(row, 110, " ", 0, len(counts[1]))) for row in rows
-    ]
+    whole = Receipt(1, "", "", "", 1, "active", (), 1.0)
+    rows = [expert_row("Bob", whole, sources=3), expert_row("Bob", sources=2)]
+    width = len(rows[1].counts)
+    lines = ["".join(span.text for span in expert_line(row, 110, " ", 0, width)) for row in rows]
     assert len({line.index("person ") for line in lines}) == 1
     assert len({line.index("2 claims") for line in lines}) == 1
     assert lines[1].endswith("on a part of the topic")

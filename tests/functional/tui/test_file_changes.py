@@ -1,7 +1,5 @@
 """Files that change while the app is open, by other programs and in the editor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +12,8 @@ from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import HelpText
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running
 from tests.functional.tui.watched import Watched
@@ -40,8 +38,7 @@ def add_line(file: Path, line: str) -> None:
 
 async def test_file_written_while_the_app_was_closed_is_found(demo_copy: Path) -> None:
     (demo_copy / NOTE).write_text("# Quokka visit\n\nThey arrive on Tuesday.\n", encoding="utf-8")
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("quokka visit")
+    async with running(demo_copy, WIDE, asked="quokka visit") as driver:
         await driver.until(lambda: driver.titles[:1] == ["Quokka visit"])
 
 
@@ -61,7 +58,9 @@ async def test_result_and_preview_update_when_the_file_changes(demo_copy: Path) 
         assert driver.watched.calls["retrieve"] >= 2
 
 
-async def test_new_file_joins_the_results_and_the_cursor_stays(demo_copy: Path) -> None:
+async def test_new_file_joins_the_results_and_a_new_person_becomes_an_entity(
+    demo_copy: Path,
+) -> None:
     async with running(demo_copy, WIDE) as driver:
         await watching(driver)
         await driver.ask("rehearsal")
@@ -71,13 +70,8 @@ async def test_new_file_joins_the_results_and_the_cursor_stays(demo_copy: Path) 
         (demo_copy / NOTE).write_text("# Rehearsal rehearsal\n\nRehearsal.\n", encoding="utf-8")
         await driver.until(lambda: NOTE in driver.paths)
         assert driver.results.current is not None
-        assert driver.results.current.path == before.path
+        assert driver.results.current.path == before.path  # the cursor stays
         await driver.until_shown(ModeTabs, "64 documents")
-
-
-async def test_page_of_a_new_person_becomes_an_entity(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await watching(driver)
         await driver.ask("zora")
         person = demo_copy / "memory/people/zora-quill.md"
         person.write_text("# Zora Quill\n\n## Recent Facts\n- Keeps quokkas\n", encoding="utf-8")
@@ -121,15 +115,6 @@ async def test_file_deleted_while_read_shows_a_message_and_leaves_the_results(
         assert driver.titles
 
 
-async def test_moved_file_is_found_at_its_new_path(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await watching(driver)
-        await driver.ask("rollback plan")
-        moved = "memory/notes/moved.md"
-        (demo_copy / ROLLBACK).rename(demo_copy / moved)
-        await driver.until(lambda: driver.paths[:1] == [moved])
-
-
 async def test_file_change_while_typing_keeps_query_and_focus(demo_copy: Path) -> None:
     async with running(demo_copy, WIDE) as driver:
         await watching(driver)
@@ -170,8 +155,7 @@ async def test_failing_watcher_shows_the_key_that_indexes(demo_copy: Path) -> No
 
 async def test_refresh_key_indexes_changes_without_a_watcher(demo_copy: Path) -> None:
     (demo_copy / "kbx.toml").write_text("[app]\nwatch = false\n", encoding="utf-8")
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rollback plan quokka")
+    async with running(demo_copy, WIDE, asked="rollback plan quokka") as driver:
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Rollback plan")
         add_line(demo_copy / ROLLBACK, "The rollback plan lists every quokka.")
@@ -214,8 +198,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_o_opens_a_result_at_its_line_and_the_edit_is_indexed(
     demo_copy: Path, editor: Path
 ) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo_copy, WIDE, asked="rollback plan") as driver:
         await driver.until_shown(ResultList, "A rollback after reverse replication")
         await driver.press("down", "o")
         await driver.until(editor.exists)
@@ -225,11 +208,12 @@ async def test_o_opens_a_result_at_its_line_and_the_edit_is_indexed(
         await driver.until(lambda: driver.titles[:1] == ["Rollback plan"])
 
 
+@pytest.mark.parametrize("watch", ["true", "false"])
 async def test_o_in_a_document_opens_the_current_line_and_shows_the_edit(
-    demo_copy: Path, editor: Path
+    demo_copy: Path, editor: Path, watch: str
 ) -> None:
-    async with running(demo_copy, NARROW) as driver:
-        await driver.ask("rollback plan")
+    (demo_copy / "kbx.toml").write_text(f"[app]\nwatch = {watch}\n", encoding="utf-8")
+    async with running(demo_copy, NARROW, asked="rollback plan") as driver:
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
         await driver.press("g", "n")
@@ -241,37 +225,22 @@ async def test_o_in_a_document_opens_the_current_line_and_shows_the_edit(
         await driver.until(lambda: pane.preview and "every quokka" in "".join(pane.preview.lines))
 
 
-async def test_edit_is_shown_without_a_file_watcher(demo_copy: Path, editor: Path) -> None:
-    (demo_copy / "kbx.toml").write_text("[app]\nwatch = false\n", encoding="utf-8")
-    async with running(demo_copy, NARROW) as driver:
-        await driver.ask("rollback plan")
-        await driver.press("down", "enter")
-        await driver.until_focused(PreviewPane)
-        await driver.press("o")
-        await driver.until(editor.exists)
-        pane = driver.explore.query_one(PreviewPane)
-        await driver.until(lambda: pane.preview and "every quokka" in "".join(pane.preview.lines))
-
-
-async def test_missing_editor_variable_shows_what_to_set(
+async def test_without_a_document_or_an_editor_o_says_so(
     demo: Path, editor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("EDITOR")
     async with running(demo, WIDE) as driver:
+        await driver.press("escape", "o")
+        await driver.until_shown(StatusLine, "no document is chosen")
         await driver.ask("rollback plan")
-        await driver.press("down", "o")
-        await driver.until_shown(StatusLine, "no editor is set", "export EDITOR=")
+        await driver.press("down")
+        for program, *words in (
+            ("", "no editor is set", "export EDITOR="),
+            ("/nowhere/vi", "/nowhere/vi cannot be started: No such file"),
+        ):
+            monkeypatch.setenv("EDITOR", program)
+            await driver.press("o")
+            await driver.until_shown(StatusLine, *words)
         assert not editor.exists()
-
-
-async def test_missing_editor_program_gives_one_error_line(
-    demo: Path, editor: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EDITOR", "/nowhere/vi")
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rollback plan")
-        await driver.press("down", "o")
-        await driver.until_shown(StatusLine, "/nowhere/vi cannot be started: No such file")
 
 
 async def test_terminal_without_suspend_support_gives_one_error_line(
@@ -282,9 +251,3 @@ async def test_terminal_without_suspend_support_gives_one_error_line(
         await driver.ask("rollback plan")
         await driver.press("down", "o")
         await driver.until_shown(StatusLine, "an editor cannot be opened in this terminal")
-
-
-async def test_o_without_a_document_shows_a_notice(demo: Path, editor: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.press("escape", "o")
-        await driver.until_shown(StatusLine, "no document is chosen")

@@ -1,7 +1,5 @@
 """Grades are given by keys, are on disk before they are shown, and change the measure."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -32,24 +30,19 @@ def newest(driver: Driver) -> list[str]:
     return [result.path for result in view.results] if view is not None else []
 
 
-async def test_digit_grades_the_highlighted_result(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+async def test_digit_or_full_stop_grades_the_highlighted_result(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
+        await driver.until_shown(MeasureLine, "0-3 grade a result")
         path = driver.paths[0]
         await driver.press("down", "3")
         await driver.until(lambda: grades(driver) == {path: 3})
         await driver.until_shown(ResultList, f"3 {driver.titles[0]}")
-        line = lines(demo_copy)[0]
+        await driver.press("full_stop")
+        await driver.until_shown(ResultList, f"? {driver.titles[1]}")
+        line, unsure = lines(demo_copy)
         assert (line["path"], line["grade"]) == (path, 3)
         assert line["knobs"]["alpha"] == driver.alpha
-
-
-async def test_not_sure_is_stored_and_shown(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "full_stop")
-        await driver.until_shown(ResultList, f"? {driver.titles[0]}")
-        assert [line["grade"] for line in lines(demo_copy)] == ["unsure"]
+        assert (unsure["path"], unsure["grade"]) == (driver.paths[1], "unsure")
 
 
 async def test_grade_before_the_results_are_there_is_refused_in_words(demo_copy: Path) -> None:
@@ -69,25 +62,8 @@ async def test_grade_before_the_results_are_there_is_refused_in_words(demo_copy:
         assert not kb.judgments.queries()
 
 
-async def test_grade_in_an_open_document_is_of_that_document(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "down", "enter")
-        await driver.until_focused(PreviewPane)
-        await driver.press("2")
-        await driver.until(lambda: grades(driver) == {driver.paths[1]: 2})
-
-
-async def test_digits_are_text_in_the_query_line(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.write("error code 5032")
-        await driver.until(lambda: driver.state.query == "error code 5032")
-        assert not driver.explore.session.judging.grades_of("error code 503")
-
-
 async def test_undo_takes_back_grades_and_knobs_in_order(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         path = driver.paths[0]
         await driver.press("down", "1", "home", "3", "right_square_bracket")
         await driver.until(lambda: grades(driver).get(path) == 3 and driver.alpha == 0.55)
@@ -105,8 +81,7 @@ async def test_undo_takes_back_grades_and_knobs_in_order(demo_copy: Path) -> Non
 
 
 async def test_grade_pressed_right_before_quitting_is_stored(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         path = driver.paths[0]
         await driver.press("down", "2", "q")
     with KnowledgeBase(demo_copy) as kb:
@@ -122,11 +97,9 @@ async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:
         await driver.press("A")
         await driver.until_shown(StatusLine, "A is now two-pass, alpha .10, threshold .50")
         await driver.until_shown(MeasureLine, "over 12 judged queries")  # where the message was
-
-
-async def test_fast_search_is_not_measured(judged_demo: Path) -> None:
-    async with running(judged_demo, WIDE) as driver:
-        await driver.press("escape", "m", "m")
+        await driver.press("3")
+        await driver.until_shown(MeasureLine, "over 13 judged queries")
+        await driver.press("m", "m")
         await driver.until_shown(MeasureLine, "a fast search is not measured")
 
 
@@ -138,24 +111,9 @@ async def test_ranking_of_the_seed_is_measured_on_its_own_evidence(judged_demo: 
         assert driver.watched.calls["retrieve judged"] >= 24
 
 
-async def test_grade_of_a_new_query_is_measured_at_once(judged_demo: Path) -> None:
-    async with running(judged_demo, WIDE) as driver:
-        await driver.until_shown(MeasureLine, "over 12 judged queries")
-        await driver.ask(QUESTION)
-        await driver.press("down", "3")
-        await driver.until_shown(MeasureLine, "over 13 judged queries")
-
-
-async def test_measure_line_says_what_to_do_without_judged_queries(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.until_shown(MeasureLine, "0-3 grade a result")
-
-
 async def test_refused_grade_is_one_line_and_no_step_of_undo(demo_copy: Path) -> None:
     (demo_copy / "kbx.toml").write_text("[app]\nwatch = false\n", encoding="utf-8")
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         (demo_copy / driver.paths[0]).unlink()
         await driver.press("down", "3")
         await driver.until_shown(StatusLine, "there is no document")
@@ -164,31 +122,23 @@ async def test_refused_grade_is_one_line_and_no_step_of_undo(demo_copy: Path) ->
         await driver.until(lambda: driver.status.notice == "nothing to undo")
 
 
-async def test_grade_moves_on_to_the_next_result_without_one(demo_copy: Path) -> None:
+async def test_grade_moves_on_to_the_next_result_without_one_and_undo_returns(
+    demo_copy: Path,
+) -> None:
     with KnowledgeBase(demo_copy) as kb:
         paths = [result.path for result in kb.search(QUESTION).results]
         kb.judgments.add(QUESTION, paths[1], 2)
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         await driver.until(lambda: grades(driver) == {driver.paths[1]: 2})
         await driver.press("down", "3")
         assert driver.results.cursor == 2
         await driver.until_shown(ResultList, "2 of the first 10 judged")
-
-
-async def test_undoing_a_grade_returns_to_its_row(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "3", "2")
-        await driver.until(lambda: len(grades(driver)) == 2)
-        assert driver.results.cursor == 2
         await driver.press("z")
-        await driver.until(lambda: driver.results.cursor == 1)
+        await driver.until(lambda: driver.results.cursor == 0)
 
 
 async def test_all_of_the_first_ten_judged_is_said(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         await driver.press("down", *"3210123012")
         await driver.until_shown(StatusLine, "the first 10 results are judged: ask another query")
         await driver.until(lambda: len(grades(driver)) == 10)
@@ -200,8 +150,7 @@ async def test_all_of_the_first_ten_judged_is_said(demo_copy: Path) -> None:
 async def test_next_goes_to_the_result_on_which_a_and_the_settings_disagree(
     demo_copy: Path,
 ) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         before = driver.paths[:10]
         await driver.press("down", *["left_square_bracket"] * 10)
         await driver.until(lambda: driver.alpha == 0.0 and driver.paths == newest(driver))
@@ -215,18 +164,8 @@ async def test_next_goes_to_the_result_on_which_a_and_the_settings_disagree(
         assert driver.results.current not in (current, None)
 
 
-async def test_next_is_the_highest_without_a_grade_where_the_settings_agree(
-    demo_copy: Path,
-) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "3", "end", "J")
-        assert driver.results.cursor == 1
-
-
 async def test_open_document_shows_its_grade_and_grading_opens_the_next(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
         pane = driver.explore.query_one(PreviewPane)
@@ -242,8 +181,7 @@ async def test_open_document_shows_its_grade_and_grading_opens_the_next(demo_cop
 
 
 async def test_grade_while_a_search_runs_is_of_the_query_on_the_screen(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         path = driver.paths[0]
         await driver.press("down")
         driver.watched.retrieving.clear()
@@ -271,8 +209,7 @@ async def test_without_results_there_is_nothing_to_judge(demo: Path, key: str, r
 
 
 async def test_grades_of_another_app_are_shown_and_measured(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "3")
         await driver.until(lambda: len(grades(driver)) == 1)
         with KnowledgeBase(demo_copy) as kb:

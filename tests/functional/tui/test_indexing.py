@@ -1,7 +1,5 @@
 """Indexing in the background: progress, early results and errors."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from pathlib import Path
@@ -16,10 +14,8 @@ from kbx_tui.search.query_history import QueryHistory
 from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.indexing.folder_list import FolderList, FolderPicker
-from kbx_tui.tui.indexing.panes import FileList, RunPane
-from kbx_tui.tui.indexing.screen import Index
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.indexing.screen import FileList, FolderList, FolderPicker, Index, RunPane
+from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.questions import ConfirmIndexing
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.rows_view import ChoiceList
@@ -34,7 +30,7 @@ from tests.functional.tui.driving import (
     starting,
 )
 from tests.functional.tui.watched import Watched
-from tests.functional.vaults import FILES, write_vault
+from tests.functional.vaults import FILES, index_vault, write_vault
 from tests.waiting import until
 
 
@@ -50,9 +46,7 @@ def indexed(root: Path) -> bool:
         return kb.is_indexed() and kb.status().vector_share == 1.0
 
 
-async def test_query_is_answered_and_progress_shown_during_indexing(
-    tmp_path: Path,
-) -> None:
+async def test_query_is_answered_and_progress_shown_during_indexing(tmp_path: Path) -> None:
     root, watched = write_vault(tmp_path / "kb"), held_back()
     async with starting(root, WIDE, watched=watched) as driver:
         driver.explore.query_one(QueryLine).value = "migration"
@@ -71,8 +65,7 @@ async def test_index_deleted_under_the_app_is_built_again(
     demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "REFRESH_SECONDS", 0.0)  # each query looks at the index
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         titles = list(driver.titles)
         shutil.rmtree(demo_copy / ".kbx" / "index")
         driver.explore.query_one(QueryLine).value = "rehearsal"
@@ -101,9 +94,7 @@ async def test_base_without_an_index_shows_that_it_is_being_made(tmp_path: Path)
         await driver.until_shown(ModeTabs, "5 documents")
 
 
-async def test_quitting_stops_indexing_and_the_next_start_continues_it(
-    tmp_path: Path,
-) -> None:
+async def test_quitting_stops_indexing_and_the_next_start_continues_it(tmp_path: Path) -> None:
     root, watched = write_vault(tmp_path / "kb"), held_back()
     async with starting(root, WIDE, watched=watched) as driver:
         await driver.ask("migration")
@@ -139,8 +130,7 @@ async def test_documents_indexed_by_another_process_are_found(
     demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kbx_tui.tui.engine.index_sync.LOCK_RETRY_SECONDS", 0.05)
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rehearsal")
+    async with running(demo_copy, WIDE, asked="rehearsal") as driver:
         (demo_copy / "memory/notes/new.md").write_text("# Rehearsal rehearsal\n", encoding="utf-8")
         with writer_lock(demo_copy):
             await driver.until_shown(StatusLine, "waiting for another index run to end")
@@ -162,9 +152,7 @@ async def test_fast_search_works_if_the_model_cannot_be_loaded(tmp_path: Path) -
 
 @pytest.mark.parametrize("part", ["documents.lance/data", "chunks.lance/_versions"])
 async def test_damaged_index_is_rebuilt_and_searched(tmp_path: Path, part: str) -> None:
-    root = write_vault(tmp_path / "kb")
-    with KnowledgeBase(root) as kb:
-        kb.index(fast=True)
+    root = index_vault(tmp_path / "kb", fast=True)
     for file in (root / ".kbx/index" / part).rglob("*.*"):
         file.write_bytes(b"rubbish")
     async with starting(root, WIDE) as driver:
@@ -191,21 +179,13 @@ async def test_damaged_kbx_toml_is_reported_and_read_again_with_the_next_query(
         await driver.until(lambda: is_counted(driver))
 
 
-async def test_base_is_indexed_once_its_kbx_toml_is_repaired(
-    tmp_path: Path,
-) -> None:
+async def test_base_is_indexed_once_its_kbx_toml_is_repaired(tmp_path: Path) -> None:
     root = write_vault(tmp_path / "kb", {**FILES, "kbx.toml": "[search\n"})
     async with starting(root, WIDE) as driver:
         await driver.until_shown(StatusLine, "kbx.toml is not valid TOML")
         (root / "kbx.toml").write_text("", encoding="utf-8")
         await driver.ask("migration")
         assert "Migration go/no-go" in driver.titles
-
-
-async def test_setting_out_of_range_is_reported_with_file_and_value(demo_copy: Path) -> None:
-    (demo_copy / "kbx.toml").write_text("[search]\nhierarchy_alpha = 7\n", encoding="utf-8")
-    async with starting(demo_copy, NARROW) as driver:
-        await driver.until_shown(StatusLine, "kbx.toml: search.hierarchy_alpha = 7 is not valid")
 
 
 async def test_base_that_cannot_be_opened_is_retried_with_the_next_query(demo: Path) -> None:
@@ -296,8 +276,7 @@ async def test_a_narrow_terminal_shows_the_state_of_the_index_first(demo: Path) 
 
 
 async def test_folders_show_hits_and_narrow_the_search(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("migration")
+    async with running(demo, WIDE, asked="migration") as driver:
         total = driver.view.matched
         await open_index(driver)
         await driver.until_focused(FolderList)  # no file needs attention
@@ -316,8 +295,7 @@ async def test_folders_show_hits_and_narrow_the_search(demo: Path) -> None:
 
 
 async def test_tree_is_the_picker_of_the_path_field(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await driver.ask("migration")
+    async with running(demo, NARROW, asked="migration") as driver:
         await driver.press("escape", "f", "ctrl+t")
         await driver.until(lambda: isinstance(driver.app.screen, FolderPicker))
         await driver.until_shown(FolderList, "Search in everything", "people/", "hits")
@@ -337,8 +315,7 @@ async def test_document_that_turns_up_too_often_can_be_muted(demo_copy: Path) ->
     (demo_copy / page).write_text("# Zzz\n\n" + "\n\n".join(words), encoding="utf-8")
     for word in words:
         history.add(word)
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("topic3")
+    async with running(demo_copy, WIDE, asked="topic3") as driver:
         await driver.until(lambda: page in driver.paths)
         await open_index(driver)
 

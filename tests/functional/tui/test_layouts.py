@@ -1,7 +1,5 @@
 """The layout at several terminal sizes, and the frame of every mode: tabs, status line, key bar."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from pathlib import Path
@@ -16,7 +14,6 @@ from textual.geometry import Size as ScreenSize
 from textual.widget import Widget
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.formatting import format_score
 from kbx_tui.tui.dedup.panes import DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import Experts
@@ -27,42 +24,19 @@ from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell import frame_screen
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 from tests.waiting import until
 
 
-async def test_wide_terminal_shows_all_panes_side_by_side(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.pilot.pause()
-        panes = [driver.explore.query_one(kind) for kind in (EntityList, ResultList, WhyPane)]
-        assert [pane.region.x for pane in panes] == sorted(pane.region.x for pane in panes)
-        assert sum(pane.region.width for pane in panes) == WIDE[0]
-        assert not driver.explore.query_one(EntityStrip).display
-
-
-async def test_narrow_terminal_shows_entities_in_one_line_and_why_below(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await driver.ask(QUESTION)
-        await driver.until_shown(EntityStrip, "● Alice Chen 1.00 ● Migration 1.00 ┊ .50 ┊ ○")
-        why, results = driver.explore.query_one(WhyPane), driver.results
-        assert why.region.y == results.region.bottom
-        assert results.visible_height >= 8
-        score = format_score(driver.results.rows[0].score)
-        await driver.until_shown(WhyPane, f"{score} = .50 × ", "+ .50 × 1.00 entity")
-
-
-async def test_narrow_terminal_gives_results_all_the_room_before_a_query(demo: Path) -> None:
+async def test_narrow_terminal_gives_results_all_the_room_and_lists_entities_on_e(
+    demo: Path,
+) -> None:
     async with running(demo, NARROW) as driver:
         await driver.until_shown(ResultList, "Type to search")
         assert not driver.explore.query_one(WhyPane).display
-
-
-async def test_narrow_terminal_lists_entities_on_e(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
         await driver.ask(QUESTION)
         await driver.press("escape", "e")
         await driver.until_focused(EntityList)
@@ -72,8 +46,7 @@ async def test_narrow_terminal_lists_entities_on_e(demo: Path) -> None:
 
 
 async def test_tiny_terminal_shows_one_pane_and_tab_cycles_through_them(demo: Path) -> None:
-    async with running(demo, TINY) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, TINY, asked=QUESTION) as driver:
         await driver.press("escape")
         panes: list[type[Widget]] = [ResultList, EntityList, WhyPane, ResultList]
         for kind in panes:
@@ -89,8 +62,7 @@ async def test_tiny_terminal_shows_one_pane_and_tab_cycles_through_them(demo: Pa
     "size", [(200, 60), (110, 30), (100, 20), (79, 24), (40, 12), (20, 6)], ids=str
 )
 async def test_app_works_at_any_terminal_size(demo: Path, size: Size) -> None:
-    async with running(demo, size) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, size, asked=QUESTION) as driver:
         await driver.press("down", "j", "tab", "right_square_bracket", "question_mark", "escape")
         await driver.press("f", "escape", "escape", "enter")
         await driver.until_focused(PreviewPane)
@@ -101,8 +73,7 @@ async def test_app_works_at_any_terminal_size(demo: Path, size: Size) -> None:
 
 
 async def test_resizing_the_terminal_changes_the_layout(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.pilot.resize_terminal(*NARROW)
         await driver.until(lambda: driver.explore.query_one(EntityStrip).display)
         await driver.pilot.resize_terminal(*TINY)
@@ -133,8 +104,7 @@ async def test_last_of_several_resizes_wins(
         sizes.append(size)
         fit(screen, size)
 
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         monkeypatch.setattr(Explore, "update_classes", update)
         monkeypatch.setattr(Explore, "fit", record)
         await driver.pilot.resize_terminal(*NARROW)
@@ -176,8 +146,7 @@ def resize(app: App[None], size: ScreenSize) -> None:
 async def test_shrinking_the_terminal_keeps_the_focused_pane_visible(
     demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("escape", "e")
         await driver.until_focused(EntityList)
         monkeypatch.setattr(frame_screen, "LAYOUT_PAUSE", 0.1)
@@ -189,8 +158,7 @@ async def test_shrinking_the_terminal_keeps_the_focused_pane_visible(
 
 
 async def test_document_that_covers_the_results_has_the_focus_or_closes(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, NARROW, asked=QUESTION) as driver:
         await driver.press("down", "p")
         await driver.until_focused(PreviewPane)
         assert not driver.results.display
@@ -205,8 +173,7 @@ async def test_document_that_covers_the_results_has_the_focus_or_closes(demo: Pa
 
 
 async def test_results_with_the_focus_stay_when_the_terminal_becomes_narrow(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Migration go/no-go")
         assert driver.has_focus(ResultList)
@@ -217,8 +184,7 @@ async def test_results_with_the_focus_stay_when_the_terminal_becomes_narrow(demo
 
 
 async def test_wide_characters_keep_columns_aligned(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await driver.ask("spring all-hands")
+    async with running(demo, NARROW, asked="spring all-hands") as driver:
         await driver.until_shown(ResultList, "🚢 Spring all-hands")
         results, width = driver.results, driver.results.line_width
         lines = [
@@ -237,8 +203,7 @@ def _column_of_date(text: str) -> int:
 
 
 async def test_reasons_of_an_entity_are_whole_only_while_the_list_has_the_focus(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("escape")
         entities = driver.explore.query_one(EntityList)
         before = driver.text_of(EntityList)
@@ -254,9 +219,7 @@ README_QUESTION = "what did the platform team decide about migration?"
 LONG = "kbx.toml: search.hierarchy_alpha = 7 is not valid: " + "use a number from 0 to 1, " * 8
 
 
-async def test_tabs_show_modes_drafts_and_base_and_open_a_mode_on_a_click(
-    demo_copy: Path,
-) -> None:
+async def test_tabs_show_modes_drafts_and_base_and_open_a_mode_on_a_click(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         kb.drafts.save(kb.drafts.in_file("drafts.md"))
     async with running(demo_copy, WIDE) as driver:
@@ -277,8 +240,7 @@ async def test_tabs_show_modes_drafts_and_base_and_open_a_mode_on_a_click(
 async def test_messages_move_nothing_and_long_ones_are_whole_while_they_are_read(
     demo: Path,
 ) -> None:
-    async with running(demo, NARROW) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, NARROW, asked=QUESTION) as driver:
         await driver.press("escape")
         before = places(driver)
         driver.status.show_notice("one")
@@ -305,16 +267,6 @@ async def test_last_message_is_shown_again(demo: Path) -> None:
         await driver.until_shown(StatusLine, "flat search")
 
 
-async def test_tabs_are_shown_at_every_size(demo: Path) -> None:
-    sizes: tuple[Size, ...] = (TINY, NARROW, WIDE)
-    async with running(demo, WIDE) as driver:
-        for size in sizes:
-            await driver.pilot.resize_terminal(*size)
-            await driver.until(lambda size=size: driver.explore.size.width == size[0])  # type: ignore[misc]
-            await driver.until_shown(ModeTabs, "› F1 Explore")
-            assert driver.explore.query_one(ModeTabs).region.y == 0
-
-
 async def click_tab(driver: Driver, title: str) -> None:
     line = driver.text_of(ModeTabs)
     await driver.pilot.click(ModeTabs, offset=(line.index(title), 0))
@@ -326,8 +278,7 @@ def places(driver: Driver) -> list[object]:
 
 
 async def test_zoomed_pane_fills_the_screen_until_the_focus_leaves_it(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("escape", "e", "Z")
         entities = driver.explore.query_one(EntityList)
         await driver.until(lambda: entities.region.width == WIDE[0])
@@ -338,13 +289,6 @@ async def test_zoomed_pane_fills_the_screen_until_the_focus_leaves_it(demo: Path
         await driver.press("Z", "slash")  # a field cannot be used while it is hidden
         await driver.until(lambda: driver.results.region.width > 40)
         await driver.until(lambda: driver.explore.maximized is None)
-
-
-async def test_question_of_the_readme_is_whole_at_80_columns(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await driver.ask(README_QUESTION)
-        await driver.until_shown(QueryLine, README_QUESTION)
-        assert len(README_QUESTION) == 50
 
 
 async def test_no_color_shows_text_in_a_theme_of_terminal_colours(

@@ -1,7 +1,5 @@
 """The preview pane in a minimal app."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.tui.drawing.lines import Line
@@ -150,37 +148,7 @@ async def test_empty_and_missing_files_show_a_message() -> None:
         assert app.rows()[0] == "▸ frontmatter: 1 line"
 
 
-async def test_escape_closes_the_pane() -> None:
-    async with reading(preview_of()) as (app, pilot):
-        await pilot.press("escape")
-        assert [type(event) for event in app.messages] == [PreviewPane.Closed]
-
-
-@SIZES
-async def test_markup_and_control_characters_have_no_effect(
-    size: tuple[int, int],
-) -> None:
-    text = (
-        "# [red]not red[/red] \x1b[31mand\x1b[0m \u202etxt.exe\n"
-        "[@click=app.quit]quit[/] \x1b]8;;http://evil\x07link\x1b]8;;\x07 \u200b\u2066x\n"
-        "[[\x1b[31mAlice[/]]] [b](javascript:[red])\tport\u0301 港🛳 👩\u200d🔧\n" + "x" * 300
-    )
-    async with reading(preview_of(text), size) as (app, pilot):
-        shown = "\n".join(app.rows())
-        assert "[red]not red[/red] and txt.exe" in shown
-        assert "[@click=app.quit]quit[/]" in shown
-        assert not any(sign in shown for sign in ("\x1b", "\x07", "\u202e", "\u2066", "\u200b"))
-        for y in range(app.pane.visible_height):
-            for segment in app.pane.render_line(y):
-                assert segment.style is None or segment.style.link is None
-                assert segment.style is None or "@click" not in segment.style.meta
-        await pilot.press("l", "n", "enter")
-        assert app.is_running
-
-
-async def test_only_visible_rows_of_a_long_file_are_drawn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_only_visible_rows_of_a_long_file_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
     line = TextLayout.line
     async with reading(preview_of("- a **line** of text\n" * 20_000)) as (app, pilot):
@@ -210,13 +178,6 @@ async def test_old_layout_is_cut_until_the_one_for_a_new_width_arrives() -> None
         app.pane.show(lay_out(preview_of(best=(6, 6)), 42))
         await pilot.pause()
         assert not any(text.endswith("…") for text in app.rows())
-
-
-async def test_pane_requests_a_layout_once_it_knows_its_width() -> None:
-    app = PreviewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        assert [event.width for event in app.resized] == [77]
 
 
 @SIZES
@@ -275,19 +236,6 @@ async def test_position_survives_an_edit_of_the_file() -> None:
         await pilot.pause()
         assert app.rows() == before
         assert app.pane.position == "3/4"
-
-
-async def test_new_query_or_document_opens_at_its_own_best_passage() -> None:
-    async with reading(preview_of(best=(40, 40))) as (app, pilot):
-        await pilot.press("G")
-        app.pane.show(lay_out(preview_of(best=(6, 6), words="Bob"), app.pane.text_width))
-        await pilot.pause()
-        assert app.pane.position == "1/1"
-        assert app.pane.current_line == 6
-        await pilot.press("G")
-        app.pane.show(lay_out(preview_of("other", path="o.md"), app.pane.text_width))
-        await pilot.pause()
-        assert app.rows()[0] == "  other"
 
 
 async def test_current_line_is_the_top_one_after_scrolling_away() -> None:

@@ -1,7 +1,5 @@
 """The why pane, reading documents and cards, and the way back."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -37,8 +35,7 @@ async def read_first(driver: Driver, query: str = "rollback plan") -> None:
 
 
 async def test_why_follows_the_cursor_and_adds_up_at_every_alpha(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down")
         for alpha in (0.5, 0.35, 0.2, 0.05):
             await driver.until(lambda alpha=alpha: driver.alpha == alpha)  # type: ignore[misc]
@@ -72,29 +69,13 @@ def assert_adds_up(driver: Driver) -> None:
 
 
 async def test_why_lists_the_matched_words_when_results_have_one_line(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, NARROW, asked=QUESTION) as driver:
         snippets = driver.explore.model.displayed.snippets
         for path in driver.paths[:4]:
             await driver.press("down")
             await driver.until(lambda path=path: path in snippets)  # type: ignore[misc]
             terms = [f"{term} ×{count}" for term, count in snippets[path].terms]
             await driver.until_shown(WhyPane, ", ".join(terms))
-
-
-async def test_why_says_when_the_query_is_the_exact_title(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rollback plan")
-        await driver.until_shown(WhyPane, "1.00 exact title: shown first else", "= the document")
-
-
-async def test_x_toggles_the_why_pane(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("escape", "x")
-        await driver.until(lambda: not driver.explore.query_one(WhyPane).display)
-        await driver.press("x")
-        await driver.until(lambda: driver.explore.query_one(WhyPane).display)
 
 
 # A document.
@@ -122,8 +103,7 @@ async def test_enter_opens_the_file_at_its_best_passage_and_escape_closes_it(
 
 
 async def test_p_previews_the_document_under_the_cursor(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Migration go/no-go")
         assert driver.has_focus(ResultList)
@@ -133,38 +113,22 @@ async def test_p_previews_the_document_under_the_cursor(demo: Path) -> None:
             assert current is not None
             await driver.until_shown(PreviewPane, current.title[:30])
         assert driver.has_focus(ResultList)
+        assert len(driver.explore.reader.history.steps) == 1
         await driver.press("p")
         await driver.until(lambda: not pane_of(driver).display)
         await driver.until(lambda: driver.explore.query_one(WhyPane).display)
 
 
 async def test_p_in_the_why_pane_focuses_the_preview(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "tab")
         await driver.until_focused(WhyPane)
         await driver.press("p")
         await driver.until_focused(PreviewPane)
 
 
-async def test_moving_with_an_open_preview_adds_no_history(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "p")
-        await driver.until_shown(PreviewPane, "Migration go/no-go")
-        for _ in range(3):
-            await driver.press("down")
-            current = driver.results.current
-            assert current is not None
-            await driver.until(lambda path=current.path: pane_of(driver).path == path)  # type: ignore[misc]
-        await driver.press("escape")
-        await driver.until(lambda: not pane_of(driver).display)
-        assert driver.has_focus(ResultList)
-
-
 async def test_preview_follows_a_new_query_to_its_best_result(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Migration go/no-go")
         await driver.ask("rollback plan")
@@ -176,8 +140,7 @@ async def test_preview_follows_a_new_query_to_its_best_result(demo: Path) -> Non
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
 async def test_enter_on_an_entity_opens_its_card(demo: Path, size: Size) -> None:
-    async with running(demo, size) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, size, asked=QUESTION) as driver:
         await driver.press("escape", "e", "enter")
         await driver.until_focused(EntityCard)
         await driver.until_shown(
@@ -192,21 +155,6 @@ async def test_enter_on_an_entity_opens_its_card(demo: Path, size: Size) -> None
         await driver.press("escape")
         await driver.until_focused(EntityList)  # the pane it was opened from
         assert not driver.explore.query_one(EntityCard).display
-
-
-async def test_escape_returns_from_page_to_card_to_entities(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("escape", "e", "enter")
-        await driver.until_focused(EntityCard)
-        await driver.press("enter")
-        await driver.until_focused(PreviewPane)
-        assert pane_of(driver).path == "memory/people/alice-chen.md"
-        await driver.press("escape")
-        await driver.until_focused(EntityCard)
-        assert "Alice Chen" in driver.text_of(EntityCard)
-        await driver.press("escape")
-        await driver.until_focused(EntityList)
 
 
 async def test_links_open_cards_and_documents_and_escape_returns(demo: Path) -> None:
@@ -234,8 +182,7 @@ async def test_links_open_cards_and_documents_and_escape_returns(demo: Path) -> 
 async def test_without_links_or_matches_the_keys_for_them_say_so(demo_copy: Path) -> None:
     page = "memory/notes/plain.md"
     (demo_copy / page).write_text("# Plain\n\nNothing here.\n", encoding="utf-8")
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo_copy, WIDE, asked="rollback plan") as driver:
         driver.explore.reader.open_document(page, focus=True)
         await driver.until_focused(PreviewPane)
         await driver.press("l")
@@ -251,8 +198,7 @@ async def test_links_and_embeds_of_a_document_show_and_open_others(demo_copy: Pa
         "\n![[Rollback plan#Points of return]]\n\nQuokkas agree.\n",
         encoding="utf-8",
     )
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("quokka visit")
+    async with running(demo_copy, WIDE, asked="quokka visit") as driver:
         await driver.until(lambda: driver.titles[:1] == ["Quokka visit"])
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
@@ -274,8 +220,7 @@ async def test_entity_without_a_page_offers_its_documents(demo_copy: Path) -> No
     (demo_copy / "memory/people/alice-chen.md").write_text(
         "---\nteam: Quokkas\n---\n# Alice Chen\n", encoding="utf-8"
     )
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("quokkas")
+    async with running(demo_copy, WIDE, asked="quokkas") as driver:
         await driver.until_shown(EntityList, "● Quokkas team")
         await driver.press("escape", "e", "enter")
         await driver.until_shown(EntityCard, "● Quokkas", "no page of its own")
@@ -284,22 +229,12 @@ async def test_entity_without_a_page_offers_its_documents(demo_copy: Path) -> No
 
 
 async def test_p_closes_a_card_wherever_the_focus_is(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("escape", "e", "enter")
         await driver.until_focused(EntityCard)
         await driver.press("p")
         await driver.until_focused(ResultList)
         assert not driver.explore.query_one(EntityCard).display
-
-
-async def test_unreadable_document_shows_a_message_in_its_pane(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        driver.explore.reader.open_document("memory/gone.md", focus=True)
-        await driver.until_shown(PreviewPane, "memory/gone.md can no longer be read")
-        await driver.press("escape")
-        await driver.until_focused(ResultList)
 
 
 async def test_resizing_keeps_the_message_of_an_unreadable_document(demo: Path) -> None:
@@ -315,11 +250,8 @@ async def test_resizing_keeps_the_message_of_an_unreadable_document(demo: Path) 
         assert pane_of(driver).path == "memory/gone.md"
 
 
-async def test_document_that_opens_late_does_not_take_typed_letters(
-    demo: Path,
-) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rollback plan")
+async def test_document_that_opens_late_does_not_take_typed_letters(demo: Path) -> None:
+    async with running(demo, WIDE, asked="rollback plan") as driver:
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Rollback plan")
         await driver.press("slash")
@@ -331,8 +263,7 @@ async def test_document_that_opens_late_does_not_take_typed_letters(
 async def test_opened_documents_are_counted_and_previewed_ones_are_not(demo_copy: Path) -> None:
     usage = demo_copy / ".kbx" / "usage.jsonl"
     usage.unlink(missing_ok=True)  # of the tests before
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo_copy, WIDE, asked="rollback plan") as driver:
         await driver.press("down", "p")
         await driver.until(lambda: driver.explore.panes.read)
         await driver.press("down", "down")
@@ -412,8 +343,7 @@ async def test_the_beginning_of_a_long_document_is_previewed_and_all_of_it_read(
         view = kb.documents.view("memory/notes/log.md", most=60)
         assert view.title == "The harbour log" and view.text == "".join(f"{x}\n" for x in lines[:2])
         assert view.left_out == (notes / "log.md").stat().st_size - len(view.text)
-    async with running(tmp_path, LIVE, debounce=0.001) as driver:
-        await driver.ask("gangway")
+    async with running(tmp_path, LIVE, debounce=0.001, asked="gangway") as driver:
         await driver.press("down")
         await driver.until_shown(PreviewPane, "The gangway was painted.")
         preview = pane_of(driver).preview
@@ -424,8 +354,7 @@ async def test_the_beginning_of_a_long_document_is_previewed_and_all_of_it_read(
 
 
 async def test_narrower_terminal_reads_no_document_by_itself(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "down")
         await driver.until_shown(WhyPane, driver.titles[1])
         assert not driver.watched.calls["document"]
@@ -443,8 +372,7 @@ MIGRATION = "memory/projects/migration.md"
 
 
 async def test_a_mention_becomes_a_link_and_is_taken_back(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("who leads the Migration")
+    async with running(demo_copy, WIDE, asked="who leads the Migration") as driver:
         driver.explore.reader.open_document(MIGRATION, focus=True)
         await driver.until(lambda: driver.explore.query_one(PreviewPane).path == MIGRATION)
         await driver.press("X")

@@ -1,14 +1,12 @@
 """What the app remembers between runs: theme, panes, queries, and knobs if configured."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.tui.app_state import AppState, user_file
+from kbx_tui.tui.app_state import user_file
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.boxes.recall_box import RecallList
 from kbx_tui.tui.explore.entities import EntityList
@@ -17,26 +15,9 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running, starting
+from tests.functional.tui.driving import QUESTION, WIDE, running, starting
 
 HISTORY = Path(".kbx", "queries.jsonl")
-
-
-async def test_a_theme_is_remembered(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        driver.app.theme = "nord"
-        await driver.pilot.pause()
-    async with running(demo, WIDE) as driver:
-        assert driver.app.theme == "nord"
-
-
-async def test_the_first_start_chooses_no_theme(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        assert AppState().user.theme == ""
-        driver.app.theme = "nord"
-        await driver.until(lambda: AppState().user.theme == "nord")
-        driver.app.theme = "textual-dark"
-        await driver.until(lambda: AppState().user.theme == "textual-dark")
 
 
 async def test_unknown_theme_falls_back_to_the_default(demo: Path) -> None:
@@ -46,35 +27,30 @@ async def test_unknown_theme_falls_back_to_the_default(demo: Path) -> None:
         assert driver.app.theme in driver.app.available_themes
 
 
-async def test_hidden_panes_stay_hidden_after_a_restart(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+async def test_theme_and_hidden_panes_are_remembered(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        driver.app.theme = "nord"
         await driver.press("escape", "x", "E")
         await driver.until(lambda: not driver.shows(EntityList))
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        assert driver.app.theme == "nord"
         assert not driver.shows(WhyPane)
         assert not driver.shows(EntityList)
         await driver.press("escape", "x", "E")
         await driver.until(lambda: driver.shows(WhyPane))
         assert driver.shows(EntityList)
-
-
-async def test_e_shows_hidden_entities_again(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("escape", "E")
+        await driver.press("E")
         await driver.until(lambda: not driver.shows(EntityList))
-        await driver.press("e")
+        await driver.press("e")  # shown again, they are not remembered as hidden
         await driver.until_focused(EntityList)
-    async with running(demo, WIDE) as driver:  # shown again, they are not remembered as hidden
+    async with running(demo, WIDE) as driver:
         assert driver.shows(EntityList)
 
 
 async def test_up_in_the_query_line_recalls_earlier_queries(demo_copy: Path) -> None:
     for query in ("rehearsal", "rollback plan", QUESTION):
-        async with running(demo_copy, WIDE) as driver:
-            await driver.ask(query)
+        async with running(demo_copy, WIDE, asked=query):
+            pass
     async with running(demo_copy, WIDE) as driver:
         await driver.until_shown(ResultList, f"recent queries {QUESTION[:30]}", "rollback plan")
         line = driver.explore.query_one(QueryLine)
@@ -88,21 +64,8 @@ async def test_up_in_the_query_line_recalls_earlier_queries(demo_copy: Path) -> 
         await driver.until(lambda: line.value.startswith("what did "))
 
 
-async def test_query_is_remembered_when_a_result_is_opened(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rollback plan")
-        await driver.press("down", "enter")
-        await driver.until(lambda: driver.explore.panes.read)
-        await driver.press("slash")
-        driver.explore.query_one(QueryLine).value = ""
-        await driver.until_shown(ResultList, "recent queries rollback plan")
-        await driver.press("up")
-        await driver.until(lambda: driver.explore.query_one(QueryLine).value == "rollback plan")
-
-
 async def test_query_is_on_disk_as_soon_as_a_result_is_graded(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo_copy, WIDE, asked="rollback plan") as driver:
         await driver.press("down", "2")
         with KnowledgeBase(demo_copy) as kb:
             assert [past.query for past in kb.queries.asked()] == ["rollback plan"]
@@ -123,32 +86,11 @@ async def test_knobs_are_remembered_only_if_configured(demo_copy: Path, remember
         assert driver.view.mode.name == "two-pass"  # a mode is not a knob
 
 
-async def test_each_base_remembers_its_own_queries_and_panes(demo: Path, demo_copy: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rehearsal")
-        await driver.press("escape", "x")
-        await driver.until(lambda: not driver.shows(WhyPane))
-    async with running(demo_copy, WIDE) as driver:
-        assert "rehearsal" not in driver.text_of(ResultList)
-        await driver.press("up")
-        assert driver.explore.query_one(QueryLine).value != "rehearsal"
-        await driver.ask(QUESTION)
-        assert driver.shows(WhyPane)
-
-
-async def test_damaged_state_files_are_ignored(demo_copy: Path) -> None:
-    (demo_copy / ".kbx/app.json").write_text('{"hidden": 7', encoding="utf-8")
-    user_file().parent.mkdir(parents=True, exist_ok=True)
-    user_file().write_bytes(b"\xff\xfe")
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
-        assert driver.shows(WhyPane)
-    assert json.loads((demo_copy / ".kbx/app.json").read_text())["hidden"] == []
-
-
 async def test_damaged_state_is_reported_and_kept(demo_copy: Path) -> None:
     file = demo_copy / ".kbx" / "app.json"
     file.write_bytes(b'{"hidden": ["why"')
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_bytes(b"\xff\xfe")
     async with running(demo_copy, WIDE) as driver:
         await driver.until_shown(StatusLine, "app.json cannot be read")
         await driver.ask(QUESTION)
@@ -160,8 +102,7 @@ async def test_damaged_state_is_reported_and_kept(demo_copy: Path) -> None:
 async def test_history_is_on_disk_while_the_app_runs_and_can_be_cleared_meanwhile(
     demo_copy: Path,
 ) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo_copy, WIDE, asked="rollback plan") as driver:
         await driver.press("down", "enter")
         await driver.until(lambda: driver.explore.panes.read)
         with KnowledgeBase(demo_copy) as other:
@@ -193,8 +134,7 @@ async def test_what_the_engine_reports_is_shown(demo_copy: Path) -> None:
 
 
 async def test_a_past_query_is_found_and_run_with_its_settings(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo_copy, WIDE, asked="rollback plan") as driver:
         await driver.press("down", "right_square_bracket", "m")
         await driver.until(lambda: (driver.state.alpha, driver.state.mode) == (0.55, "flat"))
         await driver.press("enter")
@@ -219,8 +159,7 @@ async def test_a_past_query_is_found_and_run_with_its_settings(demo_copy: Path) 
 
 
 async def test_a_saved_query_lists_what_is_new_and_is_removed(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo_copy, WIDE, asked="rollback plan") as driver:
         await driver.press("down", "asterisk")
         await driver.write("rollbacks")
         await driver.press("enter")

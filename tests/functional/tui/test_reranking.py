@@ -1,7 +1,5 @@
 """The reranker in the app: the plain ranking shows first, and nothing waits for the model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -36,8 +34,7 @@ def scored_paths(driver: Driver) -> list[str]:
 async def test_the_plain_ranking_is_shown_until_the_reranker_is_measurableed(base: Path) -> None:
     watched = Watched()
     watched.reranking.clear()
-    async with running(base, WIDE, watched=watched) as driver:
-        await driver.ask(QUESTION)
+    async with running(base, WIDE, watched=watched, asked=QUESTION) as driver:
         await driver.until(lambda: watched.calls["passages"])
         plain = driver.paths
         assert plain
@@ -53,8 +50,7 @@ async def test_the_plain_ranking_is_shown_until_the_reranker_is_measurableed(bas
 async def test_a_key_is_answered_while_the_model_runs(base: Path) -> None:
     watched = Watched()
     watched.reranking.clear()
-    async with running(base, WIDE, watched=watched) as driver:
-        await driver.ask("rollback")
+    async with running(base, WIDE, watched=watched, asked="rollback") as driver:
         await driver.until(lambda: watched.calls["passages"])
         await driver.ask("rollback plan")  # shown although the first model run never ended
         await driver.until(lambda: watched.calls["reranking cancelled"] == 1)
@@ -62,8 +58,7 @@ async def test_a_key_is_answered_while_the_model_runs(base: Path) -> None:
 
 
 async def test_the_why_pane_has_a_bar_for_the_reranker(base: Path) -> None:
-    async with running(base, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(base, WIDE, asked=QUESTION) as driver:
         await driver.until(lambda: is_reranked(driver))
         await driver.until_shown(WhyPane, "░ reranker .79", " reranker", "added")
         await driver.until_shown(QueryLine, " ms + reranker ")
@@ -71,8 +66,7 @@ async def test_the_why_pane_has_a_bar_for_the_reranker(base: Path) -> None:
 
 async def test_sliders_run_the_model_only_for_documents_without_a_score(base: Path) -> None:
     watched = Watched()
-    async with running(base, WIDE, watched=watched) as driver:
-        await driver.ask(QUESTION)
+    async with running(base, WIDE, watched=watched, asked=QUESTION) as driver:
         await driver.until(lambda: is_reranked(driver))
         ranking = driver.explore.model.displayed.ranking
         assert ranking is not None
@@ -93,8 +87,7 @@ async def test_sliders_run_the_model_only_for_documents_without_a_score(base: Pa
 
 async def test_a_document_that_enters_the_first_20_is_scored_after_it_is_shown(base: Path) -> None:
     watched = Watched()
-    async with running(base, WIDE, watched=watched) as driver:
-        await driver.ask(QUESTION)
+    async with running(base, WIDE, watched=watched, asked=QUESTION) as driver:
         await driver.until(lambda: is_reranked(driver))
         watched.reranking.clear()
         await driver.press("down", "m")  # a flat ranking has other documents in front
@@ -114,8 +107,7 @@ async def test_a_broken_reranker_is_one_note_and_the_plain_ranking(
     base: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "model" / "model.onnx").write_bytes(b"not a model")
-    async with running(base, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(base, WIDE, asked=QUESTION) as driver:
         await driver.until_shown(StatusLine, "not reranked: ")
         assert driver.paths
         assert scored_paths(driver) == []
@@ -123,8 +115,7 @@ async def test_a_broken_reranker_is_one_note_and_the_plain_ranking(
 
 
 async def test_without_a_reranker_the_engine_is_not_asked_for_one(demo_kb_path: Path) -> None:
-    async with running(demo_kb_path, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_kb_path, WIDE, asked=QUESTION) as driver:
         await driver.press("down", *["right_square_bracket"] * 3)
         await driver.until(lambda: driver.alpha == 0.65)
         assert driver.watched.calls["begin_reranking"] == 0

@@ -1,7 +1,5 @@
 """Copying a path, a citation, a snippet, a command line; and writing results to a page."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from pathlib import Path
@@ -21,8 +19,7 @@ ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
 
 
 async def test_path_citation_and_snippet_of_a_result_are_copied(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.until_shown(ResultList, "- Go for the Migration: cut-over")
         await driver.press("down", "y")
         assert driver.app.clipboard == f"{GO_NO_GO}:54"
@@ -37,8 +34,7 @@ async def test_path_citation_and_snippet_of_a_result_are_copied(demo: Path) -> N
 
 
 async def test_path_copied_in_a_document_has_the_current_line(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo, NARROW, asked="rollback plan") as driver:
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
         await driver.press("g", "y")
@@ -53,8 +49,7 @@ async def test_path_copied_in_a_document_has_the_current_line(demo: Path) -> Non
 
 
 async def test_the_document_under_the_cursor_of_a_card_is_copied(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("escape", "e", "y")
         assert driver.app.clipboard == "memory/people/alice-chen.md"
         await driver.press("enter")
@@ -97,8 +92,7 @@ async def test_copying_without_a_result_shows_a_notice(demo: Path) -> None:
 async def test_the_copied_command_gives_the_same_paths_in_the_same_order(
     demo: Path, capsys: pytest.CaptureFixture[str], query: str, path: str, keys: list[str]
 ) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(query)
+    async with running(demo, WIDE, asked=query) as driver:
         if path:
             await driver.narrow(path)
         await driver.press("escape", *keys)
@@ -122,8 +116,7 @@ async def test_a_copied_text_goes_to_a_program_that_takes_it(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("DISPLAY", ":9")
     monkeypatch.setenv("TERM", "screen")
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo, WIDE, asked="rollback plan") as driver:
         await driver.press("down", "y")
         await driver.until_shown(StatusLine, "copied path to the clipboard (xclip): memory/notes")
         assert clipboard.read_text(encoding="utf-8").startswith(ROLLBACK)
@@ -166,8 +159,7 @@ async def test_results_are_shared_with_their_settings_and_never_written_over(
 async def test_a_folder_that_cannot_be_written_is_named(demo: Path, folder: Path) -> None:
     gone = folder / "gone"
     gone.mkdir()
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo, WIDE, asked="rollback plan") as driver:
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(gone)
             gone.rmdir()

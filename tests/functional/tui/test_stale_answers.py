@@ -1,7 +1,5 @@
 """The search model with a gated engine: a stale answer never replaces a newer one."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Sequence

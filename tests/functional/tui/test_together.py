@@ -1,7 +1,5 @@
 """Several knowledge bases searched together in the app."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,8 +14,8 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import HelpText
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.together import BaseList, BaseRow, OwnedList, Together, TogetherLine
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, PATIENCE, TINY, WIDE, Driver, Size, starting
@@ -93,9 +91,7 @@ async def test_results_of_all_bases_are_one_list_and_name_their_base(
         await driver.until_shown(ModeTabs, "F6 All bases")
 
 
-async def test_a_result_is_read_in_its_base_and_f6_returns_to_the_list(
-    indexed: list[Path],
-) -> None:
+async def test_a_result_is_read_in_its_base_and_f6_returns_to_the_list(indexed: list[Path]) -> None:
     async with together(indexed) as driver:
         await ask(driver, "rollback")
         await driver.press("down")

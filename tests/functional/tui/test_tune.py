@@ -1,7 +1,5 @@
 """The tune mode on the real engine: figures, curve, past queries, snapshots, advice, kbx.toml."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -26,8 +24,6 @@ from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, Snapshot
 from kbx_tui.tui.tune.screen import Tune
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
-
-SNAPSHOTS = Path(".kbx", "snapshots.jsonl")
 
 TALL = (140, 40)
 RUTH = "Ruth Castellane notice to operators"
@@ -66,17 +62,17 @@ def judge_as_labelled(root: Path, copies: int = 1) -> None:
     (root / ".kbx" / "judgments.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-async def test_judged_queries_show_their_grades_and_what_they_are_worth(judged_demo: Path) -> None:
+async def test_judged_queries_are_measured_at_any_setting_without_searching(
+    judged_demo: Path,
+) -> None:
     async with tuning(judged_demo) as driver:
         await driver.until_shown(QueryTable, "12 judged queries · nDCG@10 ", "judged@10 ")
         await driver.until_shown(QueryTable, RUTH, "the current settings are A")
         await driver.until_shown(CurvePane, "nDCG@10 over alpha", "alpha .50 now ", "●")
         await driver.press("question_mark")
         await driver.until_shown(HelpText, "nDCG@10", "How good the first ten results are")
-
-
-async def test_settings_are_measured_without_searching(judged_demo: Path) -> None:
-    async with tuning(judged_demo) as driver:
+        await driver.press("escape")
+        await driver.until(lambda: isinstance(driver.app.screen, Tune))
         await driver.until(lambda: model(driver).p is not None)
         before = driver.watched.calls["retrieve"]
         await driver.press("i", "i", "i", "i", *["right_square_bracket"] * 3, "left_curly_bracket")
@@ -108,14 +104,6 @@ async def test_keys_and_clicks_move_the_knob_of_the_curve(judged_demo: Path) -> 
         await driver.until_shown(Knobs, "1.00")  # explore shows what was moved here
         await driver.press("escape", "f4", "z")
         await driver.until(lambda: driver.state.alpha == 0.5)
-
-
-async def test_a_query_is_opened_in_explore(judged_demo: Path) -> None:
-    async with tuning(judged_demo) as driver:
-        await driver.press("down", "enter")
-        await driver.until(lambda: isinstance(driver.app.screen, Explore))
-        await driver.until(lambda: driver.explore.view is not None)
-        assert driver.explore.query_one(QueryLine).value.startswith(RUTH)
 
 
 async def test_past_queries_show_what_the_threshold_does(judged_demo: Path) -> None:
@@ -174,6 +162,11 @@ async def test_optimising_says_keep_where_nothing_wins(judged_demo: Path) -> Non
         await driver.press("escape")
         await driver.until(lambda: not driver.app.screen.query_one(DecisionPane).display)
         assert driver.state.alpha == 0.5
+        driver.app.screen.set_focus(driver.app.screen.query_one(QueryTable))
+        await driver.press("down", "enter")  # opens the query in explore
+        await driver.until(lambda: isinstance(driver.app.screen, Explore))
+        await driver.until(lambda: driver.explore.view is not None)
+        assert driver.explore.query_one(QueryLine).value.startswith(RUTH)
 
 
 async def test_offered_settings_are_taken_saved_and_taken_back(demo_copy: Path) -> None:
@@ -262,15 +255,6 @@ async def test_a_changed_index_is_measured_again(judged_demo: Path) -> None:
         await driver.until_shown(ThresholdPane, "1 past query")
 
 
-async def test_broken_snapshots_are_reported_and_kept(judged_demo: Path) -> None:
-    (judged_demo / SNAPSHOTS).write_bytes(b'{"when": "2026"\n\xff\n')
-    async with tuning(judged_demo) as driver:
-        await driver.until_shown(StatusLine, "snapshots.jsonl: 2 lines cannot be read")
-        await driver.press("r")
-        await driver.until_shown(SnapshotList, "Snapshots (1)")
-    assert b"\xff\n" in (judged_demo / SNAPSHOTS).read_bytes()
-
-
 @pytest.mark.slow
 async def test_keys_are_answered_while_500_judged_queries_are_read(
     demo_copy: Path, monkeypatch: pytest.MonkeyPatch
@@ -344,7 +328,7 @@ async def test_change_is_shown_written_and_undone(demo_copy: Path) -> None:
         await driver.until(lambda: driver.alpha == 0.5)
 
 
-async def test_cancelled_save_writes_nothing(demo_copy: Path) -> None:
+async def test_nothing_is_written_if_cancelled_or_changed_after_the_diff(demo_copy: Path) -> None:
     file = demo_copy / "kbx.toml"
     before = file.read_bytes()
     async with running(demo_copy, WIDE) as driver:
@@ -352,28 +336,18 @@ async def test_cancelled_save_writes_nothing(demo_copy: Path) -> None:
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.explore)
         assert file.read_bytes() == before
-
-
-async def test_file_that_changed_after_the_diff_is_not_written(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await propose(driver)
-        (demo_copy / "kbx.toml").write_text(BEFORE, encoding="utf-8")
+        await driver.press("S")
+        await driver.until(lambda: isinstance(driver.app.screen, SaveSettings))
+        file.write_text(BEFORE, encoding="utf-8")
         await driver.press("enter")
         await driver.until_shown(StatusLine, "kbx.toml has changed meanwhile")
-        assert (demo_copy / "kbx.toml").read_text(encoding="utf-8") == BEFORE
-
-
-async def test_fast_search_is_not_saved(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE) as driver:
-        await driver.press("escape", "m", "m", "S")
-        await driver.until_shown(StatusLine, "a fast search is no setting of kbx.toml")
+        assert file.read_text(encoding="utf-8") == BEFORE
 
 
 async def test_broken_kbx_toml_is_one_line(demo_copy: Path) -> None:
     file = demo_copy / "kbx.toml"
     file.write_text(BEFORE, encoding="utf-8")
-    async with running(demo_copy, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
         file.write_text("[search\n", encoding="utf-8")
         await driver.press("down", "S")
         await driver.until_shown(StatusLine, "kbx.toml")

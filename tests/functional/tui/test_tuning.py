@@ -1,7 +1,5 @@
 """Sliders, modes and sorting: only fast search retrieves again."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -30,8 +28,7 @@ from tests.functional.tui.driving import (
 
 
 async def test_sliders_rank_again_and_never_retrieve(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         before = driver.titles
         ranked = driver.watched.calls["rank"]
         await driver.press("down", *["right_square_bracket"] * 8, *["left_curly_bracket"] * 4)
@@ -43,27 +40,11 @@ async def test_sliders_rank_again_and_never_retrieve(demo: Path) -> None:
         assert driver.watched.calls["rank"] > ranked
 
 
-async def test_no_step_of_a_held_key_is_lost(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("escape", *["right_square_bracket"] * 9)
-        await driver.until(lambda: driver.alpha == 0.95)
-
-
-async def test_moved_row_shows_its_rank_change_for_a_moment(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+async def test_moved_rows_show_it_for_a_moment_and_the_cursor_stays_on_its_document(
+    demo: Path,
+) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         driver.results.SETTLE_SECONDS = 600.0
-        await driver.press("down", *["right_square_bracket"] * 10)
-        await driver.until_shown(ResultList, "▲", "▼")
-        driver.results.SETTLE_SECONDS = 0.1
-        await driver.press("left_square_bracket")
-        await driver.until(lambda: "▲" not in driver.text_of(ResultList))
-
-
-async def test_cursor_stays_on_its_document_when_ranks_change(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
         before = driver.paths
         await driver.press("down", "down", "down", "down")
         chosen = driver.results.current
@@ -74,11 +55,14 @@ async def test_cursor_stays_on_its_document_when_ranks_change(demo: Path) -> Non
         assert now is not None
         assert now.path == chosen.path
         assert driver.paths != before
+        await driver.until_shown(ResultList, "▲", "▼")
+        driver.results.SETTLE_SECONDS = 0.1
+        await driver.press("left_square_bracket")
+        await driver.until(lambda: "▲" not in driver.text_of(ResultList))
 
 
 async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         driver.explore.query_one("#alpha", NumberSlider).focus()
         await driver.until_focused(NumberSlider)
         await driver.press("right", "l", "shift+right", "L")
@@ -89,19 +73,12 @@ async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
         await driver.until(lambda: driver.alpha == 0.93)
 
 
-async def test_letters_and_brackets_in_the_query_are_text(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.write("[qmsz{")
-        assert driver.explore.query_one(QueryLine).value == "[qmsz{"
-        assert (driver.state.alpha, driver.state.mode) == (0.5, "two-pass")
-
-
 async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "m")
         await driver.until_shown(QueryLine, "flat · entities switched off")
         await driver.until_shown(StatusLine, "flat search: documents ranked without entities")
+        await driver.until_shown(EntityList, "○ Alice Chen person 1.00")
         assert driver.watched.calls["retrieve"] == 1
         await driver.press("m")
         await driver.until(lambda: driver.view.mode.name == "fast")
@@ -112,17 +89,12 @@ async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:
         assert driver.watched.queries == [QUESTION] * 3  # fast search reads other evidence
 
 
-async def test_flat_search_keeps_the_entities_visible(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down", "m")
-        await driver.until_shown(EntityList, "○ Alice Chen person 1.00")
-
-
 async def test_knobs_moved_before_a_query_apply_to_it(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        await driver.press("escape", *["right_square_bracket"] * 2, "m")
+        await driver.press("escape", *["right_square_bracket"] * 2, "m", "s")
+        await driver.until_shown(StatusLine, "results are sorted by date now")
         await driver.ask(QUESTION)
+        await driver.until_shown(ResultList, "newest first")
         assert driver.alpha == 0.6
         assert driver.view.mode.name == "flat"
 
@@ -140,22 +112,19 @@ async def test_knobs_start_at_the_values_of_kbx_toml(demo_copy: Path) -> None:
 
 
 async def test_note_beside_the_slider_says_that_alpha_has_no_effect(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rehearsal")
+    async with running(demo, WIDE, asked="rehearsal") as driver:
         await driver.until(lambda: "alpha has no effect on a flat search" in driver.screen_text())
 
 
 async def test_notice_says_that_alpha_has_no_effect_where_the_note_has_no_room(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await driver.ask("rehearsal")
+    async with running(demo, NARROW, asked="rehearsal") as driver:
         assert "alpha has no effect" not in driver.screen_text()
         await driver.press("down", "right_square_bracket")
         await driver.until_shown(StatusLine, "alpha has no effect")
 
 
 async def test_note_beside_the_slider_names_the_alpha_of_the_next_change(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.until(lambda: "next change" in driver.screen_text())
         first, note = driver.titles[:10], driver.view.alpha_note
         assert note in driver.screen_text()
@@ -165,11 +134,16 @@ async def test_note_beside_the_slider_names_the_alpha_of_the_next_change(demo: P
         assert driver.titles[:10] == first
         driver.explore.model.update(alpha=change + 0.02)
         await driver.until(lambda: driver.titles[:10] != first)
+        knobs = driver.explore.query_one(Knobs)
+        await driver.until(lambda: knobs.alpha.note and knobs.threshold.note)
+        assert knobs.threshold.marks
+        driver.explore.query_one(QueryLine).value = ""  # they go with the query
+        await driver.until(lambda: driver.explore.view is None)
+        assert (knobs.alpha.note, knobs.threshold.note, knobs.threshold.marks) == ("", "", ())
 
 
 async def test_s_toggles_sorting_the_best_results_by_date(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         best = driver.paths
         await driver.press("down", "s")
         count = min(len(best), 50)
@@ -183,26 +157,8 @@ async def test_s_toggles_sorting_the_best_results_by_date(demo: Path) -> None:
         assert driver.watched.calls["retrieve"] == 1
 
 
-async def test_sorting_chosen_without_a_query_applies_to_the_next_one(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.press("escape", "s")
-        await driver.until_shown(StatusLine, "results are sorted by date now")
-        await driver.ask("rehearsal")
-        await driver.until_shown(ResultList, "newest first")
-
-
-async def test_the_why_pane_follows_a_slider(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        await driver.press("down")
-        await driver.until_shown(WhyPane, ".50 × 1.00 entity")
-        await driver.press(*["right_square_bracket"] * 2)
-        await driver.until_shown(WhyPane, ".40 × 1.00 entity")
-
-
 async def test_ranking_of_the_seed_retrieves_again_and_is_undone(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         before = driver.paths
         await driver.press("escape", "M")
         await driver.until_shown(StatusLine, "seed ranking: the formula of the first proposal")
@@ -214,30 +170,8 @@ async def test_ranking_of_the_seed_retrieves_again_and_is_undone(demo: Path) -> 
         await driver.until(lambda: driver.paths == before)
 
 
-async def test_topic_that_no_document_mentions_is_noted(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("Alice Chen zebra")
-        note = "no document says anything about “zebra”; these are linked to Alice Chen"
-        await driver.until_shown(StatusLine, note)
-        assert driver.paths
-        await driver.ask(QUESTION)
-        await driver.until(lambda: note not in driver.text_of(StatusLine))
-
-
-async def test_notes_and_marks_of_the_sliders_go_with_the_query(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
-        knobs = driver.explore.query_one(Knobs)
-        await driver.until(lambda: knobs.alpha.note and knobs.threshold.note)
-        assert knobs.threshold.marks
-        driver.explore.query_one(QueryLine).value = ""
-        await driver.until(lambda: driver.explore.view is None)
-        assert (knobs.alpha.note, knobs.threshold.note, knobs.threshold.marks) == ("", "", ())
-
-
 async def test_a_hollow_entity_above_the_threshold_says_why_it_does_not_count(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask(QUESTION)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         assert sum(entity.kept for entity in driver.view.entities) > 1
         driver.explore.model.update(max_entities=1)
         await driver.until(lambda: sum(entity.kept for entity in driver.view.entities) == 1)
@@ -287,6 +221,10 @@ async def test_parts_sum_to_the_difference_as_printed(demo: Path) -> None:
                     assert sum(parts) == Decimal(match[1]), why.difference
                     seen += 1
         assert seen >= 10
+        await driver.until(lambda: why.difference)
+        driver.explore.model.apply(doc_types=("person",))  # leaves the marked one out
+        await driver.until(lambda: driver.explore.model.displayed.answers(driver.state))
+        await driver.until(lambda: not why.difference)
 
 
 async def test_the_mark_is_removed_by_the_same_key_escape_and_another_query(demo: Path) -> None:
@@ -301,16 +239,6 @@ async def test_the_mark_is_removed_by_the_same_key_escape_and_another_query(demo
         await driver.press("v", "j")
         await driver.ask("rollback plan")
         assert driver.results.marked == ""
-
-
-async def test_a_mark_that_is_filtered_out_makes_no_difference(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        why = await marked_first(driver)
-        await driver.press("j")
-        await driver.until(lambda: why.difference)
-        driver.explore.model.apply(doc_types=("person",))
-        await driver.until(lambda: driver.explore.model.displayed.answers(driver.state))
-        await driver.until(lambda: not why.difference)
 
 
 class SliderApp(App[None]):

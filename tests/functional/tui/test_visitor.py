@@ -1,7 +1,5 @@
 """The app of a visitor keeps to its bases and its options, and remembers nothing."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

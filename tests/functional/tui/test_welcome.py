@@ -1,7 +1,5 @@
 """The start: welcome screen, switching bases, the question of trust, and the tour."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 
@@ -17,8 +15,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.tour import TourBubble
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import Help, HelpText
-from kbx_tui.tui.shell.questions import TrustQuestion
-from kbx_tui.tui.shell.welcome_screen import FolderLine, Welcome
+from kbx_tui.tui.shell.questions import FolderLine, TrustQuestion, Welcome
 from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
@@ -31,7 +28,6 @@ from tests.functional.tui.driving import (
     running,
     starting,
 )
-from tests.functional.tui.watched import Watched, WatchedBases
 from tests.functional.vaults import write_vault
 
 WHY = "/home/ida is not a knowledge base: change to a folder of markdown"
@@ -101,9 +97,9 @@ async def test_folder_is_chosen_with_completion(
         await driver.until(lambda: "Migration go/no-go" in driver.titles)
 
 
-async def test_missing_folder_gives_one_error_line_and_escape_returns(
-    tmp_path: Path,
-) -> None:
+async def test_a_folder_that_cannot_be_opened_or_made_gives_one_error_line(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "mine")
+    before = sorted(root.rglob("*"))
     async with starting(None, WIDE) as driver:
         await choose(driver, "Choose a folder")
         await fill_in(driver, tmp_path / "nowhere")
@@ -112,15 +108,11 @@ async def test_missing_folder_gives_one_error_line_and_escape_returns(
         await driver.press("escape")
         await driver.until_focused(ChoiceList)
         assert not driver.app.screen.query_one(FolderLine).display
-
-
-async def test_folder_without_markdown_gives_one_error_line(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    async with starting(None, WIDE) as driver:
-        await choose(driver, "Choose a folder")
-        await fill_in(driver, tmp_path / "empty")
-        await driver.until_shown(StatusLine, "no markdown in")
-        assert not (tmp_path / "empty/.kbx").exists()
+        await driver.press("home")
+        await choose(driver, "Start a new one")
+        await fill_in(driver, root)
+        await driver.until_shown(StatusLine, "✗", f"{root} already holds", "instead")
+    assert sorted(root.rglob("*")) == before
 
 
 async def test_base_whose_index_would_lie_in_the_notes_gives_one_error_line(tmp_path: Path) -> None:
@@ -147,17 +139,7 @@ async def test_new_base_has_a_page_on_what_goes_where(tmp_path: Path) -> None:
         await driver.until(lambda: driver.titles[:1] == ["What goes where"])
 
 
-async def test_new_base_is_never_created_in_an_existing_one(tmp_path: Path) -> None:
-    root = write_vault(tmp_path / "mine")
-    before = sorted(root.rglob("*"))
-    async with starting(None, WIDE) as driver:
-        await choose(driver, "Start a new one")
-        await fill_in(driver, root)
-        await driver.until_shown(StatusLine, "✗", f"{root} already holds", "instead")
-    assert sorted(root.rglob("*")) == before
-
-
-async def test_tour_has_six_steps_and_escape_returns() -> None:
+async def test_tour_has_six_steps_escape_returns_and_q_quits() -> None:
     async with starting(None, NARROW, why=WHY) as driver:
         await driver.until_focused(ChoiceList)
         await driver.press("question_mark")
@@ -167,11 +149,6 @@ async def test_tour_has_six_steps_and_escape_returns() -> None:
         assert all(f" {number}  " in words for number in range(1, 7))
         await driver.press("escape")
         await driver.until(lambda: isinstance(driver.app.screen, Welcome))
-
-
-async def test_escape_stays_on_the_welcome_screen_and_q_quits() -> None:
-    async with starting(None, NARROW) as driver:
-        await driver.until_focused(ChoiceList)
         await driver.press("escape")  # there is no screen to return to
         assert driver.has_focus(ChoiceList)
         await driver.press("q")
@@ -218,9 +195,14 @@ async def test_recent_bases_can_be_forgotten_and_put_back(tmp_path: Path) -> Non
 
 
 async def test_b_switches_to_another_base_and_closes_the_first(demo: Path, demo_copy: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rollback plan")
+    async with running(demo, WIDE, asked="rollback plan") as driver:
         await driver.press("escape", "b")
+        await driver.until(lambda: isinstance(driver.app.screen, Welcome))
+        await driver.press("escape")  # returns to the open one
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        assert driver.titles[0] == "Rollback plan"
+        await driver.ask("alice")
+        await driver.press("b")
         await driver.until(lambda: isinstance(driver.app.screen, Welcome))
         assert "Open another knowledge base" in driver.text_of(ChoiceList)
         closed = driver.watched.calls["close"]
@@ -233,17 +215,6 @@ async def test_b_switches_to_another_base_and_closes_the_first(demo: Path, demo_
         await driver.ask("alice")
         assert driver.titles
         assert driver.app.app_state.user.bases[:2] == [str(demo_copy), str(demo)]
-
-
-async def test_escape_returns_to_the_open_base(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.ask("rollback plan")
-        await driver.press("escape", "b")
-        await driver.until(lambda: isinstance(driver.app.screen, Welcome))
-        await driver.press("escape")
-        await driver.until(lambda: driver.app.screen is driver.explore)
-        assert driver.titles[0] == "Rollback plan"
-        await driver.ask("alice")
 
 
 async def test_another_base_can_be_chosen_after_one_fails_to_open(
@@ -356,10 +327,7 @@ async def test_the_app_says_that_a_write_is_not_committed(demo_copy: Path) -> No
 
 
 async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> None:
-    watched = Watched()
-    app = KbxApp(demo, bases=WatchedBases(watched), tour="first", debounce=0.0)
-    async with app.run_test(size=WIDE) as pilot:
-        driver = Driver(app, pilot, watched)
+    async with starting(demo, WIDE, tour="first") as driver:
         await driver.until(lambda: is_counted(driver))
         await driver.until_shown(TourBubble, "1/6 Press ↑ to ask a question")
         await driver.until_shown(ResultList, "for example what did", "↑ asks the next of them")
@@ -388,8 +356,8 @@ async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> Non
         await driver.until_focused(WhyPane)
         await driver.press("question_mark")
         await driver.until_shown(HelpText, "the document part weighs 55 %", "bm25", "cosine")
-    assert KbxApp(demo, bases=WatchedBases(watched), tour="always").explore is not None
-    again = KbxApp(demo, bases=WatchedBases(watched), tour="first")
+    assert KbxApp(demo, tour="always").explore is not None
+    again = KbxApp(demo, tour="first")
     assert again.explore is not None
     assert not again.explore.tour.is_wanted  # it has been seen
 
@@ -397,10 +365,7 @@ async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> Non
 async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes(
     demo: Path,
 ) -> None:
-    watched = Watched()
-    app = KbxApp(demo, bases=WatchedBases(watched), tour="always", debounce=0.0)
-    async with app.run_test(size=NARROW) as pilot:
-        driver = Driver(app, pilot, watched)
+    async with starting(demo, NARROW, tour="always") as driver:
         await driver.until_shown(TourBubble, "1/6 Press ↑", "esc ends the tour")
         await driver.press("up")
         await driver.until_shown(TourBubble, "2/6 Press ↓")
@@ -409,15 +374,12 @@ async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes
         await driver.press("down")
         await driver.until_shown(TourBubble, "3/6")
         assert driver.explore.query_one(TourBubble).region == bubble
-        await pilot.pause()
+        await driver.pilot.pause()
         assert driver.results.cursor == 0  # the row to watch is in view anyway
 
 
 async def test_the_row_to_watch_is_in_view_before_and_after_it_moves(demo: Path) -> None:
-    watched = Watched()
-    app = KbxApp(demo, bases=WatchedBases(watched), tour="always", debounce=0.0)
-    async with app.run_test(size=TINY) as pilot:
-        driver = Driver(app, pilot, watched)
+    async with starting(demo, TINY, tour="always") as driver:
         await driver.until_shown(TourBubble, "1/6 Press ↑")
         await driver.press("up")
         await driver.until_shown(TourBubble, "2/6 Press ↓")
@@ -435,10 +397,7 @@ async def test_the_row_to_watch_is_in_view_before_and_after_it_moves(demo: Path)
 async def test_escape_in_the_query_line_ends_the_tour_and_leaves_the_focus_there(
     demo: Path,
 ) -> None:
-    watched = Watched()
-    app = KbxApp(demo, bases=WatchedBases(watched), tour="always", debounce=0.0)
-    async with app.run_test(size=WIDE) as pilot:
-        driver = Driver(app, pilot, watched)
+    async with starting(demo, WIDE, tour="always") as driver:
         await driver.until_shown(TourBubble, "1/6 Press ↑")
         await driver.press("escape")
         await driver.until(lambda: not driver.explore.query_one(TourBubble).display)

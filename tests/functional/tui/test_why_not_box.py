@@ -1,12 +1,9 @@
 """`w` finds a document, says why it is not a result, and applies what would make it one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from kbx_tui import KnowledgeBase
 from kbx_tui.errors import IndexFault
 from kbx_tui.tui.boxes.why_not_box import (
     ActionRow,
@@ -21,6 +18,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running, starting
 from tests.functional.tui.watched import Watched
+from tests.functional.vaults import index_vault
 
 QUERY = "what did Alice decide about rollbacks"
 MISSING = "memory/meetings/2025/12/04/quarterly-planning.notes.md"
@@ -87,15 +85,6 @@ async def test_every_change_brings_the_document_into_the_first_ten_and_z_takes_i
             await driver.until(lambda: driver.paths == paths)
 
 
-async def test_a_muted_entity_is_named(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await ask_query(driver, "what did Alice Chen decide about the Migration")
-        driver.explore.model.update(muted=frozenset({"person:alice-chen"}))
-        await driver.until(lambda: driver.view.results)
-        answer = await ask(driver, "Bob")
-        assert "Muted for this query: Alice Chen" in answer.reason
-
-
 async def test_a_filter_that_no_pane_shows_is_shown_below_the_query(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await ask_query(driver, QUERY)
@@ -121,20 +110,6 @@ async def test_a_document_among_the_results_is_gone_to(demo: Path) -> None:
         assert driver.results.current == wanted
 
 
-async def test_what_a_path_leaves_out_is_found_in_a_larger_folder(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await ask_query(driver, QUERY)
-        best = driver.paths[0]
-        await driver.narrow("memory/people")
-        answer = await ask(driver, best)
-        assert answer.standing == "A filter leaves it out"
-        assert answer.reason == "searching only memory/people"
-        assert answer.actions[0].text == "in all of memory/"
-        await take(driver, 0)
-        await driver.until(lambda: best in driver.paths[:10])
-        assert driver.state.path == "memory/"
-
-
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=str)
 async def test_any_document_is_read_by_title_without_a_query(demo: Path, size: Size) -> None:
     async with running(demo, size) as driver:
@@ -145,24 +120,20 @@ async def test_any_document_is_read_by_title_without_a_query(demo: Path, size: S
         assert driver.explore.query_one(PreviewPane).path == MISSING
 
 
-async def test_keys_typed_at_once_act_in_their_order(demo: Path) -> None:
+async def test_keys_typed_at_once_act_in_their_order_and_typing_again_finds_others(
+    demo: Path,
+) -> None:
     async with running(demo, NARROW) as driver:
         await ask_query(driver, QUERY)
         await driver.press("w", *"quarterly", "enter")
         await driver.until_shown(AnswerList, "Quarterly planning", "It is number ")
-
-
-async def test_typing_again_finds_other_documents(demo: Path) -> None:
-    async with running(demo, NARROW) as driver:
-        await ask_query(driver, QUERY)
-        await ask(driver, "quarterly")
         await driver.write("zzzzzzzz")
         await driver.until_shown(DocumentList, "No title or path is like that.")
         await driver.press("escape")
         assert driver.app.screen is driver.explore
 
 
-async def test_progress_shows_while_the_engine_searches(demo: Path) -> None:
+async def test_progress_and_errors_of_the_engine_are_shown_in_the_box(demo: Path) -> None:
     watched = Watched()
     async with running(demo, WIDE, watched=watched) as driver:
         await ask_query(driver, QUERY)
@@ -173,13 +144,7 @@ async def test_progress_shows_while_the_engine_searches(demo: Path) -> None:
         await driver.press("escape")
         assert driver.app.screen is driver.explore
         watched.asking.set()
-        await driver.ask("rollback plan")
-
-
-async def test_a_document_that_is_gone_and_other_errors_are_shown_in_the_box(demo: Path) -> None:
-    watched = Watched()
-    async with running(demo, WIDE, watched=watched) as driver:
-        await ask_query(driver, QUERY)
+        await ask_query(driver, "rollback plan")
         await open_box(driver, "quarterly")
         watched.faults["why_not"] = IndexFault("the index cannot be read")
         await driver.press("enter")
@@ -210,11 +175,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for number in range(12):
         texts[f"memory/notes/{number}.md"] = f"# Harbour {number}\n\nharbour harbour {number}\n"
-    for name, text in texts.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, "utf-8")
-    with KnowledgeBase(root) as kb:
-        kb.index()
+    index_vault(root, texts)
     return root
 
 
@@ -244,8 +205,7 @@ async def test_the_owner_finds_a_redacted_document_as_in_the_results(hostile: Pa
 
 
 async def test_a_query_without_results_has_an_answer(hostile: Path) -> None:
-    async with running(hostile, NARROW) as driver:
-        await driver.ask("zzzz")
+    async with running(hostile, NARROW, asked="zzzz") as driver:
         await driver.press("escape")
         await driver.narrow("nowhere")
         answer = await ask(driver, "Harbour 3")

@@ -1,7 +1,5 @@
 """Runs the app of a visitor in tests."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,14 +1,12 @@
 """The server's side of the protocol, for tests of the process of a visitor."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from tests.command_line import CHECKOUT
 
@@ -35,7 +33,7 @@ class VisitorProcess:
         self.told: list[dict[str, object]] = []
         """The messages."""
 
-    def __enter__(self) -> VisitorProcess:
+    def __enter__(self) -> Self:
         assert self._output.readline() == b"__GANGLION__\n"
         return self
 

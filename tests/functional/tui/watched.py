@@ -1,7 +1,5 @@
 """The real engine with its calls counted; tests can hold or break them."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Grades and preferences that a process has acknowledged outlive kill -9 and other writers."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

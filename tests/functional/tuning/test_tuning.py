@@ -1,7 +1,5 @@
 """Judged evidence, `kbx tune` and why not, on the real engine."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A headless Chromium, driven through its debugging protocol."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import itertools

@@ -1,7 +1,5 @@
 """One server for the tests of a file, and a state folder short enough for a socket."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

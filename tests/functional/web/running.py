@@ -1,7 +1,5 @@
 """A server that runs in a thread, and visitors that use it through a real client."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

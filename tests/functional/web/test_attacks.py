@@ -1,7 +1,5 @@
 """What other pages, other people and broken programs may try, each through a real client."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

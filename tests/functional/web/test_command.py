@@ -1,8 +1,5 @@
 """`kbx web` on the command line: where it may listen, its links, its end."""
 
-from __future__ import annotations
-
-import asyncio
 import re
 import signal
 import subprocess
@@ -204,13 +201,6 @@ async def test_everything_is_below_the_path_that_a_proxy_serves(state_folder: Pa
                     other = await known.client.get(f"http://127.0.0.1:{listening.port}{path}")
                     assert other.status == 404
                 await page.socket.close()
-
-
-async def test_a_second_visitor_has_a_session_of_their_own(state_folder: Path) -> None:
-    with running() as server:
-        async with visitor(server) as one, visitor(server) as other:
-            pages = await asyncio.gather(one.open(), other.open())
-            assert pages[0].session != pages[1].session
 
 
 def test_only_the_page_knows_its_files() -> None:

@@ -1,7 +1,5 @@
 """The processes that keep indices up to date are started again, unless they cannot run."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """Health and metrics of `kbx web`, on a port of their own."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

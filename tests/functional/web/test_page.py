@@ -1,7 +1,5 @@
 """The page in a real browser: headless Chromium, with the real app behind it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

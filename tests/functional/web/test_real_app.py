@@ -1,7 +1,5 @@
 """Sessions of the real app: what documents and keys may do there."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Sessions: what a page and its process say to each other, and how long a process lives."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """A server with a certificate: what is sent is encrypted, and connections count before that."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A writable copy of the base that a test module indexes once, in its fixture `indexed`."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

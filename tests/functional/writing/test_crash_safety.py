@@ -3,8 +3,6 @@
 `python -m benchmarks.writing` runs the same checks at length.
 """
 
-from __future__ import annotations
-
 from benchmarks import writing
 
 

@@ -1,7 +1,5 @@
 """Every way to write a fact decides alike: what is known is refused, with the same matches."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Drafts from pasted text to file: checked, decided, planned, applied and undone in one step."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +20,7 @@ from kbx_tui.drafting.drafts import (
 )
 from kbx_tui.drafting.planning import file_diff
 from kbx_tui.drafting.texts import merged_text
-from tests.functional.vaults import FILES, tree_digest, write_vault
+from tests.functional.vaults import FILES, index_vault, tree_digest
 
 ALICE = "memory/people/alice-chen.md"
 SHIPS = FILES | {
@@ -43,10 +41,7 @@ Leads the migration project
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write_vault(tmp_path_factory.mktemp("drafts"), SHIPS)
-    with KnowledgeBase(root) as kb:
-        kb.index()
-    return root
+    return index_vault(tmp_path_factory.mktemp("drafts"), SHIPS)
 
 
 def decided(kb: KnowledgeBase, drafts: tuple[Draft, ...]) -> list[tuple[DraftCheck, Verdict]]:

@@ -1,7 +1,5 @@
 """The id of a fact never refers to another fact, even among facts with the same text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +8,7 @@ import pytest
 from kbx_tui import KnowledgeBase, NotFound, WriteFault
 from kbx_tui.drafting.drafts import Choice, new_draft
 from kbx_tui.knowledge.records import Fact
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault
 
 PAGE = "memory/people/ada-berg.md"
 TWICE = "Keeps the harbour log"
@@ -20,10 +18,7 @@ FACTS = f"- [2026-01-01] {TWICE}\n- Rows\n- [2026-01-01] {TWICE}\n- [2026-02-02]
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = f"# Ada Berg\n\n## Recent Facts\n{FACTS}"
-    root = write_vault(tmp_path_factory.mktemp("ids"), {PAGE: text})
-    with KnowledgeBase(root) as kb:
-        kb.index()
-    return root
+    return index_vault(tmp_path_factory.mktemp("ids"), {PAGE: text})
 
 
 def facts_with_text(kb: KnowledgeBase, text: str) -> list[Fact]:

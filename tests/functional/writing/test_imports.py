@@ -1,7 +1,5 @@
 """Imports into a real base: new pages only, once, undone as a whole; and the export."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator
@@ -133,9 +131,7 @@ def test_a_dry_run_shows_the_diff_and_a_broken_file_leaves_the_others(
     assert missing.err.count("\n") == 1
 
 
-def test_pages_without_properties_and_with_many_attendees_are_imported_once(
-    tmp_path: Path,
-) -> None:
+def test_pages_without_properties_and_with_many_attendees_are_imported_once(tmp_path: Path) -> None:
     exports, root = tmp_path / "exports", tmp_path / "base"
     exports.mkdir()
     (exports / f"Plan {'a' * 32}.md").write_text("# Plan\n\nText\n")

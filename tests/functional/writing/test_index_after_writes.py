@@ -1,7 +1,5 @@
 """After writes, the index equals one built from scratch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

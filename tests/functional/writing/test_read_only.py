@@ -1,7 +1,5 @@
 """A base that is open for reading only: every method is called, and no byte below it changes."""
 
-from __future__ import annotations
-
 import inspect
 import shutil
 import threading

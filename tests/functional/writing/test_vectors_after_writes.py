@@ -1,7 +1,5 @@
 """What is written is found by meaning at once, or its missing vectors are counted and said."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The entry point: options, requests, closing, and what one session shares."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """When files that changed since they were indexed are counted again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Measures on labelled pairs, with results computed by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

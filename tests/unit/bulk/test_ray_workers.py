@@ -1,7 +1,5 @@
 """Tasks on workers of Ray that die, fail or differ, with a stand-in for Ray that has faults."""
 
-from __future__ import annotations
-
 import errno
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.bulk import ray_pool, ray_session, ray_workers
-from kbx_tui.bulk.ray_pool import RayWorker, WorkerFacts, facts_of
-from kbx_tui.bulk.ray_workers import RayEngine
+from kbx_tui.bulk import ray_workers
+from kbx_tui.bulk.ray_workers import RayEngine, RayWorker, WorkerFacts, facts_of
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import ConfigError, EmbeddingError, EngineFault
@@ -31,6 +28,25 @@ class TaskFailed(Exception):
     def __init__(self, cause: Exception) -> None:
         super().__init__(f"Traceback of the worker:\n\x1b[36m{cause}\x1b[39m")
         self.cause = cause
+
+
+class FakeResult:
+    def __init__(
+        self, worker: RayWorker, state: Any, name: str, arguments: tuple[Any, ...]
+    ) -> None:
+        self.worker, self.state, self.name, self.arguments = worker, state, name, arguments
+        self.result: Any = None
+
+    def is_ready(self) -> bool:
+        return self.result is not None or self.state.is_dead
+
+    def finish(self) -> None:
+        try:
+            self.result = getattr(self.worker, self.name)(*self.arguments)
+        except ActorDied:
+            self.state.is_dead = True
+        except Exception as error:
+            self.result = TaskFailed(error)
 
 
 class FakeRay:
@@ -77,25 +93,6 @@ class FakeRay:
         if reference.result is None:
             raise ActorDied("The actor died unexpectedly")
         return reference.result
-
-
-class FakeResult:
-    def __init__(
-        self, worker: RayWorker, state: Any, name: str, arguments: tuple[Any, ...]
-    ) -> None:
-        self.worker, self.state, self.name, self.arguments = worker, state, name, arguments
-        self.result: Any = None
-
-    def is_ready(self) -> bool:
-        return self.result is not None or self.state.is_dead
-
-    def finish(self) -> None:
-        try:
-            self.result = getattr(self.worker, self.name)(*self.arguments)
-        except ActorDied:
-            self.state.is_dead = True
-        except Exception as error:
-            self.result = TaskFailed(error)
 
 
 @pytest.fixture
@@ -229,7 +226,7 @@ def test_workers_that_cannot_start_are_an_error(
 
 
 def test_ray_that_has_ended_is_an_error(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_pool, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(ray_workers, "LOOK_SECONDS", 0.0)
     ray.most_ready = 0
     with two_workers() as workers, pytest.raises(EngineFault, match=r"^Ray has ended on all"):
         numbers(workers.map(double, [1]))
@@ -241,7 +238,7 @@ def test_disk_that_is_full_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(tempfile, "mkdtemp", full)
     with pytest.raises(EngineFault, match=r"\(No space left on device\): make room there"):
-        ray_session._make_folder()
+        ray_workers._make_folder()
 
 
 def other_facts(monkeypatch: pytest.MonkeyPatch, **other: Any) -> None:

@@ -1,7 +1,5 @@
 """Garbage collection is suspended inside the block and restored after it."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The demo is copied before it is opened; the shipped files are never changed."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The hint that the base says of another entity what a draft says of its own."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.drafting.checking import said_of_another

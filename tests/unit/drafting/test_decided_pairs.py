@@ -1,7 +1,5 @@
 """Labels stored in a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from kbx_tui.drafting.decided_pairs import Label, read_labels, write_labels

@@ -1,7 +1,5 @@
 """State and proposal of a draft, from its check and a threshold."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Word-by-word differences and conflicts of two texts."""
 
-from __future__ import annotations
-
 import time
 
 from hypothesis import given

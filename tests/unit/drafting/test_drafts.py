@@ -1,7 +1,5 @@
 """Drafts parsed from text and stored in a file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

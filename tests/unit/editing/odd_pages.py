@@ -1,7 +1,5 @@
 """Random pages with unusual structure, line ends and encodings."""
 
-from __future__ import annotations
-
 import random
 
 LINES = (

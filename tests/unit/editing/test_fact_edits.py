@@ -1,7 +1,5 @@
 """Adding, rewording, striking out and deleting facts of a page."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from dataclasses import replace

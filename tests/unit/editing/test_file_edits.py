@@ -1,7 +1,5 @@
 """Files are written completely or not at all, and never over changes made by others."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """A write whose process died is finished by the next process."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Setting frontmatter fields, and the content of new pages."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.editing.page_edits import (

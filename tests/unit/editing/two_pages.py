@@ -1,7 +1,5 @@
 """Two pages of a base, and the edits that append a fact to both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

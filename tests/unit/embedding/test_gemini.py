@@ -1,13 +1,10 @@
 """Tests with the real Gemini client and a local service."""
 
-from __future__ import annotations
-
 import json
 import math
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -22,6 +19,7 @@ from kbx_tui.errors import (
     EmbeddingUnavailable,
 )
 from kbx_tui.tools.dispatch import failure_of
+from tests.waiting import PATIENCE
 
 pytest.importorskip("google.genai", reason="the extra `gemini` is not installed")
 
@@ -192,13 +190,16 @@ def test_service_errors_are_translated_by_kind(
 
 
 def test_timeout_raises_embedding_unavailable(service: Service) -> None:
+    given_up = Event()
+
     def slow(body: Any) -> tuple[int, Any]:
-        time.sleep(1.0)
+        given_up.wait(PATIENCE)
         return 200, {}
 
     service.reply = slow
     with pytest.raises(EmbeddingUnavailable):
         GeminiEmbedder(base_url=service.url, timeout=0.2).embed_query("a")
+    given_up.set()
 
 
 def test_refused_connection_raises_embedding_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """The bundled model without fastembed: bit-identical as int8, nearly identical as float32."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import json
@@ -15,7 +13,7 @@ import numpy as np
 import pytest
 import simsimd
 
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import BUNDLED, Embedder, encodable
 from kbx_tui.embedding.local import (
     BATCH_SIZE,
     SMALL_BATCH,
@@ -24,7 +22,6 @@ from kbx_tui.embedding.local import (
     load_with_fastembed,
     prefers_int8,
 )
-from kbx_tui.embedding.model_files import BUNDLED, encodable
 
 WORDS = "budget review of the platform team is late because Zoë moved the audit to May"
 

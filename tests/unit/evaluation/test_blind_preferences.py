@@ -1,7 +1,5 @@
 """Votes: which setting each preference speaks for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -60,9 +58,7 @@ def test_results_below_the_first_five_make_no_difference() -> None:
         )
     )
 )
-def test_votes_turn_round_with_the_settings(
-    answers: list[tuple[str, Better, bool]],
-) -> None:
+def test_votes_turn_round_with_the_settings(answers: list[tuple[str, Better, bool]]) -> None:
     given_ones = [
         preferred(query, better, ONE if swap else OTHER) for query, better, swap in answers
     ]

@@ -1,7 +1,5 @@
 """Judgments written in every format come back, whatever queries and paths contain."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Settings measured at once are worth what each is when ranked and measured alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

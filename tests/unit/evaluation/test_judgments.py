@@ -1,7 +1,5 @@
 """The file of the user's judgments: whatever happens to it, the last readable line counts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Metrics checked against arithmetic and against ir-measures, an independent implementation."""
 
-from __future__ import annotations
-
 import shutil
 from math import log2
 

@@ -1,7 +1,5 @@
 """A setting is offered only if it wins on queries that did not choose it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Each threshold's outcomes are those of ranking with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given

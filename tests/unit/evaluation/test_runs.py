@@ -1,7 +1,5 @@
 """Runs and sweeps over hand-made evidence."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

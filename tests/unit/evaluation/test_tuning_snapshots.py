@@ -1,7 +1,5 @@
 """Snapshots of the knobs: kept, dropped, and safe from broken lines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

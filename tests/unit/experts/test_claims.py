@@ -1,13 +1,12 @@
 """Topics, and the claims and entities that they match."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.experts.claims import Claim, ClaimMatcher, Topic
+from kbx_tui.experts.expert_engine import ClaimMatcher, Topic
+from kbx_tui.experts.expert_ranking import Claim
 from kbx_tui.knowledge.records import Entity, Fact
 
 ALICE = Entity("person:alice-chen", "Alice Chen", "person", "", aliases=("achen",))

@@ -1,7 +1,5 @@
 """Which hosts and origins are those of a server."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.http_service.hosts import HostRules, host_rules, is_loopback

@@ -4,8 +4,6 @@ Each format is written by one function from labels of speakers as programs write
 of a format (encodings, missing parts, unusual layout) are further samples of its own.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Archives are read within limits; one that no program exports is refused, and nothing is read."""
 
-from __future__ import annotations
-
 import io
 import stat
 import zipfile

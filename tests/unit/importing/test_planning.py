@@ -1,7 +1,5 @@
 """What an import would write, where several documents are about the same people or paths."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What readers make of the peculiarities of their formats."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

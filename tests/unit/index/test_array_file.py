@@ -1,7 +1,5 @@
 """Arrays are written at once, in pieces or in any order, and read as if at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

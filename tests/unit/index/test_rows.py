@@ -1,14 +1,12 @@
 """Records are stored as rows of the tables and read back unchanged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
 from kbx_tui.index import tables
-from kbx_tui.index.build.document_stage import document_row, embedded_text
+from kbx_tui.index.build.stages import document_row, embedded_text
 from kbx_tui.index.tables import table_schema
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 

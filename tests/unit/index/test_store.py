@@ -1,7 +1,5 @@
 """Errors of the store become IndexFault, panics of its Rust code too."""
 
-from __future__ import annotations
-
 import errno
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Builders for test data: documents, entities, folders, token counters, markdown bodies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Stripping the entity name at the beginning of a text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """How links are written where their characters have another meaning."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.knowledge.markdown import is_in_table, strip_markup, wikilink

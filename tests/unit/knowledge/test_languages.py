@@ -1,7 +1,5 @@
 """Recognising the language of a text."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.index.lexical.terms import language_of, term_of, words_in

@@ -1,7 +1,5 @@
 """Tags and properties in running text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

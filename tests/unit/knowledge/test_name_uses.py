@@ -1,7 +1,5 @@
 """Uses of a word as a name and as an ordinary word, counted in running text."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.knowledge.entity_names import READ_AT_MOST, NameUseCounter

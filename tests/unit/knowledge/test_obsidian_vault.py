@@ -1,7 +1,5 @@
 """Settings of a vault, and dates in the names of daily notes."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.knowledge.fields import DEFAULT_ENTITY_TYPES

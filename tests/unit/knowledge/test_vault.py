@@ -1,7 +1,5 @@
 """Which folders hardly hold notes."""
 
-from __future__ import annotations
-
 import os
 import stat
 import unicodedata
@@ -26,9 +24,7 @@ def problems(root: Path) -> dict[str, str]:
     return {problem.path: problem.reason for problem in walk(root).problems}
 
 
-def test_folder_with_kbx_toml_is_the_root_even_above_a_nearer_memory_folder(
-    tmp_path: Path,
-) -> None:
+def test_folder_with_kbx_toml_is_the_root_even_above_a_nearer_memory_folder(tmp_path: Path) -> None:
     write(tmp_path, {"kbx.toml": "", "sub/memory/people/a.md": ""})
     assert find_root(tmp_path / "sub" / "memory" / "people") == tmp_path
 

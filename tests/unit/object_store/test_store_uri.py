@@ -1,7 +1,5 @@
 """URIs of object stores."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.errors import ConfigError

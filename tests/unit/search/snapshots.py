@@ -1,7 +1,5 @@
 """Snapshots made of a few values instead of an index."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,5 @@
 """How fully a document answers a topic."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -10,13 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import (
-    ComponentScores,
-    DateMatch,
-    EntityCandidate,
-    Evidence,
-    Topic,
-)
+from kbx_tui.search.evidence.evidence import DateMatch, EntityCandidate, Evidence, Topic
+from kbx_tui.search.evidence.scores import ComponentScores
 from kbx_tui.search.ranking.rank import FEW_RESULTS, Ranking, rank
 from kbx_tui.search.request import Gate, Tuning
 from tests.unit.search.building import (
@@ -335,9 +328,7 @@ def test_an_answer_that_the_hard_gate_leaves_out_does_not_count(
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_where_few_answer_the_topic_linked_documents_follow_by_words(
-    alpha: float,
-) -> None:
+def test_where_few_answer_the_topic_linked_documents_follow_by_words(alpha: float) -> None:
     found = evidence(
         components([3.0, 9.0, 0.0, 6.0], [0.1, 0.5, 0.1, 0.1]),
         components([0.0, 9.0, 0.0, 0.0], [0.1, 0.5, 0.1, 0.1]),

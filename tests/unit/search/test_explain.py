@@ -1,7 +1,5 @@
 """The numbers of an explanation add up, exact and rounded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

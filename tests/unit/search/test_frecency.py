@@ -1,7 +1,5 @@
 """Frecency grows with openings and halves every week."""
 
-from __future__ import annotations
-
 from math import exp, log
 from pathlib import Path
 

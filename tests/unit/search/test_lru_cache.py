@@ -1,7 +1,5 @@
 """The cache evicts the least recently used and expired entries."""
 
-from __future__ import annotations
-
 from kbx_tui.search.lru_cache import LruCache
 
 

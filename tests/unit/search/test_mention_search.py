@@ -1,7 +1,5 @@
 """Names of a document are found as whole words outside links, code and addresses."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.search.document_links import MentionSearch

@@ -1,7 +1,5 @@
 """The queries asked in the app: newest first, each once, and limited."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Laws of ranking, and when a ranking is flat."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -30,26 +28,21 @@ TWO_DOCUMENTS = components([5.0, 15.0], [0.5, 0.5])
 
 
 @given(some_evidence(), some_tuning())
-def test_scores_are_within_0_and_1(found: Evidence, tuning: Tuning) -> None:
+def test_scores_are_within_0_and_1_and_results_in_descending_order(
+    found: Evidence, tuning: Tuning
+) -> None:
     ranking = rank(found, tuning)
     assert np.all((ranking.final >= 0.0) & (ranking.final <= 1.0 + 1e-12))
-
-
-@given(some_evidence(), some_tuning())
-def test_results_are_distinct_and_in_descending_order(found: Evidence, tuning: Tuning) -> None:
-    ranking = rank(found, tuning)
     top = ranking.top(len(found) + 1)
-    assert [ranked.score for ranked in top] == sorted(
-        (ranked.score for ranked in top), reverse=True
-    )
+    scores = [ranked.score for ranked in top]
+    assert scores == sorted(scores, reverse=True)
     assert len({ranked.row for ranked in top}) == len(top) == int(ranking.included.sum())
-
-
-@given(some_evidence(), some_tuning())
-def test_top_equals_the_head_of_the_order(found: Evidence, tuning: Tuning) -> None:
-    ranking = rank(found, tuning)
     for limit in (1, 2, 5):
         assert [ranked.row for ranked in ranking.top(limit)] == list(ranking.order[:limit])
+    ranks = [ranked.rank for ranked in top if ranked.known_item]
+    assert ranks == list(range(1, len(found.known_items) + 1))  # known items come first
+    assert (ranking.search_mode == "flat") == (ranking.kept == ())
+    assert (ranking.search_mode_reason == "entities") == (ranking.search_mode == "two_pass")
 
 
 @given(some_evidence(), some_tuning())
@@ -88,20 +81,6 @@ def test_hard_gate_keeps_only_linked_documents_and_known_items(
     if ranking.search_mode == "two_pass":
         linked = {int(row) for i in ranking.kept for row in found.links[i].rows}
         assert {ranked.row for ranked in ranking.top(len(found))} <= linked | set(found.known_items)
-
-
-@given(some_evidence(), some_tuning())
-def test_known_items_come_first(found: Evidence, tuning: Tuning) -> None:
-    top = rank(found, tuning).top(len(found))
-    ranks = [ranked.rank for ranked in top if ranked.known_item]
-    assert ranks == list(range(1, len(found.known_items) + 1))
-
-
-@given(some_evidence(), some_tuning())
-def test_flat_ranking_has_a_reason_and_keeps_no_entity(found: Evidence, tuning: Tuning) -> None:
-    ranking = rank(found, tuning)
-    assert (ranking.search_mode == "flat") == (ranking.kept == ())
-    assert (ranking.search_mode_reason == "entities") == (ranking.search_mode == "two_pass")
 
 
 def test_alpha_weighs_document_against_entity() -> None:

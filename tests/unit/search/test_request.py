@@ -1,7 +1,5 @@
 """A search request validates its fields, and applies only the knobs that are set."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Powers of scores agree with those of numpy and keep the order of scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

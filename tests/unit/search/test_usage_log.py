@@ -1,7 +1,5 @@
 """The log of openings is compacted without changing frecency or losing a line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

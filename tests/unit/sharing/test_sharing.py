@@ -1,7 +1,5 @@
 """Pages to share: elements, and the file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Builders for facts and their vectors."""
 
-from __future__ import annotations
-
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.similarity.compared_words import Signals
 from kbx_tui.similarity.conflict_guard import Conflict

@@ -1,7 +1,5 @@
 """An embedder simple enough to compute by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

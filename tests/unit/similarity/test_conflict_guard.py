@@ -1,7 +1,5 @@
 """Contradictions between similar texts are found, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 
 from kbx_tui.similarity.pair_score import precision_recall_f1

@@ -1,7 +1,5 @@
 """Connections that wait for a worker, with real sockets."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import sys

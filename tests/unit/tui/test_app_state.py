@@ -1,7 +1,5 @@
 """The state of the app survives a restart, and damaged files are harmless."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The session of one open base, on a fake engine."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,13 +1,11 @@
 """Ways to the clipboard, by environment, and what is said of the one that was taken."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.desktop import (
+from kbx_tui.tui.terminal_app import (
     ClipboardProgram,
     clipboard_programs,
     copy,

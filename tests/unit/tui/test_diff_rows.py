@@ -1,7 +1,5 @@
 """Lines of a diff, with the sign apart from the text."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.tui.dedup.panes import diff_rows

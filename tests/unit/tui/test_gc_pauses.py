@@ -1,7 +1,5 @@
 """Old garbage is collected only while the app is idle, never when Python chooses."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import weakref

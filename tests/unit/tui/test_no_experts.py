@@ -1,7 +1,5 @@
 """What the experts mode shows where it ranks nobody."""
 
-from __future__ import annotations
-
 from kbx_tui.tui.experts.screen import no_experts
 
 

@@ -1,7 +1,5 @@
 """Stylesheets are found in a checkout and in a wheel, and use theme colours only."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

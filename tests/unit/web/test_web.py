@@ -1,7 +1,5 @@
 """Messages of a page, and visitors."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -4,8 +4,6 @@ Calls of Python are seen by an audit hook, which writes a line to the file KBX_G
 native libraries are seen too: the kernel ends the process when it connects anywhere.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

@@ -1,7 +1,5 @@
 """The listing of a similarity check without matches."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.cli.text_output import print_check

@@ -1,7 +1,5 @@
 """Stored documents for tests, made of a few columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kbx_tui.index.stored_documents import StoredDocuments, make_documents

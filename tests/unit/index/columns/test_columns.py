@@ -1,7 +1,5 @@
 """Columns of texts, and the versions of documents."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

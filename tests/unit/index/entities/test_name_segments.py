@@ -1,7 +1,5 @@
 """No name that is similar to a text is missed when only names with a piece of it are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,7 +18,7 @@ from kbx_tui.index.stored_names import (
 )
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.misspelled_names import MisspelledNames
+from kbx_tui.search.query.name_index import MisspelledNames
 
 LETTERS = "abcdeж漢"
 short = st.text(LETTERS, min_size=6, max_size=30)
@@ -41,7 +39,7 @@ def changed(text: str, edits: list[tuple[int, str]]) -> str:
 @pytest.fixture(autouse=True)
 def any_number_of_names_is_many() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kbx_tui.search.query.misspelled_names.FEW_NAMES", 0)
+        patch.setattr("kbx_tui.search.query.name_index.FEW_NAMES", 0)
         yield
 
 
@@ -81,7 +79,7 @@ def test_similar_texts_differ_by_as_few_letters_as_their_lengths_allow() -> None
 def test_what_is_stored_and_looked_up_is_bounded_however_long_a_name_or_a_query_is() -> None:
     entities = EntityColumn.of([Entity("note:long", "x" * 10_000, "note", "")])
     names = make_names(entities, NO_STATE)
-    assert not len(names.piece_hashes)
+    assert not len(names.pieces.hashes)
     ((index, similarity, _),) = MisspelledNames(entities, names).find(["y" * 9, "x" * 9_900 + "y"])
     assert (index, similarity > 99.0) == (1, True)
     runs = [len(runs_to_look_up(length)[0]) for length in range(2 * LONGEST_IN_PIECES)]

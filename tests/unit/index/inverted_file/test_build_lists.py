@@ -1,7 +1,5 @@
 """An inverted file finds the nearest chunks of unusual vectors, too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

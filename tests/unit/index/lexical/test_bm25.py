@@ -1,7 +1,5 @@
 """BM25 agrees with the published formula, whichever segment a text is in."""
 
-from __future__ import annotations
-
 from math import log
 
 import numpy as np

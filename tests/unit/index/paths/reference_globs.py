@@ -1,7 +1,5 @@
 """A slow reference implementation of path filters, and strategies for paths and patterns."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterator, Sequence
 from functools import cache

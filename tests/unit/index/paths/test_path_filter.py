@@ -1,7 +1,5 @@
 """A path filter selects a folder or file only, or what its wildcards match."""
 
-from __future__ import annotations
-
 import unicodedata
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Vectors are only taken from the table by which their rows were chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kbx_tui.index.vectors.vector_tables import TableChanged, gather
+from kbx_tui.index.vectors.stored_vectors import TableChanged, gather
 
 
 def batches_of(hashes: Sequence[str]) -> list[Any]:

@@ -1,13 +1,11 @@
 """Every block is scanned once, on a second thread too where that pays off."""
 
-from __future__ import annotations
-
 import threading
-import time
 
 import pytest
 
 from kbx_tui.index.vectors.int8_codes import parallel_scan
+from tests.waiting import PATIENCE
 
 
 @pytest.mark.parametrize("parallel_from", [1, 100])
@@ -19,22 +17,24 @@ def test_every_block_is_scanned_once(parallel_from: int) -> None:
 
 def test_a_second_thread_is_used_only_for_many_blocks() -> None:
     threads = set[int]()
-
-    def work(_: int) -> None:
-        threads.add(threading.get_ident())
-        time.sleep(0.002)
-
-    parallel_scan(range(3), work, parallel_from=4)
+    parallel_scan(range(3), lambda _: threads.add(threading.get_ident()), parallel_from=4)
     assert threads == {threading.get_ident()}
-    parallel_scan(range(40), work, parallel_from=4)
-    assert len(threads) == 2
+    both = threading.Barrier(2)
+
+    def wait_for_the_other(_: int) -> None:
+        both.wait(PATIENCE)
+
+    parallel_scan(range(2), wait_for_the_other, parallel_from=2)
 
 
-def test_errors_of_either_thread_are_raised() -> None:
+@pytest.mark.parametrize("in_this", [True, False])
+def test_errors_of_either_thread_are_raised(in_this: bool) -> None:
+    this, both = threading.get_ident(), threading.Barrier(2)
+
     def work(block: int) -> None:
-        time.sleep(0.001)
-        if block > 20:
+        both.wait(PATIENCE)
+        if (threading.get_ident() == this) == in_this:
             raise ZeroDivisionError(block)
 
     with pytest.raises(ZeroDivisionError):
-        parallel_scan(range(40), work, parallel_from=1)
+        parallel_scan(range(2), work, parallel_from=1)

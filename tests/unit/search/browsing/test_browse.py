@@ -1,7 +1,5 @@
 """An entity card lists facts, open items and documents, newest first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

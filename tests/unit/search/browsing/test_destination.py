@@ -1,7 +1,5 @@
 """A link target resolves to an entity, otherwise to a document, otherwise to nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.index.snapshot import Snapshot

@@ -1,7 +1,5 @@
 """Part of a title or path finds its document while the user types."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

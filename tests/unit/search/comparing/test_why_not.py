@@ -1,7 +1,5 @@
 """Each proposed change brings the document into the top, and none smaller of its kind does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -67,11 +65,9 @@ def order(found: Evidence, tuning: Tuning) -> list[str]:
     return [found.paths[row] for row in rank(found, tuning).order.tolist()]
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(some_case())
-def test_a_change_brings_the_document_into_the_top(
-    case: tuple[Evidence, Tuning, int, int],
-) -> None:
+def test_a_change_brings_the_document_into_the_top(case: tuple[Evidence, Tuning, int, int]) -> None:
     found, tuning, row, limit = case
     answer = why_not(rank(found, tuning), row, limit)
     for change in answer.changes:
@@ -79,7 +75,7 @@ def test_a_change_brings_the_document_into_the_top(
         assert paths.index(found.paths[row]) + 1 == change.rank <= limit
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(some_case(), st.floats(0.0, 0.999999))
 def test_no_smaller_change_of_alpha_or_threshold_does(
     case: tuple[Evidence, Tuning, int, int], share: float
@@ -97,7 +93,7 @@ def test_no_smaller_change_of_alpha_or_threshold_does(
                     assert found.paths[row] not in order(found, smaller)[:limit]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 # Within a unit in the last place of a swap point, rounding decides, and not the order of the lines.
 @given(some_case(), st.floats(0.0, 1.0).map(lambda value: round(value, 12)))
 def test_a_dimension_without_a_change_has_none(
@@ -122,7 +118,7 @@ def test_a_dimension_without_a_change_has_none(
             assert found.paths[row] not in order(found, other)[:limit]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(some_case())
 def test_no_wider_filter_does(case: tuple[Evidence, Tuning, int, int]) -> None:
     found, tuning, row, limit = case
@@ -147,7 +143,6 @@ def test_no_wider_filter_does(case: tuple[Evidence, Tuning, int, int]) -> None:
         assert found.paths[row] not in applied(found, tuning, change)[:limit]
 
 
-@settings(max_examples=100)
 @given(some_case())
 def test_a_filter_without_a_change_helps_at_no_value(
     case: tuple[Evidence, Tuning, int, int],

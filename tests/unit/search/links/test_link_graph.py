@@ -1,7 +1,5 @@
 """A link graph that is updated after edits equals one made from all documents."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given

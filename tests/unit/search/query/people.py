@@ -1,7 +1,5 @@
 """People whose names the tests of this folder look for."""
 
-from __future__ import annotations
-
 from kbx_tui.knowledge.records import Entity
 
 

@@ -1,7 +1,5 @@
 """Dates and tags as the user writes them; filters typed in a query, and adding and removing one."""
 
-from __future__ import annotations
-
 import datetime
 
 import pytest

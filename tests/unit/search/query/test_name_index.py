@@ -1,7 +1,5 @@
 """What a base says about a word that is also a name."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.index.snapshot import NameVotes

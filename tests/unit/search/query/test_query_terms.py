@@ -1,7 +1,5 @@
 """The terms of a query and their weights."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The alphas at which the order changes, and the note when there are none."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import ComponentScores
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes, swap_points
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
@@ -184,7 +183,7 @@ def exact_changes(ranking: Ranking, limit: int) -> tuple[Fraction | None, Fracti
 eighths = st.integers(0, 8).map(lambda number: number / 8)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.data())
 def test_next_changes_equal_an_exhaustive_search(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 7))
@@ -248,7 +247,7 @@ def assert_points_are_where_the_order_changes(found: Evidence, tuning: Tuning, l
     assert swap_points(ranking, limit) == pytest.approx([float(alpha) for alpha in expected])
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.data(), st.sampled_from([eighths, thousandths]))
 def test_order_changes_at_each_swap_point_and_nowhere_else(
     data: st.DataObject, scores: st.SearchStrategy[float]

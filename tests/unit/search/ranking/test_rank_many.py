@@ -1,7 +1,5 @@
 """Ranking under many tunings at once is ranking under each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Laws of reranking: what a reranker may change, whatever it says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -127,19 +125,6 @@ def test_a_document_never_falls_when_its_score_of_the_reranker_rises(
     after = order(rank(scored(retrieved, {**scores, row: high}), tuning))
     if row in before:
         assert after.index(row) <= before.index(row)
-
-
-@given(many_documents(), some_tuning(), probabilities)
-def test_the_parts_of_a_score_add_up_to_it(
-    retrieved: Evidence, tuning: Tuning, scores: Mapping[int, float]
-) -> None:
-    ranking = rank(scored(retrieved, scores), tuning)
-    for ranked in ranking.top(SIZE):
-        parts = ranked.document_part + ranked.entity_part + ranked.frecency_part
-        if not ranked.known_item:
-            assert parts + ranked.reranker_part == pytest.approx(ranked.score, abs=1e-12)
-        if ranked.reranker_score is None:
-            assert ranked.reranker_part == 0.0
 
 
 @given(many_documents(), some_tuning(), probabilities)

@@ -1,7 +1,5 @@
 """Notes say what could not be searched and why nothing was found, the same on every surface."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How scores add up, in words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kbx_tui.search.results.response import score_reasons

@@ -1,7 +1,5 @@
 """A snippet is the best passage on one line, with its matches marked."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

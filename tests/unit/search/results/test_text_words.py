@@ -1,7 +1,5 @@
 """Words of a body are found by their offsets in the full-text index as by searching the text."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

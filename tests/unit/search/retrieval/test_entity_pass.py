@@ -1,7 +1,5 @@
 """Pass 1 finds people by their role."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Of the many entities with one role only those that can be candidates get a signal."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Keys can be changed unless one would then have two meanings."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

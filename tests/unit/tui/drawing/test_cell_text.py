@@ -1,7 +1,5 @@
 """Text in terminal cells: fitted, shortened and wrapped."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Braille, lines, and legible colours."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

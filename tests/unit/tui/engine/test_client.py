@@ -1,7 +1,5 @@
 """The engine client: calls in turn, cancellation, errors, and the end."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Indexing beside the app: its progress in words, and its end when the app closes."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The text copied from a document."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.search.results.response import Snippet

@@ -1,7 +1,5 @@
 """Facets: their rows, the strip of dates, and the query after one is chosen."""
 
-from __future__ import annotations
-
 from kbx_tui.search.link_records import LinkedDocument
 from kbx_tui.search.results.facets import Facets, FacetValue
 from kbx_tui.tui.explore.facets import (

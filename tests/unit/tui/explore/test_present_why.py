@@ -1,7 +1,5 @@
 """The numbers of an explanation add up exactly as the why pane shows them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from fractions import Fraction

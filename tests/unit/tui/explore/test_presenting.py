@@ -1,14 +1,10 @@
 """The views made from rankings, snippets and documents."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
-from hypothesis import given
 
 from kbx_tui.api.documents import DocumentView
-from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning
 from kbx_tui.search.results.response import Snippet
@@ -16,18 +12,7 @@ from kbx_tui.tui.explore.presenting import next_change_note, present, present_sn
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.reading.documents import present_document
 from kbx_tui.tui.reading.markdown_lines import Place
-from tests.unit.search.building import components, evidence, some_evidence, some_tuning
-
-
-@given(some_evidence(), some_tuning())
-def test_parts_of_a_row_sum_to_its_score_unless_it_is_a_known_item(
-    evidence: Evidence, tuning: Tuning
-) -> None:
-    ranking = rank(evidence, tuning)
-    for row in present(ranking, SearchState()).results:
-        hot = ranking.ranked(row.row, rank=0).frecency_part  # 0 where nothing else scores
-        if not row.known_item:
-            assert abs(row.document_part + row.entity_part + hot - row.score) < 1e-9
+from tests.unit.search.building import components, evidence
 
 
 def test_sorting_by_date_puts_the_newest_of_the_best_first() -> None:

@@ -1,7 +1,5 @@
 """Reading in explore: the history, and passages as they are copied."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.tui.explore.reader import MAX_STEPS, History, Step

@@ -1,7 +1,5 @@
 """The sentences that say what numbers and signs mean."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import get_args
 

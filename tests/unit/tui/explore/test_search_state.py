@@ -1,7 +1,5 @@
 """The state of a search: its request, undo, and how it is stored."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any

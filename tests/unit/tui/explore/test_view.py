@@ -1,7 +1,5 @@
 """Why nothing was found, and what a base offers before a query."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.search.evidence.evidence import Scope, Signal

@@ -1,7 +1,5 @@
 """Lines of Markdown: their kinds, styles, links and emphasis."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Documents wrapped to rows, and the position kept in them."""
 
-from __future__ import annotations
-
 import gc
 import re
 from dataclasses import replace

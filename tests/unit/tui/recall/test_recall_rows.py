@@ -1,7 +1,5 @@
 """The rows of the recall box: order, search, and what is new."""
 
-from __future__ import annotations
-
 from kbx_tui.search.query_history import NewResult, News, PastQuery, SavedQuery
 from kbx_tui.tui.boxes.recall_box import ago, document_rows, matching, news_words, recall_rows
 from kbx_tui.tui.explore.search_state import USUAL

@@ -1,14 +1,12 @@
 """Tabs, and the steps of the tour."""
 
-from __future__ import annotations
-
 import pytest
 
 from kbx_tui.tui.app import mode_class
 from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.drawing.lines import width_of
 from kbx_tui.tui.explore.tour import STEPS, Tour
-from kbx_tui.tui.shell.mode_tabs import MARK, TABS, fit_tabs, tab_at, tab_line, tab_texts
+from kbx_tui.tui.shell.frame_screen import MARK, TABS, fit_tabs, tab_at, tab_line, tab_texts
 
 BASE = ("acme", "5,706 documents")
 COUNTS = {"dedup": "(3)"}

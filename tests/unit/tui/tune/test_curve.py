@@ -1,7 +1,5 @@
 """The curve of a measure: best value, words, and a plot that shows the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

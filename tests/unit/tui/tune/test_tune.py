@@ -8,14 +8,8 @@ from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObserv
 from kbx_tui.search.request import Tuning
 from kbx_tui.tui.drawing.lines import Line, width_of
 from kbx_tui.tui.judging.live_measure import SearchSettings
-from kbx_tui.tui.tune.past_queries import (
-    PastQueries,
-    histogram_lines,
-    joined,
-    outcome_words,
-    past_query_lines,
-)
-from kbx_tui.tui.tune.snapshots import compare_snapshots, snapshot_rows
+from kbx_tui.tui.tune.model import PastQueries, compare_snapshots, joined, snapshot_rows
+from kbx_tui.tui.tune.panes import histogram_lines, outcome_words, past_query_lines
 
 THRESHOLDS = (0.0, 0.5, 1.0)
 

@@ -1,7 +1,5 @@
 """Facts, open items and documents of entity cards, by what the cards show of them."""
 
-from __future__ import annotations
-
 from kbx_tui.knowledge.records import Fact, FactStatus
 from kbx_tui.search.browse import EntityDocument
 

@@ -1,7 +1,5 @@
 """The lines of an entity card, at any width and for any text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines of the panes of explore."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

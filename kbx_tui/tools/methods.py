@@ -9,7 +9,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from kbx_tui.tools import answers, arguments
-from kbx_tui.tools.answers import Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ def output_schema(method: Method) -> dict[str, Any]:
 
 
 def failure_schema() -> dict[str, Any]:
-    return _simplify(Failed.model_json_schema(mode="serialization"))
+    return _simplify(answers.Failed.model_json_schema(mode="serialization"))
 
 
 def all_schemas() -> dict[str, dict[str, Any]]:

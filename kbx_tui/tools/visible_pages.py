@@ -198,8 +198,9 @@ class VisiblePages:
     def kinds(self) -> Mapping[str, int]:
         """Return the number of documents of each visible type, as far as is known."""
         counts = Counter(self.kb.documents.kinds())
-        hidden = self.kb.documents.stored(sorted(self.hidden()))
-        counts.subtract(document.kind for document in hidden.values())
+        hidden, marked = self.hidden(), self.kb.documents.containing(REDACTED)
+        known = {**marked, **self.kb.documents.stored(sorted(hidden - marked.keys()))}
+        counts.subtract(known[path].kind for path in hidden if path in known)
         return {kind: count for kind, count in counts.items() if count and self.has_kind(kind)}
 
     def has_kind(self, kind: str) -> bool:

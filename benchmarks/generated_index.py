@@ -48,8 +48,8 @@ from kbx_tui.index.tables import (
     table_schema,
     text_hash,
 )
-from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
+from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.results.response import SearchResponse
 from kbx_tui.settings_file import load_settings

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -13,56 +13,59 @@ from msgspec import Meta
 Unit = Annotated[float, Meta(ge=0.0, le=1.0)]
 
 
+def about(description: str, **limits: Any) -> Meta:
+    """Return what `kbx config` says of a setting, and its `ge` and `le`."""
+    return Meta(description=description, **limits)
+
+
 class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[search]`: how documents are ranked."""
 
     hierarchy_alpha: Annotated[
-        Unit, Meta(description="weight of the document: 1 = document alone, 0 = entity alone")
+        Unit, about("weight of the document: 1 = document alone, 0 = entity alone")
     ] = 0.5
     hierarchy_entity_threshold: Annotated[
-        Unit, Meta(description="minimum score of an entity that is kept")
+        Unit, about("minimum score of an entity that is kept")
     ] = 0.5
     hierarchy_max_entities: Annotated[
-        int, Meta(ge=1, le=20, description="maximum number of entities that are kept")
+        int, about("maximum number of entities that are kept", ge=1, le=20)
     ] = 5
     hierarchy_gate: Annotated[
-        Literal["soft", "hard"], Meta(description="soft keeps unlinked documents, hard drops them")
+        Literal["soft", "hard"], about("soft keeps unlinked documents, hard drops them")
     ] = "soft"
     hierarchy_parent: Annotated[
-        Literal["coverage", "max"], Meta(description="mean over named entities, or the best one")
+        Literal["coverage", "max"], about("mean over named entities, or the best one")
     ] = "coverage"
     hierarchy_preset: Annotated[
-        Literal["default", "seed"], Meta(description="seed = the first proposal, for comparison")
+        Literal["default", "seed"], about("seed = the first proposal, for comparison")
     ] = "default"
     hotness_weight: Annotated[
-        Unit, Meta(description="weight of how often and how recently a document was opened")
+        Unit, about("weight of how often and how recently a document was opened")
     ] = 0.0
     feedback: Annotated[
-        Unit,
-        Meta(description="how far a query moves towards the best documents, 0 = not at all"),
+        Unit, about("how far a query moves towards the best documents, 0 = not at all")
     ] = 0.3
     parts: Annotated[
-        Unit,
-        Meta(description="share of relevance propagated between parts of a document, 0 = none"),
+        Unit, about("share of relevance propagated between parts of a document, 0 = none")
     ] = 0.9
     dates: Annotated[
         Literal["prefer", "filter", "off"],
-        Meta(description="what date words in a query do: prefer documents, filter, or nothing"),
+        about("what date words in a query do: prefer documents, filter, or nothing"),
     ] = "prefer"
     convergence: Annotated[
         Literal["exact", "stable"],
-        Meta(description="exact compares until the best are certain, stable stops earlier"),
+        about("exact compares until the best are certain, stable stops earlier"),
     ] = "exact"
     reranker: Annotated[
         str,
-        Meta(
-            description="cross-encoder that reranks the first 20 results: a folder, or a "
+        about(
+            "cross-encoder that reranks the first 20 results: a folder, or a "
             "fastembed model name; empty = none"
         ),
     ] = ""
     muted_documents: Annotated[
         tuple[str, ...],
-        Meta(description="paths of documents that are left out of every search, which is said"),
+        about("paths of documents that are left out of every search, which is said"),
     ] = ()
 
 
@@ -71,64 +74,54 @@ class IndexSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     uri: Annotated[
         str,
-        Meta(
-            description="folder of the index, or object store that it is published to; "
+        about(
+            "folder of the index, or object store that it is published to; "
             "empty = .kbx/index in the base"
         ),
     ] = ""
     cache_mb: Annotated[
         int,
-        Meta(
+        about(
+            "megabytes that copies of published indexes may take on this machine",
             ge=1,
             le=100_000_000,
-            description="megabytes that copies of published indexes may take on this machine",
         ),
     ] = 20_000
     exclude: Annotated[
-        tuple[str, ...], Meta(description="files to leave out, as patterns like in .gitignore")
+        tuple[str, ...], about("files to leave out, as patterns like in .gitignore")
     ] = ()
     templates: Annotated[
-        bool, Meta(description="index the notes in the folder of templates of an Obsidian vault")
+        bool, about("index the notes in the folder of templates of an Obsidian vault")
     ] = False
 
 
 class LinkSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[links]`: where documents open."""
 
-    open: Annotated[
-        Literal["editor", "obsidian"], Meta(description="where the app opens a document")
-    ] = "editor"
+    open: Annotated[Literal["editor", "obsidian"], about("where the app opens a document")] = (
+        "editor"
+    )
 
 
 class EntitySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[entities]`: which types of page, and which topics, are entities."""
 
     types: Annotated[
-        tuple[str, ...],
-        Meta(description="page types that are entities, besides person, project and team"),
+        tuple[str, ...], about("page types that are entities, besides person, project and team")
     ] = ("lab", "company")
     tags: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=10_000,
-            description="notes with a tag from which the tag is an entity; 0 = none",
-        ),
+        int, about("notes with a tag from which the tag is an entity; 0 = none", ge=0, le=10_000)
     ] = 0
     hubs: Annotated[
         int,
-        Meta(
-            ge=0,
-            le=10_000,
-            description="notes that link to a note from which it is an entity; 0 = none",
-        ),
+        about("notes that link to a note from which it is an entity; 0 = none", ge=0, le=10_000),
     ] = 0
-    maps: Annotated[
-        bool, Meta(description="maps of content, by tag, type or title (MOC), are entities")
-    ] = False
-    folders: Annotated[tuple[str, ...], Meta(description="folders whose notes are entities")] = ()
+    maps: Annotated[bool, about("maps of content, by tag, type or title (MOC), are entities")] = (
+        False
+    )
+    folders: Annotated[tuple[str, ...], about("folders whose notes are entities")] = ()
     properties: Annotated[
-        tuple[str, ...], Meta(description="properties whose links are entities, such as author")
+        tuple[str, ...], about("properties whose links are entities, such as author")
     ] = ()
 
 
@@ -136,8 +129,7 @@ class EmbeddingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """`[embedding]`: the model that turns text into vectors."""
 
     model: Annotated[
-        str,
-        Meta(description="bundled, gemini, a folder with an ONNX model, or a fastembed model name"),
+        str, about("bundled, gemini, a folder with an ONNX model, or a fastembed model name")
     ] = "bundled"
 
 
@@ -145,53 +137,40 @@ class DedupSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[dedup]`: the similarity from which two texts count as the same."""
 
     default_threshold: Annotated[
-        Unit, Meta(description="where set, the threshold of every type below without its own key")
+        Unit, about("where set, the threshold of every type below without its own key")
     ] = 0.85
-    fact_threshold: Annotated[
-        Unit, Meta(description="similarity to a fact of fewer than 20 words")
-    ] = 0.9
-    long_fact_threshold: Annotated[
-        Unit, Meta(description="similarity to a fact of 20 words or more")
-    ] = 0.85
+    fact_threshold: Annotated[Unit, about("similarity to a fact of fewer than 20 words")] = 0.9
+    long_fact_threshold: Annotated[Unit, about("similarity to a fact of 20 words or more")] = 0.85
     field_threshold: Annotated[
-        Unit, Meta(description="similarity to a field: role, team or any other of a page")
+        Unit, about("similarity to a field: role, team or any other of a page")
     ] = 0.85
-    open_item_threshold: Annotated[Unit, Meta(description="similarity to an open item")] = 0.8
-    chunk_threshold: Annotated[Unit, Meta(description="similarity to a passage of a document")] = (
-        0.8
-    )
+    open_item_threshold: Annotated[Unit, about("similarity to an open item")] = 0.8
+    chunk_threshold: Annotated[Unit, about("similarity to a passage of a document")] = 0.8
 
 
 class ExpertSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[experts]`: how experts on a topic are ranked."""
 
     half_life_days: Annotated[
-        float,
-        Meta(ge=1.0, le=36500.0, description="age at which a claim counts half, with recency"),
+        float, about("age at which a claim counts half, with recency", ge=1.0, le=36500.0)
     ] = 30.0
 
 
 class WriteSettings(msgspec.Struct, frozen=True):
     """`[writes]`: what happens after a write. Shared with kbx, so unknown keys are allowed."""
 
-    auto_commit: Annotated[bool, Meta(description="commit the files of each write with git")] = (
-        False
-    )
+    auto_commit: Annotated[bool, about("commit the files of each write with git")] = False
     auto_commit_message_format: Annotated[
-        str, Meta(description="may contain {operation} {target} {file_count} {timestamp}")
+        str, about("may contain {operation} {target} {file_count} {timestamp}")
     ] = "kbx: {operation} {target}"
-    auto_commit_author: Annotated[str, Meta(description="author of these commits")] = (
-        "kbx <kbx@localhost>"
-    )
+    auto_commit_author: Annotated[str, about("author of these commits")] = "kbx <kbx@localhost>"
 
 
 class AppSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[app]`: how the app behaves."""
 
-    watch: Annotated[bool, Meta(description="index files as soon as they change on disk")] = True
-    remember_knobs: Annotated[
-        bool, Meta(description="start with alpha and threshold as last used")
-    ] = False
+    watch: Annotated[bool, about("index files as soon as they change on disk")] = True
+    remember_knobs: Annotated[bool, about("start with alpha and threshold as last used")] = False
 
 
 class Settings(msgspec.Struct, frozen=True):

@@ -70,10 +70,7 @@ _process = _Process()
 
 
 def install() -> None:
-    """Take over SIGINT, SIGTERM and SIGHUP, except those that the parent process ignores.
-
-    Call on the main thread. Does nothing on Windows, where ctrl+c raises KeyboardInterrupt.
-    """
+    """Take over SIGINT, SIGTERM and SIGHUP, except where ignored. For the main thread."""
     if sys.platform == "win32":
         return
     read_end, write_end = os.pipe()
@@ -156,10 +153,7 @@ def on_signal(stop: Callback, last_words: str = "") -> Iterator[None]:
 
 @contextmanager
 def end_with_input() -> Iterator[None]:
-    """Within the block, which reads nothing from stdin, exit with 0 when it ends without input.
-
-    For a server that takes a while to start: requests that were sent are read after the block.
-    """
+    """Within the block, exit with 0 when stdin ends; what was sent before is read after it."""
     is_over = threading.Event()
     if _process.pipe is not None:
         threading.Thread(

@@ -79,10 +79,7 @@ def format_p(p: float) -> str:
 
 
 def answer_words(relevance: float, full_relevance: float) -> str:
-    """Return how fully a document answers a query: `relevance .34 of .29 for a full answer`.
-
-    Numbers that two decimals make equal have a third: no full answer looks like one.
-    """
+    """Return `relevance .34 of .29 for a full answer`, with a third decimal if they look equal."""
     parts = format_score(relevance), format_score(full_relevance)
     if parts[0] == parts[1] and relevance < full_relevance:
         parts = format_score(relevance, 3), format_score(full_relevance, 3)

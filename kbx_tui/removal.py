@@ -85,10 +85,7 @@ def foreign_entries(folder: Path) -> list[str]:
 
 
 def claim_index_folder(folder: Path) -> None:
-    """Create and mark the folder of an index. One that holds only parts of an index is adopted.
-
-    Raises IndexFault for a folder that holds anything else, OSError when it cannot be written.
-    """
+    """Create and mark the folder of an index. Raises IndexFault for foreign content, OSError."""
     _require_index_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     marker = folder / INDEX_MARKER
@@ -142,10 +139,7 @@ def drop_index_table(database: Any, name: str) -> None:
 
 
 def require_no_links(table: Path) -> None:
-    """Raise IndexDamaged if the folder of a table holds a link, at any depth.
-
-    LanceDB makes none, but follows them: it deletes what it does not know in the folder behind one.
-    """
+    """Raise IndexDamaged for a link in a table: LanceDB deletes in the folder behind one."""
     with suppress(OSError), os.scandir(table) as entries:  # opening it says what is wrong
         for entry in entries:
             if entry.is_symlink():
@@ -180,20 +174,14 @@ def remove_link_socket(name: str, folder: int) -> None:
 
 
 def remove_page(page: Path, content: bytes) -> None:
-    """Remove a markdown page, to undo its creation, if it still has exactly this content.
-
-    Raises KbxError if it has not, or is not markdown, and OSError.
-    """
+    """Remove a markdown page that has exactly this content. Raises KbxError otherwise."""
     if page.suffix.lower() != ".md" or page.read_bytes() != content:
         raise _refusal(page)
     page.unlink()
 
 
 def remove_demo_workplace(folder: Path) -> None:
-    """Remove the folder in which a copy of the demo was replaced, with the copies in it.
-
-    Copies that cannot be removed are left. Raises KbxError if it holds anything but such copies.
-    """
+    """Remove the folder in which a copy of the demo was replaced. Raises KbxError otherwise."""
     copies = list(folder.iterdir())
     if not folder.name.startswith(DEMO_WORKPLACE) or not all(map(_is_demo, copies)):
         raise _refusal(folder)
@@ -247,7 +235,6 @@ def _begins_as_ours(entry: os.DirEntry[str]) -> bool:
 
 
 def _require_index_folder(folder: Path) -> None:
-    """Raise IndexFault unless the folder is missing, marked, or holds only parts of an index."""
     if (folder / INDEX_MARKER).is_file():
         return
     try:
@@ -262,7 +249,6 @@ def _require_index_folder(folder: Path) -> None:
 
 
 def _is_demo(folder: Path) -> bool:
-    """Return whether a folder is a copy of the demo, or empty."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     return (folder / DEMO_MARKER).is_file() or not any(folder.iterdir())

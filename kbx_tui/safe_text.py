@@ -41,16 +41,12 @@ def safe_line(text: str) -> str:
 
 
 def safe_lines(text: str, tab: int = 4) -> list[str]:
-    """Return the lines of `text` without terminal controls, tabs expanded to `tab` columns.
-
-    Line n of a file is item n - 1.
-    """
+    """Return the lines of a text without terminal controls; line n of a file is item n - 1."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return [safe_line(line.expandtabs(tab)) for line in lines]
 
 
 def _replacement(character: str) -> str:
-    """Return what is displayed in place of `character`."""
     if character in _SPACES:
         return " "
     if character in _DROPPED or "\U000e0000" <= character <= "\U000e007f":

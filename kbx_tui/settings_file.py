@@ -193,11 +193,7 @@ def valid_values(section: Any, key: str) -> str:
 
 
 def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -> bytes:
-    """Return the content of a `kbx.toml` with some settings of a section changed.
-
-    `data` is None without a file. Raises ConfigError if the file is not valid TOML, or the section
-    is not a table.
-    """
+    """Return a `kbx.toml`, None without one, with settings changed. Raises ConfigError."""
     document = _parse(data)
     if section not in document:
         if document.as_string().strip():
@@ -274,7 +270,6 @@ def choices_of(key: str) -> tuple[str, ...]:
 
 
 def _sections() -> dict[str, Any]:
-    """Return the settings class of each section but `[keys]`."""
     fields = msgspec.structs.fields(Settings)
     return {field.name: field.type for field in fields if field.name != KEYS}
 

@@ -52,11 +52,7 @@ def ignore(_sentence: str) -> None:
 
 
 def read_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool = False) -> bytes:
-    """Return the content of a regular file without ever blocking.
-
-    `follow_links` is for files that the user writes and we only read. Raises FileNotFoundError,
-    UnusableFile and OSError.
-    """
+    """Return a regular file without ever blocking. Raises UnusableFile and OSError."""
     check_regular_file(file, limit=limit, follow_links=follow_links)  # opening may have effects
     wanted = _FLAGS if follow_links else (*_FLAGS, "O_NOFOLLOW")
     handle = os.open(file, os.O_RDONLY | sum(getattr(os, name, 0) for name in wanted))

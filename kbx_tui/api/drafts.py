@@ -118,10 +118,12 @@ class Drafts:
         Pairs that the user decided to keep are left out; with `kept`, only they are returned. Other
         arguments and errors as `KnowledgeBase.memory_similar`.
         """
-        root, notice = self._session.root, self._session.notice_once
-        return self._similarity.scan(
-            entity, path, threshold, KeptPairs(read_kept(root, notice), wanted=kept)
-        )
+        session = self._session
+        path_filter, engine = session.path_filter(path), self._similarity.engine()
+        with session.naming_newer_files():
+            scope = engine.scope(entity, path_filter)
+        pairs = KeptPairs(read_kept(session.root, session.notice_once), wanted=kept)
+        return engine.scan(scope, threshold, pairs)
 
     def scan(
         self,
@@ -141,11 +143,7 @@ class Drafts:
         return [with_choice_to_keep(check) for check in checks] if kept else checks
 
     def keep(self, check: DraftCheck, *, kept: bool = True) -> None:
-        """Leave the facts of a check from `scan` out of later scans, or no longer.
-
-        It is on disk when this returns, and no page changes. A fact that is edited is found again.
-        Raises WriteFault.
-        """
+        """Leave the facts of a check out of later scans, or no longer. Raises WriteFault."""
         root = self._session.root
         with edit_lock(root):
             write_kept(root, pairs_of(check), kept=kept)

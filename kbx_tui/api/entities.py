@@ -32,10 +32,7 @@ class Entities:
         return browse.entity_card(self._session.fresh_index(), entity_id)
 
     def named(self, name: str) -> EntityCard:
-        """Return everything known about the entity with this name, alias or id.
-
-        Prefixes of its words are enough if they fit only one. Raises NotFound and Ambiguous.
-        """
+        """Return everything known about the entity with this name. Raises as `resolve`."""
         return self.card(self.resolve(name).id)
 
     def resolve(self, name: str, kind: str | None = None) -> Entity:

@@ -99,11 +99,7 @@ class Judgments:
         }
 
     def queries(self, folder: Path | str | None = None) -> tuple[JudgedQuery, ...]:
-        """Return the judged queries of a labelled folder, or the user's own in this base.
-
-        There may be none of the user's own; lines that cannot be read are left out with a notice.
-        For a folder, raises NotFound and ConfigError.
-        """
+        """Return the queries judged in a folder, or by the user. Raises NotFound, ConfigError."""
         if folder is not None:
             return read_judgments(Path(folder))
         return judged_queries(self._log.read())
@@ -333,11 +329,9 @@ class Tuner:
         *,
         progress: ProgressCallback | None = None,
     ) -> Advice:
-        """Return whether other knobs than `current`, or those of kbx.toml, are better.
+        """Return whether other knobs win on queries that did not choose them, without a search.
 
-        They are offered only if they win on queries that did not choose them. Searches for nothing.
-        `progress` is called with the number of searches for the best knobs done and the total; what
-        it raises ends the call.
+        `current` is by default that of kbx.toml; what `progress` raises ends the call.
         """
         return advise(kept, current or self._searcher.tuning(), progress=progress)
 
@@ -357,11 +351,7 @@ class Tuner:
         return self._files.set_settings("search", values, "tune", dry_run=dry_run)
 
     def mute_documents(self, paths: Collection[str]) -> Written:
-        """Leave these documents, and no others, out of every search from now on.
-
-        They are written to `[search]` of kbx.toml, where comments and order stay; `undo` reverts
-        it. Raises WriteFault, FileChanged and ConfigError.
-        """
+        """Write that just these documents are left out of every search. Raises as `save`."""
         return self._files.set_settings("search", {"muted_documents": sorted(paths)}, "mute")
 
     def first_results(self, queries: Sequence[str], limit: int = 10) -> list[tuple[str, ...]]:

@@ -42,13 +42,12 @@ if TYPE_CHECKING:
     import threading
     from datetime import date
 
-    from kbx_tui.api.documents import Documents
+    from kbx_tui.api.documents import Documents, Links
     from kbx_tui.api.drafts import Drafts
     from kbx_tui.api.entities import Entities
     from kbx_tui.api.file_writer import FileWriter
     from kbx_tui.api.imports import Imports
     from kbx_tui.api.judgments import Judgments, Preferences, Tuner
-    from kbx_tui.api.links import Links
     from kbx_tui.api.pages import Pages
     from kbx_tui.api.publishing import Publication
     from kbx_tui.api.queries import Queries
@@ -71,7 +70,7 @@ if TYPE_CHECKING:
 
 _NAMESPACES = {
     "entities": "kbx_tui.api.entities:Entities",
-    "links": "kbx_tui.api.links:Links",
+    "links": "kbx_tui.api.documents:Links",
     "similarity": "kbx_tui.api.similarity:Similarity",
     "pages": "kbx_tui.api.pages:Pages",
     "drafts": "kbx_tui.api.drafts:Drafts",
@@ -310,10 +309,7 @@ class KnowledgeBase:
         return read_summary(session.store(), session.open_index().generation().number)
 
     def overview(self) -> IndexOverview:
-        """Return the documents, and the files that are new, changed, incomplete or lack vectors.
-
-        Faster than `status`: it reads only files that changed, and looks for no damage.
-        """
+        """Return documents, and files that are new, changed, incomplete or lack vectors; fast."""
         from kbx_tui.index.index_status import read_overview
 
         overview = read_overview(self.root, self._session.store(), self.settings)
@@ -324,11 +320,12 @@ class KnowledgeBase:
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""
+        from kbx_tui.index.vectors.stored_vectors import read_coverage
         from kbx_tui.search.results.answer import NOT_INDEXED, vector_notes
 
         if not self.is_indexed():
             return (NOT_INDEXED,)
-        vectors = self._session.coverage()
+        vectors = read_coverage(self._session.store())
         missing = vector_notes(vectors.share, vectors.missing)
         return (*missing, *self._session.outdated_notes())
 
@@ -581,10 +578,7 @@ class KnowledgeBase:
         return self._files.set_settings(section, values, f"set {key} in", dry_run=dry_run)
 
     def reread_settings(self) -> None:
-        """Use the knobs, muted documents and `[entities]` that kbx.toml has now.
-
-        Settings that were given instead of kbx.toml stay. Raises ConfigError.
-        """
+        """Use what kbx.toml says now, unless settings were given. Raises ConfigError."""
         self._session.reread_settings()
 
     def why_not(

@@ -162,12 +162,12 @@ class Pages:
         fact = self.fact(fact_id)
         text, date = _require_fact(text), replace_surrogates(date or "")
         edits = [ChangeFact(fact, text, date)]
-        return self._replace_fact(fact, text, edits, "edit-fact", force=force, dry_run=dry_run)
+        return self._change(fact, "edit-fact", edits, text, force=force, dry_run=dry_run)
 
     def delete_fact(self, fact_id: int, *, dry_run: bool = False) -> Written:
         """Delete the line of a fact. Raises as `KnowledgeBase.edit_fact`."""
         fact = self.fact(fact_id)
-        return self._edit_fact(fact, [DeleteFact(fact)], "delete-fact", dry_run=dry_run)
+        return self._change(fact, "delete-fact", [DeleteFact(fact)], dry_run=dry_run)
 
     def supersede_fact(
         self,
@@ -186,35 +186,31 @@ class Pages:
         """
         fact = self.fact(fact_id)
         edits: list[PageEdit] = [StrikeFact(fact)]
-        if not text:
-            return self._edit_fact(fact, edits, "supersede", dry_run=dry_run)
-        text = _require_fact(text)
-        edits.append(_added_fact(fact.entity_id, fact.kind, text, date, source))
-        return self._replace_fact(fact, text, edits, "supersede", force=force, dry_run=dry_run)
+        if text:
+            text = _require_fact(text)
+            edits.append(_added_fact(fact.entity_id, fact.kind, text, date, source))
+        return self._change(fact, "supersede", edits, text, force=force, dry_run=dry_run)
 
-    def _replace_fact(
+    def _change(
         self,
         fact: Fact,
-        text: str,
-        edits: Sequence[PageEdit],
         command: str,
+        edits: Sequence[PageEdit],
+        text: str | None = None,
         *,
-        force: bool,
+        force: bool = False,
         dry_run: bool,
     ) -> Written:
         """Write `edits`, after which `text` stands for a fact, unless it is known elsewhere."""
-        draft = new_draft(text, kind=fact.kind, stands_for=fact.fact_id)  # not compared with itself
-        matches = self._known(draft, fact.entity_id, fact.path)
-        if matches and not (force or dry_run):
-            return Written(written=False, path=fact.path, diff="", matches=matches)
-        written = self._edit_fact(fact, edits, command, dry_run=dry_run)
-        return replace(written, matches=matches)
-
-    def _edit_fact(
-        self, fact: Fact, edits: Sequence[PageEdit], command: str, *, dry_run: bool
-    ) -> Written:
+        matches: tuple[SimilarityMatch, ...] = ()
+        if text:  # not compared with the fact itself
+            draft = new_draft(text, kind=fact.kind, stands_for=fact.fact_id)
+            matches = self._known(draft, fact.entity_id, fact.path)
+            if matches and not (force or dry_run):
+                return Written(False, fact.path, "", matches=matches)
         description = f"memory {command} {fact.fact_id}"
-        return self._files.edit_page(fact.path, edits, description, dry_run=dry_run)
+        written = self._files.edit_page(fact.path, edits, description, dry_run=dry_run)
+        return replace(written, matches=matches)
 
     def _page_of(self, name: str, *, create: bool) -> Entity:
         """Return the entity to write about; with `create`, its page may not exist yet."""

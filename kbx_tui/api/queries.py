@@ -151,7 +151,6 @@ class WhyNotSearch:
         return replace(answer, changes=changes)
 
     def _filtered(self, ranking: Ranking) -> WhyNot:
-        """Return where a document stands that a filter leaves out. Raises NotFound."""
         snapshot = self.session.snapshot()
         row = snapshot.row_of.get(self.path)
         if row is None or self.path in self.request.hidden:
@@ -199,7 +198,6 @@ class WhyNotSearch:
                         yield f"{folder}/", f"in all of {folder}/"
 
     def _other_entities(self, evidence: Evidence) -> Iterator[Change]:
-        """Yield the entities that pass 1 did not find and that bring the document up."""
         snapshot = self.session.snapshot()
         row, present = snapshot.row_of.get(self.path, -1), {each.id for each in evidence.entities}
         entities = (snapshot.entities[each] for each in snapshot.links.entities_of(row).tolist())
@@ -211,7 +209,6 @@ class WhyNotSearch:
                 yield change
 
     def _tried(self, dimension: Dimension, value: Any, text: str) -> Change | None:
-        """Return a change if it brings the document into the top, else None."""
         after = self._ranked(changed_request(self.request, dimension, value))
         paths = [after.evidence.paths[row] for row in after.best(self.limit).tolist()]
         if self.path not in paths:

@@ -41,7 +41,6 @@ from kbx_tui.index.index_status import (
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.stored_vectors import Coverage, read_coverage
 from kbx_tui.object_store.mirror import PublishedIndex, files_here, publishes_from_here
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
@@ -105,7 +104,6 @@ class Session:
         self._noticed: set[str] = set()
 
     def _published_index(self) -> PublishedIndex | None:
-        """Return the index that is read from an object store; None if it is this machine's own."""
         uri = store_of(self.settings)
         if uri is None or publishes_from_here(self.root, uri):
             return None
@@ -140,11 +138,7 @@ class Session:
         return resource
 
     def store(self) -> Store:
-        """Return the tables of the index. Raises as `index_uri` does, which is asked once.
-
-        A published index is fetched first: NotFound where nothing is published, StoreFault where
-        that fails and there is no copy.
-        """
+        """Return the tables; a published index is fetched first. Raises NotFound, StoreFault."""
         if self.published is None:
             self._index_uri = self._index_uri or index_uri(self.root, self.settings)
             return Store(self._index_uri)
@@ -215,9 +209,6 @@ class Session:
         """Return the generation of the index without reading it; None without one."""
         return generation_of(self.store().versions()) if self.is_indexed() else None
 
-    def coverage(self) -> Coverage:
-        return read_coverage(self.store())
-
     def outdated_notes(self) -> tuple[str, ...]:
         """Return sentences on files, and `[entities]`, that changed since the last run."""
         if self.published is not None:
@@ -241,11 +232,7 @@ class Session:
             self.settings = replace_struct(self.settings, search=search, entities=now.entities)
 
     def entities_outdated(self) -> bool:
-        """Return whether kbx.toml makes other entities now than when the index was made.
-
-        It is read again, as it may have changed since the session began; one that is invalid is
-        reported where it is used.
-        """
+        """Return whether kbx.toml, read again, makes other entities now than the index has."""
         settings = self.settings
         if self.published is not None:
             return False
@@ -391,11 +378,7 @@ class OutdatedNotes:
     def of(
         self, root: Path, settings: Settings, generation: int, entities: Callable[[], bool]
     ) -> tuple[str, ...]:
-        """Return sentences on newer files, and on `[entities]` if these would make others now.
-
-        They are made again for another `generation`, and at most every 30 seconds otherwise, in a
-        large base more rarely.
-        """
+        """Return sentences on newer files and `[entities]`, made again after a while."""
         began = time.monotonic()
         if generation != self._generation or began > self._compare_at:
             count = count_newer_files(root, settings)

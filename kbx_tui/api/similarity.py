@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from kbx_tui.api.session import Session
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
 from kbx_tui.similarity.pair_score import (
     MAX_TEXT,
     FieldSimilarity,
@@ -75,19 +74,6 @@ class Similarity:
         absent = [f"{found.entity} has no {field} yet"] if found.pair is None else []
         return replace(found, notes=(*absent, *cut_notes(value), *self._session.outdated_notes()))
 
-    def scan(
-        self,
-        entity: str | None,
-        path: str | None,
-        threshold: float | None,
-        kept: KeptPairs,
-    ) -> DuplicateScan:
-        """Return clusters of facts that say the same, and pairs that contradict each other."""
-        path_filter, engine = self._session.path_filter(path), self.engine()
-        with self._session.naming_newer_files():
-            scope = engine.scope(entity, path_filter)
-        return engine.scan(scope, threshold, kept)
-
     def engine(self, *, with_chunks: bool = False) -> SimilarityEngine:
         """Return the engine on the newest index; `with_chunks` needs vectors of documents too."""
         session = self._session
@@ -101,7 +87,6 @@ class Similarity:
     def _scoped(
         self, entity: str | None, path: str | None, *, chunks: bool = False
     ) -> tuple[SimilarityEngine, ComparisonScope]:
-        """Return the engine and the scope of the comparison; with a path, it includes passages."""
         path_filter = self._session.path_filter(path)
         engine = self.engine(with_chunks=chunks or bool(path_filter.text))
         with self._session.naming_newer_files():

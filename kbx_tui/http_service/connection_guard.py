@@ -97,7 +97,6 @@ class ConnectionGuard:
         task.add_done_callback(self._handshakes.discard)
 
     async def _encrypt(self, plain: _Encrypting) -> None:
-        """Agree on keys with the client, who is dropped if that fails or takes too long."""
         assert self._tls is not None
         encrypted = None
         try:

@@ -37,7 +37,9 @@ class HostRules:
         if self.public and host.lower() == self.public:
             return True
         name = _host_name(host)
-        return name is not None and (name in self.names or (self.any_address and _is_address(name)))
+        if name is None:
+            return False
+        return name in self.names or (self.any_address and _address(name) is not None)
 
     def accepts_origin(self, origin: str, host: str) -> bool:
         """Return whether a request to `host` with this Origin comes from a page of this server."""
@@ -81,12 +83,7 @@ def refusal(
 
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach a server that listens on `host`."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost" or ((address := _address(host)) is not None and address.is_loopback)
 
 
 def _host_name(host: str) -> str | None:
@@ -100,12 +97,11 @@ def _host_name(host: str) -> str | None:
     return name if is_plain and "@" not in host and not any(map(str.isspace, host)) else None
 
 
-def _is_address(name: str) -> bool:
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def ipv4_of_localhost(host: str) -> str:

@@ -41,11 +41,7 @@ class MonitorPort:
 
 
 def listen_for_monitoring(host: str, port: int) -> MonitorPort:
-    """Listen on `host`; port 0 picks a free one.
-
-    Raises ConfigError for an address of another machine or a port that is taken, and KbxError
-    without the extra `metrics`.
-    """
+    """Listen on `host`. Raises ConfigError, and KbxError without the extra `metrics`."""
     try:
         import prometheus_client  # noqa: F401
     except ImportError as error:

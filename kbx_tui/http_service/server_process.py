@@ -80,19 +80,16 @@ class ServiceState:
 
     def readiness(self) -> tuple[bool, dict[str, Any]]:
         """Return whether searches are answered, and what is known of it as JSON."""
-        processes = len(self.pids())
         generations = {name: index.generation for name, index in sorted(self.indices.items())}
-        ready = bool(generations)
-        answer = {
-            "ready": ready,
+        answer: dict[str, Any] = {
+            "ready": bool(generations),
             "generation": max(generations.values(), default=None),
-            "processes": processes,
+            "processes": len(self.pids()),
             "generations": generations,
         }
-        return ready, answer if ready else {
-            **answer,
-            "reason": "no process has an index open yet; `kbx index` makes one",
-        }
+        if not generations:
+            answer["reason"] = "no process has an index open yet; `kbx index` makes one"
+        return answer["ready"], answer
 
 
 @dataclass(frozen=True, slots=True)

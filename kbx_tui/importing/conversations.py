@@ -143,7 +143,6 @@ def _speech(turns: Iterable[Turn]) -> str:
 
 
 def _speakers(turns: Iterable[Turn]) -> tuple[Attendee, ...]:
-    """Return the distinct speakers in the order in which they speak."""
     return tuple(map(Attendee, dict.fromkeys(name for name, _ in turns if name)))
 
 
@@ -264,7 +263,6 @@ def _read_otter(file: SourceFile) -> ImportedDocument:
 
 
 def _listed(head: list[str], heading: str) -> list[str]:
-    """Return the entries, separated by commas, on the lines below a heading."""
     entries: list[str] = []
     for line in head[head.index(heading) + 1 :] if heading in head else ():
         if not line or line in _HEADINGS:
@@ -299,7 +297,6 @@ def _read_fathom_text(file: SourceFile) -> ImportedDocument:
 
 
 def _fathom_meeting(meeting: dict[str, Any]) -> ImportedDocument:
-    """Return a meeting of the JSON of the API."""
     turns: list[Turn] = []
     emails: dict[str, str] = {}
     for line in _objects_in(meeting.get("transcript")):
@@ -483,7 +480,6 @@ def _claude_note(chat: dict[str, Any]) -> Iterator[ImportedDocument]:
 def _chat(
     program: str, chat_id: str, title: str, created: object, messages: Sequence[Turn]
 ) -> Iterator[ImportedDocument]:
-    """Yield the note of a conversation, if there is a message in it."""
     said = [(who, text) for who, text in messages if text]
     if not (said and chat_id):
         return

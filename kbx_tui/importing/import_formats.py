@@ -18,7 +18,6 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.importing.calendars_contacts import read_calendar, read_contacts
 from kbx_tui.importing.conversations import read_conversations
 from kbx_tui.importing.imported_document import (
     FORMATS,
@@ -27,8 +26,15 @@ from kbx_tui.importing.imported_document import (
     ImportProblem,
     SourceFile,
 )
-from kbx_tui.importing.note_apps import is_logseq, is_notion, read_logseq, read_notion
 from kbx_tui.importing.okf import is_okf, read_okf
+from kbx_tui.importing.organizers import (
+    is_logseq,
+    is_notion,
+    read_calendar,
+    read_contacts,
+    read_logseq,
+    read_notion,
+)
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
 
@@ -48,10 +54,7 @@ READ_SUFFIXES = frozenset(
 
 
 def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProblem, ...]]:
-    """Return the files of a file, folder or zip archive, sorted by path, and those not readable.
-
-    Raises NotFound, and ConfigError for a source that is too large or an archive that is refused.
-    """
+    """Return the files of a source by path, and problems. Raises NotFound and ConfigError."""
     if not os.path.lexists(source):
         raise NotFound(f"{source} does not exist; give a file or folder to import")
     problems: list[ImportProblem] = []

@@ -106,7 +106,6 @@ class ImportPlanner:
                 return
 
     def _paths(self, document: ImportedDocument) -> Iterator[str]:
-        """Yield the paths to try: the natural one, then numbered ones."""
         stem, suffix = page_stem(document), page_suffix(document)
         yield f"{self._prefix}{stem}{suffix}"
         for number in range(2, 100_000):
@@ -193,7 +192,6 @@ class AttendeeMatcher:
         return Attendee(person.name, attendee.email or next(iter(person.emails), ""))
 
     def _known(self, attendee: Attendee) -> Entity | None:
-        """Return the one person that an attendee certainly is."""
         indices = self._resolver.by_attendee(attendee)
         if not indices and (name := _name_in_address(attendee)):
             indices = self._resolver.by_attendee(Attendee(name))
@@ -293,7 +291,6 @@ def page_bytes(document: ImportedDocument) -> bytes:
 
 
 def _short(name: str) -> str:
-    """Return a name cut to what file systems take."""
     return name[:MAX_NAME].encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip("-")
 
 

@@ -44,11 +44,7 @@ def write_okf(
     *,
     include_redacted: bool,
 ) -> OkfExport:
-    """Write pages and an index to a folder that is new or empty.
-
-    `pages` are paths relative to the root of the base, and bytes. Raises ConfigError for a folder
-    with content, and WriteFault.
-    """
+    """Write pages and an index to a new folder. Raises ConfigError and WriteFault."""
     folder = folder.expanduser().absolute()
     try:
         if folder.exists() and any(folder.iterdir()):
@@ -109,7 +105,6 @@ def with_type(document: Document, data: bytes) -> bytes:
 
 
 def _states_type(data: bytes) -> bool:
-    """Return whether a page has valid frontmatter with a type."""
     front = read_frontmatter(decode(data)[0])
     return not front.fault and text_of(front.values.get("type")) != ""
 

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process
 from kbx_tui.index.lexical.terms import CJK_CHARACTER, term_of, words_in
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
-from kbx_tui.index.stored_documents import Body
+from kbx_tui.index.stored_records import Body
 from kbx_tui.knowledge.entity_names import is_ambiguous
 from kbx_tui.knowledge.fields import stem_of
 from kbx_tui.knowledge.folding import name_key

@@ -22,10 +22,13 @@ from kbx_tui.index.noted_state import undamaged_versions
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot, generation_of, read_snapshot
 from kbx_tui.index.store import Store, is_one_of, translate_errors
-from kbx_tui.index.stored_documents import BODIES, Body
-from kbx_tui.index.stored_entities import EntitiesById
-from kbx_tui.index.vectors.load_vectors import ChunkLines, load_vectors, read_chunk_lines
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.stored_records import BODIES, Body, EntitiesById
+from kbx_tui.index.vectors.vector_matrix import (
+    ChunkLines,
+    VectorMatrix,
+    load_vectors,
+    read_chunk_lines,
+)
 from kbx_tui.index.versions import version_array
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName

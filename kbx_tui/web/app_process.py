@@ -138,7 +138,6 @@ class AppProcess:
 
 
 async def _end_of(stream: asyncio.StreamReader | None) -> str:
-    """Read a stream until it ends; return its last bytes."""
     assert stream is not None
     last = b""
     while block := await stream.read(ERROR_BYTES):
@@ -321,10 +320,7 @@ class _ReaderProtocol(asyncio.StreamReaderProtocol):
 
 
 async def _reader_of(connection: socket.socket) -> asyncio.StreamReader:
-    """Return a reader of a socket to which nothing is written.
-
-    That of `open_unix_connection` comes with a writer, which closes the socket when it is dropped.
-    """
+    """Return a reader of a socket; that of asyncio has a writer, which closes when dropped."""
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.create_unix_connection(lambda: _ReaderProtocol(reader), sock=connection)

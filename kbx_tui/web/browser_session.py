@@ -22,6 +22,7 @@ from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
+from kbx_tui.http_service.connection_guard import ConnectionLimits
 from kbx_tui.user_files import logger
 from kbx_tui.web.app_process import DATA, MESSAGE, AppProcess, BrokenPacket
 from kbx_tui.web.page_messages import (
@@ -36,6 +37,8 @@ from kbx_tui.web.page_messages import (
 )
 
 MB = 1_000_000
+CONNECTIONS = ConnectionLimits(at_once=128, receive_seconds=30.0)
+"""Limits of connections, apart from those of sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,7 @@ class Limits:
     """Time that a session waits for its page to come back."""
     memory_bytes: int = 4_000 * MB
     """Private data of one process of the app."""
-    connections: int = 128
-    """Open connections, apart from those of sessions."""
-    request_seconds: float = 30.0
-    """Time from the first byte of a request to the last of its answer."""
-    handshake_seconds: float = 10.0
+    connection: ConnectionLimits = CONNECTIONS
     greeting_seconds: float = 10.0
     """Time until an opened socket has to say which session it wants."""
     heartbeat_seconds: float = 20.0
@@ -168,7 +167,7 @@ class BrowserSession:
                 if packet.kind == DATA:
                     await self._send(packet.payload)
                 elif packet.kind == MESSAGE and (message := message_for_page(packet.payload)):
-                    await self._send(encode_for_page(message[0], **message[1]))
+                    await self._send(message)
         except BrokenPacket as error:
             logger().error("a process of kbx web: %s", error)
             await self.process.end()
@@ -277,10 +276,7 @@ class PageSocket:
         transport: asyncio.Transport | None,
         silence_seconds: float,
     ) -> None:
-        """A page that sends nothing for `silence_seconds` is taken to be gone.
-
-        `transport` is that of the socket; None if it is cut already.
-        """
+        """`transport` is None if it is cut already; silence means that the page is gone."""
         self._socket, self._silence_seconds = socket, silence_seconds
         self._transport = transport
         self._told: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()

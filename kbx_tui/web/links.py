@@ -104,30 +104,19 @@ def numeric_address(host: str) -> str:
 
 def _parse_base_url(base_url: str) -> tuple[str, str]:
     """Return origin, empty if it has none, and path of `--base-url`. Raises ConfigError."""
-    try:
+    with suppress(ValueError):  # brackets, or a port that is none
         parts = urlsplit(base_url)
-        name, port = parts.hostname, parts.port
-    except ValueError as error:  # brackets, or a port that is none
-        raise _bad_base_url(base_url) from error
-    path = parts.path.rstrip("/")
-    is_valid = (
-        _PATH.fullmatch(path)
-        and not parts.query
-        and not parts.fragment
-        and not {".", ".."} & set(path.split("/"))
-    )
-    if is_valid and not (parts.scheme or parts.netloc):
-        return "", path
-    if not (is_valid and parts.scheme in DEFAULT_PORTS and name and _HOST.fullmatch(parts.netloc)):
-        raise _bad_base_url(base_url)
-    host = parts.netloc.lower()
-    if port == DEFAULT_PORTS[parts.scheme]:
-        host = host.removesuffix(f":{port}")  # browsers leave it out
-    return f"{parts.scheme}://{host}", path
-
-
-def _bad_base_url(base_url: str) -> ConfigError:
-    return ConfigError(
+        name, port, path = parts.hostname, parts.port, parts.path.rstrip("/")
+        is_page = not (parts.query or parts.fragment or {".", ".."} & set(path.split("/")))
+        if is_page and _PATH.fullmatch(path):
+            if not (parts.scheme or parts.netloc):
+                return "", path
+            if parts.scheme in DEFAULT_PORTS and name and _HOST.fullmatch(parts.netloc):
+                host = parts.netloc.lower()
+                if port == DEFAULT_PORTS[parts.scheme]:
+                    host = host.removesuffix(f":{port}")  # browsers leave it out
+                return f"{parts.scheme}://{host}", path
+    raise ConfigError(
         f"--base-url {base_url} is neither a path such as /kbx nor an address such as "
         "https://notes.example.org/kbx"
     )
@@ -160,9 +149,8 @@ class Visitors:
     def __init__(
         self, link_seconds: float, visitor_seconds: float, clock: Clock = time.monotonic
     ) -> None:
-        self._link_seconds, self._visitor_seconds, self._clock = (
-            link_seconds, visitor_seconds, clock,
-        )  # fmt: skip
+        self._link_seconds, self._visitor_seconds = link_seconds, visitor_seconds
+        self._clock = clock
         self._links: dict[bytes, float] = {}
         """When the link of a token expires, by the digest of the token."""
         self._visitors: dict[bytes, float] = {}
@@ -264,7 +252,6 @@ def _ask(folder: PrivateFolder, name: str) -> str:
 
 
 def _is_ours(folder: PrivateFolder, name: str) -> bool:
-    """Return whether a file is a socket that this user has made. Raises OSError."""
     status = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
     return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid()
 

@@ -97,21 +97,21 @@ def message_for_app(kind: str, value: Any) -> dict[str, Any]:
     raise BadMessage("a message of an unknown type")
 
 
-def message_for_page(payload: bytes) -> list[Any] | None:
-    """Return what the page receives for a message of the app; None for what it may not have."""
+def message_for_page(payload: bytes) -> str | None:
+    """Return the text frame for a message of the app; None for what the page may not have."""
     try:
         message = json.loads(payload)
     except (ValueError, RecursionError):
         return None
     match message:
         case {"type": "kbx_page", "title": str(title), "query": str(query)}:
-            return ["page", {"title": _line(title), "query": _line(query)}]
+            return encode_for_page("page", title=_line(title), query=_line(query))
         case {"type": "kbx_copy", "text": str(text)}:
-            return ["copy", {"text": text}]
+            return encode_for_page("copy", text=text)
         case {"type": "kbx_file", "name": str(name), "text": str(text)}:
-            return ["file", {"name": _file_name(name), "text": text}]
+            return encode_for_page("file", name=_file_name(name), text=text)
         case {"type": "open_url", "url": str(url)} if _is_web_address(url):
-            return ["link", {"url": url}]
+            return encode_for_page("link", url=url)
     return None
 
 

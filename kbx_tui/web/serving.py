@@ -25,7 +25,7 @@ from pathlib import Path
 
 from aiohttp import WSMsgType, web
 
-from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
+from kbx_tui.http_service.connection_guard import ConnectionGuard
 from kbx_tui.http_service.hosts import refusal
 from kbx_tui.http_service.monitor import MonitorPort, monitored
 from kbx_tui.http_service.server_process import ServiceState, end_process, log_libraries
@@ -57,12 +57,7 @@ class WebServer:
         self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._forks: ForkServer | None = None
-        limits = ConnectionLimits(
-            at_once=self.limits.connections,
-            receive_seconds=self.limits.request_seconds,
-            handshake_seconds=self.limits.handshake_seconds,
-        )
-        self.guard = ConnectionGuard(limits, self.listening.tls)
+        self.guard = ConnectionGuard(self.limits.connection, self.listening.tls)
 
     def new_link(self) -> str:
         """Return the address of the page with a token that is valid once.
@@ -283,7 +278,6 @@ class WebApp:
         return web.Response(status=308, headers={"Location": location})
 
     async def _page(self, request: web.Request) -> web.Response:
-        """Send the app to a visitor; everyone else gets the page that uses the link."""
         is_known = self._visitor(request) is not None
         name = "app.html" if is_known else "entry.html"
         nonce = secrets.token_urlsafe(16)
@@ -301,7 +295,6 @@ class WebApp:
         )
 
     async def _enter(self, request: web.Request) -> web.Response:
-        """Exchange the token of a link for a cookie."""
         token = (await request.read()).decode("ascii", "replace")
         cookie = self._server.visitors.enter(token)
         if cookie is None:

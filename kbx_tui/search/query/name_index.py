@@ -25,8 +25,6 @@ from kbx_tui.formatting import format_percent
 from kbx_tui.index.arrays import Hashes, Rows, Scores
 from kbx_tui.index.lexical.terms import stem_of_term, terms_in
 from kbx_tui.index.snapshot import EntityPages, NameVotes
-from kbx_tui.index.stored_documents import EXTRA, KINDS, DocumentSegment, item_key, places_by_row
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import (
     LONGEST_IN_PIECES,
     SIMILAR,
@@ -38,6 +36,14 @@ from kbx_tui.index.stored_names import (
     piece_hashes,
     runs_to_look_up,
     signatures,
+)
+from kbx_tui.index.stored_records import (
+    EXTRA,
+    KINDS,
+    DocumentSegment,
+    EntityColumn,
+    item_key,
+    places_by_row,
 )
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word

@@ -32,8 +32,8 @@ from types import MappingProxyType
 from typing import Self
 
 from kbx_tui.index.snapshot import NameVotes
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import SHORTEST_TO_COMPARE, StoredNames, make_names
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.entity_names import TITLES, is_common_word
 from kbx_tui.knowledge.folding import fold, folded_words

@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from kbx_tui.index.lexical.bm25 import K1, B
 from kbx_tui.index.lexical.terms import term_of, words_in
 from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks, Snapshot
-from kbx_tui.index.stored_documents import key_hash
-from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
 from kbx_tui.index.stored_names import StoredNames
+from kbx_tui.index.stored_records import EntityColumn, StoredFacts, key_hash
 from kbx_tui.index.tables import attendees_from
 from kbx_tui.index.text_columns import CodedColumn, TextColumn
 from kbx_tui.knowledge.continuation_titles import continuation_pairs

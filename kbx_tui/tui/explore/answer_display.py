@@ -205,11 +205,8 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
         *about(width),
         BLANK,
         *(
-            (
-                Span(f"  {label:<{column}}", "dim"),
-                Span(shorten(example, max(width - column - 4, 8))),
-            )
-            for label, example in examples
+            (Span(f"  {label:<{column}}", "dim"), Span(shorten(text, max(width - column - 4, 8))))
+            for label, text in examples
         ),
         *hint,
         BLANK,

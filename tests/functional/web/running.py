@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 
+from kbx_tui.http_service.connection_guard import ConnectionLimits
 from kbx_tui.http_service.monitor import MonitorPort
 from kbx_tui.web.browser_session import Limits
 from kbx_tui.web.links import Listening, listen
@@ -21,9 +22,7 @@ SECONDS = 20.0
 SHORT = Limits(
     sessions=3,
     reconnect_seconds=0.6,
-    connections=12,
-    request_seconds=1.5,
-    handshake_seconds=0.8,
+    connection=ConnectionLimits(at_once=12, receive_seconds=1.5, handshake_seconds=0.8),
     greeting_seconds=0.4,
     heartbeat_seconds=0.8,
     silence_seconds=1.5,

@@ -151,7 +151,7 @@ async def test_a_flood_of_sockets_leaves_room_for_the_sessions_that_are_open(
         page = await known.open()
         sockets = [
             await asyncio.open_connection("127.0.0.1", served.server.listening.port)
-            for _ in range(3 * SHORT.connections)
+            for _ in range(3 * SHORT.connection.at_once)
         ]
         await page.type("still here?")
         await page.until("typed:still here?")

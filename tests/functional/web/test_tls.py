@@ -91,12 +91,13 @@ async def test_connections_that_never_encrypt_leave_room_for_the_others(
         await page.until("welcome")
         silent = [
             await asyncio.open_connection("127.0.0.1", encrypted.server.listening.port)
-            for _ in range(3 * SHORT.connections)
+            for _ in range(3 * SHORT.connection.at_once)
         ]
         async with stranger() as other:
             assert (await enter(encrypted, other, trusting)).status == 200
         ends = [
-            asyncio.wait_for(reader.read(), SECONDS) for reader, _ in silent[: SHORT.connections]
+            asyncio.wait_for(reader.read(), SECONDS)
+            for reader, _ in silent[: SHORT.connection.at_once]
         ]
         assert set(await asyncio.gather(*ends, return_exceptions=True)) <= {b""}
         await page.type("still here?")

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.api.documents import Documents
+from kbx_tui.api.documents import Documents, Links
 from kbx_tui.api.drafts import Drafts
 from kbx_tui.api.entities import Entities
 from kbx_tui.api.imports import Imports
 from kbx_tui.api.judgments import Judgments, Preferences, Tuner
-from kbx_tui.api.links import Links
 from kbx_tui.api.pages import Pages
 from kbx_tui.api.queries import Queries
 from kbx_tui.api.similarity import Similarity
@@ -29,7 +28,6 @@ from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.search.link_records import UnlinkedMention
 from kbx_tui.search.query.filters import UnfinishedFilter
 from kbx_tui.search.query_history import QueryHistory
-from kbx_tui.similarity.duplicate_scan import KeptPairs
 from tests.functional.vaults import tree
 
 QUERY = "rollback"
@@ -211,7 +209,6 @@ READS: dict[str, Call] = {
     "similarity.has_similar": lambda kb: kb.similarity.has_similar("prefers tea", None, None, None),
     "similarity.field": lambda kb: kb.similarity.field("Alice Chen", "role", "captain"),
     "similarity.engine": lambda kb: kb.similarity.engine(),
-    "similarity.scan": lambda kb: kb.similarity.scan(None, None, None, KeptPairs(frozenset())),
     "similarity.check": lambda kb: kb.similarity.check(["prefers tea"]),
     "has_similar": lambda kb: kb.has_similar("prefers tea"),
     "entity_similar_field": lambda kb: kb.entity_similar_field("Alice Chen", "role", "captain"),

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import (
     LONGEST_IN_PIECES,
     SIMILAR,
@@ -16,6 +15,7 @@ from kbx_tui.index.stored_names import (
     most_changes,
     runs_to_look_up,
 )
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.name_index import MisspelledNames

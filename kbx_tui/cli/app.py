@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from kbx_tui.cli.base_command import (
     InternalError,
@@ -23,10 +22,7 @@ SMOKE_SIZE = (80, 24)
 
 
 def open_app() -> None:
-    """Open the app on the knowledge base, or the several, that the options select.
-
-    Without one, the app asks which to open. Raises KbxError.
-    """
+    """Open the app on what the options select; without a base, it asks which. Raises KbxError."""
     if len(folders := selected_folders()) > 1:
         from kbx_tui.base_discovery import find_base
 
@@ -43,18 +39,8 @@ def open_app() -> None:
         run_app(root)
 
 
-def run_app(
-    root: Path | None,
-    why: str = "",
-    drafts: Path | None = None,
-    tour: Literal["no", "first", "always"] = "no",
-    together: Sequence[Path] = (),
-) -> None:
-    """Run the app on the knowledge base at `root`; None makes it ask for one and show `why`.
-
-    A file of `drafts` opens the dedup mode; `tour` and `together` as in `KbxApp`. Raises KbxError
-    without a terminal.
-    """
+def run_app(root: Path | None, **how: Any) -> None:
+    """Run the app; arguments are as in `KbxApp`. Raises KbxError without a terminal."""
     if not has_terminal():
         raise KbxError("the app needs a terminal; `kbx search QUERY` works without one")
     from rich.console import Console
@@ -63,9 +49,7 @@ def run_app(
     from kbx_tui.user_files import log_path, logger, open_log
 
     open_log()
-    app = KbxApp(
-        root, why=why, drafts=drafts, trust=global_options().trust, tour=tour, together=together
-    )
+    app = KbxApp(root, trust=global_options().trust, **how)
     captured = StringIO()
     if not global_options().debug:  # Textual would print a traceback
         app.error_console = Console(file=captured, width=1_000)

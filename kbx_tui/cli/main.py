@@ -15,18 +15,14 @@ from kbx_tui.cli.commands import (
     entities,
     evaluation,
     history,
-    import_export,
     index,
     judgments,
-    links,
     memory,
     search,
     servers,
     settings,
     start,
 )
-from kbx_tui.cli.commands import memory as dedup
-from kbx_tui.cli.commands import servers as web
 
 
 @click.group(
@@ -58,11 +54,11 @@ for command in (
     search.search_command,
     entities.entity_command,
     entities.experts_command,
-    links.command,
+    entities.links_command,
     memory.memory_command,
-    dedup.dedup_command,
-    import_export.import_command,
-    import_export.export_command,
+    memory.dedup_command,
+    start.import_command,
+    start.export_command,
     history.undo_command,
     *map(entities.group_of, entities.FIELDS),
     start.init_command,
@@ -81,7 +77,7 @@ for command in (
     servers.mcp_command,
     servers.jsonl_command,
     servers.tool_command,
-    web.web_command,
+    servers.web_command,
     index.store_command,
     start.demo_command,
     options.completion_command,

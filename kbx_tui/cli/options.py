@@ -53,13 +53,17 @@ def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
     return click.argument(name, nargs=-1, metavar=metavar, callback=join)
 
 
-def option(
-    names: str, metavar: str | None, help_text: str, kind: Any = None, **more: Any
-) -> Decorator:
-    """Return an option that shows its default; `names` may end with that of the parameter."""
+def option(names: str, help_text: str, kind: Any = None, **more: Any) -> Decorator:
+    """Return an option that shows its default.
+
+    `names` is as `--from since DATE`: the option, its parameter unless alike, its metavar.
+    """
+    words = names.split()
+    more["metavar"] = next(filter(str.isupper, words), None)
     if more.get("default"):
-        more = {"show_default": True, **more}
-    return click.option(*names.split(), metavar=metavar, help=help_text, type=kind, **more)
+        more.setdefault("show_default", True)
+    declared = [word for word in words if not word.isupper()]
+    return click.option(*declared, help=help_text, type=kind, **more)
 
 
 def flag(names: str, help_text: str) -> Decorator:
@@ -67,31 +71,28 @@ def flag(names: str, help_text: str) -> Decorator:
 
 
 def choice(names: str, values: Sequence[str], help_text: str, **more: Any) -> Decorator:
-    return option(names, None, help_text, click.Choice(values), **more)
+    return option(names, help_text, click.Choice(values), **more)
 
 
-def list_option(
-    names: str, metavar: str, help_text: str, complete: Completer | None = None
-) -> Decorator:
+def list_option(names: str, help_text: str, complete: Completer | None = None) -> Decorator:
     def split(context: Context, parameter: Parameter, values: Sequence[str]) -> tuple[str, ...]:
         return tuple(filter(None, map(str.strip, ",".join(values).split(","))))
 
-    return option(names, metavar, help_text, multiple=True, callback=split, shell_complete=complete)
+    return option(names, help_text, multiple=True, callback=split, shell_complete=complete)
 
 
 def unit_option(names: str, help_text: str) -> Decorator:
-    return option(names, "F", help_text, click.FloatRange(0.0, 1.0))
+    return option(f"{names} F", help_text, click.FloatRange(0.0, 1.0))
 
 
 def count_option(name: str, default: int, help_text: str) -> Decorator:
-    return option(name, "N", help_text, click.IntRange(min=1), default=default)
+    return option(f"{name} N", help_text, click.IntRange(min=1), default=default)
 
 
 def reranker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--reranker` (`reranker`) and `--no-reranker` (`rerank`, False if given)."""
     name = option(
-        "--reranker",
-        "NAME",
+        "--reranker NAME",
         "Rerank the first 20 results by this cross-encoder: a folder or a fastembed model.",
     )
     without = click.option(
@@ -218,26 +219,22 @@ json_option = click.option(
     help="Print JSON; docs/cli.md lists the fields.",
 )
 entity_option = option(
-    "--entity",
-    "NAME",
-    "Only facts of this entity: name, alias or id.",
-    shell_complete=complete_entity,
+    "--entity NAME", "Only facts of this entity: name, alias or id.", shell_complete=complete_entity
 )
 threshold_option = unit_option("--threshold", "Minimum similarity; default: [dedup] of kbx.toml.")
 types_option = list_option(
-    "--type doc_types", "T,...", "Only documents of these types: meeting,note.", complete_type
+    "--type doc_types T,...", "Only documents of these types: meeting,note.", complete_type
 )
 
 
 def metrics_options(command: Callable[..., Any]) -> Callable[..., Any]:
     host = option(
-        "--metrics-host",
-        "H",
+        "--metrics-host H",
         "Address for --metrics-port. Name one that other machines can reach only on purpose.",
         default="127.0.0.1",
     )
     port = option(
-        "--metrics-port", "N", "Port for health and metrics (Prometheus); 0 picks a free one.", PORT
+        "--metrics-port N", "Port for health and metrics (Prometheus); 0 picks a free one.", PORT
     )
     return port(host(command))
 

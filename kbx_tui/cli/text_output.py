@@ -87,10 +87,7 @@ def _print_results(
 
 
 def heading(response: SearchResponse) -> Text:
-    """Return the search mode, the reason, and the number of results.
-
-    No timing: a single search mostly loads the engine. `--json` has the timings.
-    """
+    """Return mode, reason and number of results; no timing, as a search mostly loads the engine."""
     meta = response.meta
     name = mode_name(meta.search_mode, meta.search_mode_reason)
     return Text.assemble((name, "bold"), (f" · {' · '.join(mode_details(response))}", DIM))
@@ -177,12 +174,9 @@ def reason_lines(result: SearchResult, width: int, rank_width: int, *, fast: boo
 
 
 def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:
-    """Return `text` with the `[start, end]` spans of `matches` in bold.
-
-    Text is made safe piece by piece, because the spans refer to the original.
-    """
+    """Return `text` with the `[start, end]` spans of `matches` in bold."""
     line, position = Text(), 0
-    for start, end in matches:
+    for start, end in matches:  # piece by piece, as the spans refer to the unsafe text
         line.append(safe_line(text[position:start]))
         line.append(safe_line(text[start:end]), "bold yellow")
         position = end
@@ -276,10 +270,7 @@ def print_field(similarity: FieldSimilarity) -> None:
 
 
 def print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool) -> None:
-    """Print clusters of duplicate facts, best first, then contradicting pairs.
-
-    `kept` says that the scan was for those that the user decided to keep.
-    """
+    """Print clusters of duplicates, best first, then conflicts; `kept`: only those to be kept."""
     for note in scan.notes:
         say(note)
     if scan.kept and not kept:

@@ -32,10 +32,7 @@ def may_ask() -> bool:
 
 
 def chose_entities(proposal: EntityProposal, root: Path, *, once: bool = False) -> bool:
-    """Ask whether what is proposed is to be entities; the app then does not ask again.
-
-    With `once`, False without a question where the user has answered it, here or in the app.
-    """
+    """Ask whether what is proposed is to be entities; with `once`, unless that was asked before."""
     from kbx_tui.tui.app_state import entities_asked, note_entities_asked
 
     if once and entities_asked(root):

@@ -241,10 +241,7 @@ def _parts(reasons: ScoreReasons | None) -> Markup:
 
 
 def _passage(result: SearchResult) -> Markup:
-    """Return the passage with the words of the query marked.
-
-    Text is made safe piece by piece, because the spans refer to the original.
-    """
+    """Return the passage with the words of the query marked."""
     text, pieces, position = result.snippet, list[str](), 0
     for start, end in result.matches:
         pieces += [text[position:start], element("mark", text[start:end])]

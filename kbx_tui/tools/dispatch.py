@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    tool: str
     json: dict[str, Any]
     """The answer of the tool, or the envelope of the failure."""
     failure: Failure | None = None
@@ -85,7 +84,7 @@ def answer_call(
     kb = None
     try:
         kb = open_kb()
-        return Answer(method.tool, call(kb, name, params, allow_writes=allow_writes))
+        return Answer(call(kb, name, params, allow_writes=allow_writes))
     except Exception as error:
         failure = failure_of(error, partial(input_schema, method))
         if failure.is_bug:
@@ -109,9 +108,8 @@ def public_error(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
 
 def failed_answer(name: str, failure: Failure) -> Answer:
     method = find_method(name)
-    tool = method.tool if method else name
-    envelope = {"ok": False, "error": failure.error_json(), "meta": {"tool": tool}}
-    return Answer(tool, envelope, failure)
+    meta = {"tool": method.tool if method else name}
+    return Answer({"ok": False, "error": failure.error_json(), "meta": meta}, failure)
 
 
 def callable_method(name: str, *, allow_writes: bool) -> Method | Failure:

@@ -15,56 +15,23 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kbx_tui.ending import end_soon, install, leave
 from kbx_tui.errors import KbxError
 from kbx_tui.http_service.server_process import log_libraries, show_warnings
-from kbx_tui.safe_text import safe_line
-from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.engine_worker import EngineWorker, McpOptions, say
 from kbx_tui.user_files import open_log
 
 if TYPE_CHECKING:
-    from kbx_tui.api import KnowledgeBase
-
-
-MAX_REQUESTS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class McpOptions:
-    """Plain values, as they are sent to other processes as JSON."""
-
-    root: str
-    trust: bool = False
-    allow_writes: bool = False
-    warm: bool = True
-    token: str | None = None
-    max_requests: int = MAX_REQUESTS
-    keeps_index: bool = True
-
-    def engine(self) -> EngineWorker:
-        return EngineWorker(
-            self._open, allow_writes=self.allow_writes, background=self.keeps_index, warms=self.warm
-        )
-
-    def _open(self) -> KnowledgeBase:
-        from kbx_tui.api import KnowledgeBase
-
-        return KnowledgeBase(Path(self.root), notice=say, trust=self.trust)
+    pass
 
 
 def start_log() -> None:
     open_log()
     log_libraries()
     show_warnings(say)
-
-
-def say(text: str) -> None:
-    with suppress(OSError):
-        print(f"kbx: {safe_line(text)}", file=sys.stderr, flush=True)
 
 
 Report = Callable[..., object]

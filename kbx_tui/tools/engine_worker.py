@@ -8,16 +8,20 @@ search or `kbx index` makes one.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import EmbeddingError, IndexElsewhere, IndexLocked, KbxError
 from kbx_tui.knowledge.records import REDACTED
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.dispatch import Answer, Failure, answer_call, failed_answer
 
 if TYPE_CHECKING:
@@ -45,11 +49,34 @@ IDLE_SECONDS = 0.5
 """Seconds without a call after which there is time for other work."""
 
 
-class EngineWorker:
-    """A knowledge base on its own thread, opened by the first call that needs it.
+MAX_REQUESTS = 16
 
-    Calls of any number of clients run one after the other.
-    """
+
+@dataclass(frozen=True, slots=True)
+class McpOptions:
+    """Plain values, as they are sent to other processes as JSON."""
+
+    root: str
+    trust: bool = False
+    allow_writes: bool = False
+    warm: bool = True
+    token: str | None = None
+    max_requests: int = MAX_REQUESTS
+    keeps_index: bool = True
+
+    def engine(self) -> EngineWorker:
+        return EngineWorker(
+            self._open, allow_writes=self.allow_writes, background=self.keeps_index, warms=self.warm
+        )
+
+    def _open(self) -> KnowledgeBase:
+        from kbx_tui.api import KnowledgeBase
+
+        return KnowledgeBase(Path(self.root), notice=say, trust=self.trust)
+
+
+class EngineWorker:
+    """A knowledge base on its own thread, which runs the calls of all clients one by one."""
 
     def __init__(
         self,
@@ -60,10 +87,9 @@ class EngineWorker:
         background: bool = False,
         warms: bool = False,
     ) -> None:
-        """Prepare without opening anything.
+        """With `background`, the index is kept up to date between calls, from the first one on.
 
-        With `background`, the index is kept up to date between calls, from the first one on; with
-        `warms`, `begin` loads what a first search needs.
+        With `warms`, `begin` loads what a first search needs. Nothing is opened before.
         """
         self._open_kb, self.allow_writes, self.timeout = open_kb, allow_writes, timeout
         self._kb: KnowledgeBase | None = None
@@ -102,10 +128,7 @@ class EngineWorker:
         return max(self._calls - 1, 0)
 
     def summary(self) -> Future[IndexSummary | None]:
-        """Start reading the newest index; return a future of what it holds, None if none is open.
-
-        Does not count as a call, and opens no knowledge base.
-        """
+        """Start reading the newest index, which does not count as a call; None if none is open."""
         return self._thread.submit(lambda: None if self._kb is None else self._kb.index_summary())
 
     def answer(self, name: str, params: Mapping[str, Any]) -> Answer:
@@ -172,6 +195,11 @@ def _warm(kb: KnowledgeBase) -> None:
     if kb.is_indexed():
         kb.warm()
         kb.documents.containing(REDACTED)  # every call asks which pages are hidden
+
+
+def say(text: str) -> None:
+    with suppress(OSError):
+        print(f"kbx: {safe_line(text)}", file=sys.stderr, flush=True)
 
 
 STEP_SECONDS = 0.3

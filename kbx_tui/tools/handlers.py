@@ -89,10 +89,7 @@ def search_data(pages: VisiblePages, args: KbSearch) -> Json:
 
 
 def _require_known_type(pages: VisiblePages, name: str | None) -> None:
-    """Raise ConfigError for a type that no document has and no document could have.
-
-    A type that exists elsewhere but not in this base is an empty answer with a note.
-    """
+    """Raise ConfigError for a type of no document here, unless others have it: that is a note."""
     if name is None:
         return
     kinds = pages.kinds()
@@ -103,10 +100,7 @@ def _require_known_type(pages: VisiblePages, name: str | None) -> None:
 
 
 def get_data(pages: VisiblePages, args: KbGet) -> Json:
-    """Return the `data` of `kb_get`: a page as it is on disk, which counts as opened, or a fact.
-
-    Raises NotFound.
-    """
+    """Return a page as it is on disk, which counts as opened, or a fact. Raises NotFound."""
     if isinstance(args.id, int) or args.id.isdecimal():
         return _fact_data(pages, pages.fact(int(args.id)))
     documents = pages.kb.documents
@@ -150,9 +144,7 @@ def _data(
         "file_path": document.path if document else None,
         "date": (document.date or None) if document else None,
         "entity_id": known.id or None,
-        **picked(
-            known, "aliases role team members", role=known.role or None, team=known.team or None
-        ),
+        **picked(known, "aliases role? team? members"),
     }
     return {
         "page": page,

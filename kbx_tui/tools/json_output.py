@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import PreferredDates
     from kbx_tui.search.link_records import BrokenLink, DocumentLinks
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
-    from kbx_tui.similarity.compared_words import Signals
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.pair_score import (
         DuplicateFact,
@@ -29,13 +28,15 @@ if TYPE_CHECKING:
 def picked(record: object, names: str, **others: Any) -> dict[str, Any]:
     """Return attributes of a record by name, in order; those in `others` have these values.
 
-    `date?` is the attribute `date`, None where it is empty.
+    `date?` is the attribute `date`, None where it is empty; `score~` has four decimals.
     """
     fields = {}
     for word in names.split():
-        name = word.rstrip("?")
+        name = word.rstrip("?~")
         value = others[name] if name in others else _plain(getattr(record, name))
-        fields[name] = None if word != name and not value else value
+        if word.endswith("~"):
+            value = _rounded(value)
+        fields[name] = None if word.endswith("?") and not value else value
     return fields
 
 
@@ -47,8 +48,10 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def rounded(number: float) -> float:
-    return round(number, 4)
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(part) for name, part in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def search_json(response: SearchResponse) -> dict[str, Any]:
@@ -95,62 +98,43 @@ def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
 
 
 def check_json(check: SimilarityCheck) -> dict[str, Any]:
+    names = "text score~ threshold match_type source_path line"
     return picked(
         check,
-        "query scope threshold matches has_similar best_score nearest model is_calibrated in_scope "
-        "notes",
+        "query scope threshold matches has_similar best_score~ nearest model is_calibrated "
+        "in_scope notes",
         matches=list(map(match_json, check.matches)),
-        best_score=rounded(check.best_score),
-        nearest=[
-            picked(
-                each, "text score threshold match_type source_path line", score=rounded(each.score)
-            )
-            for each in check.nearest
-        ],
+        nearest=[picked(each, names) for each in check.nearest],
     )
 
 
 def match_json(match: SimilarityMatch) -> dict[str, Any]:
     return picked(
         match,
-        "text score fact_id source_path date? entity_name? match_type threshold relation cosine "
-        "signals conflicts line done field? is_similar",
-        score=rounded(match.score),
-        cosine=rounded(match.cosine),
-        signals=_signals_json(match.signals),
+        "text score~ fact_id source_path date? entity_name? match_type threshold relation cosine~ "
+        "signals~ conflicts line done field? is_similar",
     )
 
 
 def field_json(check: FieldSimilarity) -> dict[str, Any]:
-    pair = check.pair
+    of_pair: dict[str, Any] = {"relation": None, "cosine": None, "signals": None, "conflicts": []}
+    if check.pair is not None:
+        of_pair = picked(check.pair, "relation cosine~ signals~ conflicts")
     return picked(
         check,
-        "entity field current_value proposed_value similarity is_similar threshold match_type "
+        "entity field current_value proposed_value similarity~ is_similar threshold match_type "
         "relation cosine signals conflicts model notes",
-        similarity=rounded(check.similarity),
-        relation=pair.relation if pair else None,
-        cosine=rounded(pair.cosine) if pair else None,
-        signals=_signals_json(pair.signals) if pair else None,
-        conflicts=_plain(pair.conflicts if pair else ()),
+        **of_pair,
     )
 
 
 def scan_json(scan: DuplicateScan) -> dict[str, Any]:
     clusters = [
-        picked(
-            cluster,
-            "score relation facts",
-            score=rounded(cluster.score),
-            facts=_facts_json(cluster.facts),
-        )
+        picked(cluster, "score~ relation facts", facts=_facts_json(cluster.facts))
         for cluster in scan.clusters
     ]
     conflicting = [
-        {
-            "score": rounded(pair.score),
-            "conflicts": _plain(pair.conflicts),
-            "facts": _facts_json(pair.facts),
-        }
+        picked(pair, "score~ conflicts facts", facts=_facts_json(pair.facts))
         for pair in scan.conflicting
     ]
     return picked(
@@ -160,13 +144,6 @@ def scan_json(scan: DuplicateScan) -> dict[str, Any]:
         conflicts=len(conflicting),
         conflicting=conflicting,
     )
-
-
-def _signals_json(signals: Signals) -> dict[str, Any]:
-    return {
-        name: rounded(value) if isinstance(value, float) else value
-        for name, value in asdict(signals).items()
-    }
 
 
 def _facts_json(facts: Iterable[DuplicateFact]) -> list[dict[str, Any]]:
@@ -208,17 +185,9 @@ def dedup_json(
 
 def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
     draft, entity, proposal = check.draft, check.entity, verdict.proposal
-    candidates = [
-        picked(guess, "id name score reason", score=rounded(guess.score))
-        for guess in check.candidates
-    ]
+    candidates = [picked(guess, "id name score~ reason") for guess in check.candidates]
     repeats = [
-        {
-            "text": repeat.text,
-            "score": rounded(repeat.pair.score),
-            "relation": repeat.pair.relation,
-            "conflicts": _plain(repeat.pair.conflicts),
-        }
+        {"text": repeat.text, **picked(repeat.pair, "score~ relation conflicts")}
         for repeat in check.repeats
     ]
     return {
@@ -226,12 +195,8 @@ def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
         "entity_id": entity.id if entity else None,
         "entity_name": entity.name if entity else None,
         "candidates": candidates,
-        "state": verdict.state,
-        "reason": verdict.reason,
-        "proposal": {
-            **picked(proposal, "action fact_ids text?"),
-            "is_sure": verdict.is_sure,
-        },
+        **picked(verdict, "state reason"),
+        "proposal": {**picked(proposal, "action fact_ids text?"), "is_sure": verdict.is_sure},
         "matches": [match_json(match.known) | {"is_own": match.is_own} for match in check.matches],
         "repeats": repeats,
         "notes": list(check.notes),

@@ -42,8 +42,8 @@ from kbx_tui.formatting import format_count
 from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
 from kbx_tui.http_service.hosts import ipv4_of_localhost, is_loopback, listen_on
 from kbx_tui.http_service.http_server import HttpServer
-from kbx_tui.tools.engine_process import McpOptions, Report, report_index, sent_as_lines, start_log
-from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.engine_process import Report, report_index, sent_as_lines, start_log
+from kbx_tui.tools.engine_worker import EngineWorker, McpOptions
 from kbx_tui.tools.mcp_server import make_server
 
 ENDPOINT = "/mcp"
@@ -94,8 +94,8 @@ class McpProcess:
             ),
         )
         self._engine, self._report, self._closed = engine, report, closed
-        gate = Gate(served, guard, options, lambda count: report("load", count, engine.waiting()))
-        self._server = HttpServer(Observed(gate, report), guard)
+        gate = Gate(served, guard, options, report, engine.waiting)
+        self._server = HttpServer(gate, guard)
 
     async def serve(
         self,
@@ -132,7 +132,8 @@ class McpProcess:
 class Gate:
     """Passes complete requests of those who may call on, so many at a time, and refuses others.
 
-    There are no sessions, and so no streams to open (GET) or sessions to end (DELETE).
+    There are no sessions, and so no streams to open (GET) or sessions to end (DELETE). Reports the
+    status of each answer, and how long it took; 0 where the client left before.
     """
 
     def __init__(
@@ -140,17 +141,32 @@ class Gate:
         app: ASGIApp,
         guard: ConnectionGuard,
         options: McpOptions,
-        changed: Callable[[int], object],
+        report: Report,
+        waiting: Callable[[], int],
     ) -> None:
-        """`changed` receives the number of requests in progress whenever it changes."""
-        self._app, self._guard, self._changed, self._running = app, guard, changed, 0
+        """`waiting` returns the number of calls that wait, which is reported with the requests."""
+        self._app, self._guard, self._report, self._waiting = app, guard, report, waiting
         self._token = None if options.token is None else options.token.encode("ascii")
-        self._at_once = options.max_requests
+        self._at_once, self._running = options.max_requests, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        began, status = time.perf_counter(), 0
+
+        async def observed(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._answer(scope, receive, observed)
+        finally:
+            self._report("request", status, time.perf_counter() - began)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal, body = self._refusal(scope), None
         if refusal is None:
             body = await _body(receive)
@@ -201,37 +217,15 @@ class Gate:
         return is_same and scheme.lower() == "bearer"
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._running += 1
-        self._changed(self._running)
+        self._count(1)
         try:
             await self._app(scope, receive, send)
         finally:
-            self._running -= 1
-            self._changed(self._running)
+            self._count(-1)
 
-
-class Observed:
-    """Reports the status of each answer, and how long it took; 0 where the client left before."""
-
-    def __init__(self, app: ASGIApp, report: Report) -> None:
-        self._app, self._report = app, report
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        began, status = time.perf_counter(), 0
-
-        async def observed(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, observed)
-        finally:
-            self._report("request", status, time.perf_counter() - began)
+    def _count(self, change: int) -> None:
+        self._running += change
+        self._report("load", self._running, self._waiting())
 
 
 async def _body(receive: Receive) -> bytes | None:

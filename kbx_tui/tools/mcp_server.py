@@ -50,6 +50,7 @@ Called = Callable[[str, str, float], object]
 """Receives the tool that was called, `ok` or the type of its failure, and the seconds it took."""
 
 Context = ServerRequestContext[Any]
+Paginated = types.PaginatedRequestParams | None
 Result = TypeVar("Result")
 
 
@@ -102,9 +103,7 @@ class _Handlers:
     def __init__(self, worker: EngineWorker, called: Called) -> None:
         self._worker, self._called = worker, called
 
-    async def list_tools(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(self, context: Context, params: Paginated) -> types.ListToolsResult:
         self._worker.begin()
         methods = available_methods(allow_writes=self._worker.allow_writes)
         return types.ListToolsResult(tools=[tool_of(method) for method in methods])
@@ -129,12 +128,12 @@ class _Handlers:
         )
 
     async def list_resources(
-        self, context: Context, params: types.PaginatedRequestParams | None
+        self, context: Context, params: Paginated
     ) -> types.ListResourcesResult:
         cursor = (params.cursor if params else None) or "0"
         if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
             raise MCPError(types.INVALID_PARAMS, "the cursor is not one of this server")
-        rows, next_offset = await self._run(self._worker.run(lambda kb: list_page(kb, int(cursor))))
+        rows, next_offset = await self._run(lambda kb: list_page(kb, int(cursor)))
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=uri, name=path, title=title, mime_type=MARKDOWN)
@@ -144,7 +143,7 @@ class _Handlers:
         )
 
     async def list_templates(
-        self, context: Context, params: types.PaginatedRequestParams | None
+        self, context: Context, params: Paginated
     ) -> types.ListResourceTemplatesResult:
         about = "The page of a person, project or team by its id"
         templates = (
@@ -162,13 +161,13 @@ class _Handlers:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await self._run(self._worker.run(lambda kb: read_or_refuse(kb, uri)))
+        text = await self._run(lambda kb: read_or_refuse(kb, uri))
         content = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[content])
 
-    async def _run(self, work: Future[Any]) -> Any:
+    async def _run(self, action: Callable[[KnowledgeBase], Any]) -> Any:
         try:
-            return await self._wait(work)
+            return await self._wait(self._worker.run(action))
         except TimeoutError as error:
             raise MCPError(types.INTERNAL_ERROR, "no answer in time; try again") from error
         except KbxError as error:

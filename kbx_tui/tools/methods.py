@@ -9,8 +9,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from kbx_tui.tools import answers, arguments
-from kbx_tui.tools import answers as search_answers
-from kbx_tui.tools.answers import Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ _ALL = (
         "Search documents in two passes, entities first, with every filter and ranking option; "
         "with explain, return how each score was computed.",
         arguments.KbxSearch,
-        search_answers.KbxSearchAnswer,
+        answers.KbxSearchAnswer,
     ),
     Method(
         "kbx.links",
@@ -175,7 +173,7 @@ def output_schema(method: Method) -> dict[str, Any]:
 
 
 def failure_schema() -> dict[str, Any]:
-    return _simplify(Failed.model_json_schema(mode="serialization"))
+    return _simplify(answers.Failed.model_json_schema(mode="serialization"))
 
 
 def all_schemas() -> dict[str, dict[str, Any]]:

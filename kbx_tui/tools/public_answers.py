@@ -92,11 +92,7 @@ def _hidden_names(pages: VisiblePages, request: SearchRequest) -> frozenset[tupl
 
 
 def _public_notes(pages: VisiblePages, request: SearchRequest, meta: SearchMeta) -> tuple[str, ...]:
-    """Return the notes on a search, by what is public.
-
-    Types that only hidden pages have do not exist, and documents that only redacted text puts on
-    the topic are not.
-    """
+    """Return the notes without types of hidden pages, and topics that only redacted text has."""
     notes = list(meta.notes)
     if types := request.all_types:
         said = list(unknown_types_note(types, sorted(pages.kb.documents.kinds())))
@@ -254,30 +250,20 @@ def _names(page: PublicPage, entity_id: str) -> set[str]:
 
 
 def public_experts(
-    pages: VisiblePages,
-    topic: str,
-    *,
-    limit: int,
-    min_claims: int,
-    weight: Any,
-    people: bool,
+    pages: VisiblePages, topic: str, *, limit: int, min_claims: int, **how: Any
 ) -> ExpertRanking:
     """Rank as `KnowledgeBase.experts` does, without hidden entities and redacted claims.
 
     A claim counts only if its page still states it openly. Only the claims of the experts that are
     returned are looked at. Raises as `KnowledgeBase.experts`.
     """
-    ranking = pages.kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
+    ranking = found = pages.kb.experts(topic, limit, min_claims=min_claims, **how)
     if all(_is_unchanged(expert, pages) for expert in ranking.experts):
         return ranking
-    everyone = pages.kb.experts(topic, NO_LIMIT, min_claims=1, weight=weight, people=people).experts
+    everyone = pages.kb.experts(topic, NO_LIMIT, min_claims=1, **how).experts
     experts = {expert.entity_id: expert for expert in everyone}
-    entities = {
-        expert.entity_id: Entity(expert.entity_id, expert.name, expert.type, "")
-        for expert in everyone
-    }
-    claims = {expert.entity_id: [*expert.receipts, *expert.excluded] for expert in everyone}
-    found = ranking
+    entities = {id_: Entity(id_, expert.name, expert.type, "") for id_, expert in experts.items()}
+    claims = {id_: [*expert.receipts, *expert.excluded] for id_, expert in experts.items()}
     while True:
         ranking = rank_experts(
             found.topic, ranking.weight, claims, entities, limit=limit, min_claims=min_claims

@@ -72,10 +72,7 @@ class RedactionFilter:
         return passed
 
     def message(self, text: str, *, quotes_pages: bool = False) -> str:
-        """Return the message of an error without names and quotations that are redacted.
-
-        With `quotes_pages`, it may quote lines of the page that was to be written.
-        """
+        """Return an error without what is redacted; with `quotes_pages`, it may quote lines."""
         if not self._names_only_visible(text):
             return "the reason names what is not to be passed on; its owner can see it"
         return _QUOTED.sub(self._quotation, text) if quotes_pages else text
@@ -118,10 +115,7 @@ class RedactionFilter:
         return passed
 
     def _checked(self, hint: Any, value: Any, source: Source) -> Any:
-        """Return a value as its declared type lets it pass, else WITHHELD.
-
-        A text without provenance and a value of an unknown type are withheld.
-        """
+        """Return a value as its type lets it pass, WITHHELD without a known one or provenance."""
         if isinstance(hint, type):
             if issubclass(hint, Answer):
                 return self._object(hint, value, source)
@@ -166,10 +160,9 @@ class RedactionFilter:
         return getattr(self, f"_{provenance.name.lower()}")(text, source)
 
     def _source(self, about: str, values: Mapping[str, Any], outer: Source) -> Source | None:
-        """Return what an object is about, None if that may not be known.
+        """Return what an object is about: what the key `about` names, else what `outer` is about.
 
-        `about` is the dotted key of a path or id in `values`; without any, it is about what `outer`
-        is about.
+        None if that may not be known.
         """
         name: Any = values if about else None
         for key in about.split("."):

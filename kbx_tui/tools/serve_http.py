@@ -28,8 +28,8 @@ from kbx_tui.http_service.server_process import (
     end_process,
     exit_code,
 )
-from kbx_tui.tools.engine_process import McpOptions, say, start_log
-from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.engine_process import start_log
+from kbx_tui.tools.engine_worker import EngineWorker, McpOptions, say
 from kbx_tui.tools.mcp_http import McpProcess
 
 PROCESS = "server"
@@ -53,10 +53,7 @@ def serve_one(
 def serve_several(
     options: McpOptions, count: int, listening: socket.socket, port: MonitorPort | None
 ) -> None:
-    """Serve with so many other processes until a signal comes.
-
-    Raises KbxError if they end again and again.
-    """
+    """Serve with so many other processes. Raises KbxError if they end again and again."""
     state = ServiceState()
     asyncio.run(_serve(WorkerPool(options, count, state), listening, port, state))
 

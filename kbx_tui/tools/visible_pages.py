@@ -61,10 +61,7 @@ class VisiblePages:
         return [page for page in self._looked_at.values() if page is not None]
 
     def page(self, path: str) -> PublicPage | None:
-        """Return a page as it is now, None if it is hidden, gone, or was hidden when indexed.
-
-        Its file is looked at once per call.
-        """
+        """Return a page as this call first saw it, None if hidden, gone, or hidden when indexed."""
         if path not in self._looked_at:
             page = self.kb.documents.public_page(path)
             if page is None or page.is_hidden:
@@ -88,10 +85,7 @@ class VisiblePages:
         return self._are_open[page.path]
 
     def fact(self, fact_id: int) -> Fact:
-        """Return a fact or open item that its page states openly now.
-
-        Raises NotFound, for a redacted one as for an id that no fact has.
-        """
+        """Return a fact that its page states openly now. Raises NotFound for others and unknown."""
         fact = self.kb.pages.fact(fact_id)
         page = self.page(fact.path)
         same = [other for other in page.facts if other.text == fact.text] if page else []
@@ -112,10 +106,7 @@ class VisiblePages:
         return bool(self.kb.documents.containing(REDACTED))
 
     def identify(self, document_id: str) -> tuple[str, Entity | None]:
-        """Return path and entity as `kb.documents.identify`, the entity as it may be known.
-
-        Raises NotFound for hidden ones as for those that do not exist.
-        """
+        """Return path and public entity. Raises NotFound for hidden ones as for unknown ones."""
         path, entity = self.kb.documents.identify(document_id)
         if entity is not None:
             entity = self.entity(entity)
@@ -146,10 +137,7 @@ class VisiblePages:
         return entity if members == entity.members else replace(entity, members=members)
 
     def find(self, name: str) -> Entity:
-        """Return the visible entity that a name, alias or id means.
-
-        Raises as `kb.entities.named`, with errors that name visible entities only.
-        """
+        """Find the entity that a name means, as `kb.entities.named`, as if hidden ones were not."""
         if not self.kb.is_indexed():
             self.kb.index(fast=True)
         with self.kb.naming_newer_files():
@@ -210,8 +198,9 @@ class VisiblePages:
     def kinds(self) -> Mapping[str, int]:
         """Return the number of documents of each visible type, as far as is known."""
         counts = Counter(self.kb.documents.kinds())
-        hidden = self.kb.documents.stored(sorted(self.hidden()))
-        counts.subtract(document.kind for document in hidden.values())
+        hidden, marked = self.hidden(), self.kb.documents.containing(REDACTED)
+        known = {**marked, **self.kb.documents.stored(sorted(hidden - marked.keys()))}
+        counts.subtract(known[path].kind for path in hidden if path in known)
         return {kind: count for kind, count in counts.items() if count and self.has_kind(kind)}
 
     def has_kind(self, kind: str) -> bool:

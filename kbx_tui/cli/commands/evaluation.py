@@ -46,10 +46,9 @@ folder_argument = click.argument(
 @types_option
 @reranker_options
 @choice("--sweep knob", ["alpha", "threshold"], "Measure 21 values of a knob.")
-@option("--save", "FILE", "Save the run; as a TREC run if FILE ends in .run.", RUN_FILE)
+@option("--save FILE", "Save the run; as a TREC run if FILE ends in .run.", RUN_FILE)
 @option(
-    "--compare",
-    "FILE",
+    "--compare FILE",
     "Compare with a saved run, or the TREC run of any tool; may be repeated.",
     RUN_FILE,
     multiple=True,

@@ -44,13 +44,11 @@ INTERRUPTED = "interrupted; what is indexed is searchable, and the next run cont
     default="local",
 )
 @option(
-    "--ray-address",
-    "ADDRESS",
+    "--ray-address ADDRESS",
     "Cluster for --engine ray, HOST:PORT or auto.  [default: start Ray on this machine]",
 )
 @option(
-    "--ray-workers",
-    "N",
+    "--ray-workers N",
     "Worker processes of --engine ray.  [default: one per processor]",
     click.IntRange(min=1),
 )
@@ -158,8 +156,7 @@ def _chose_entities(kb: KnowledgeBase) -> bool:
 def _confirm(kb: KnowledgeBase) -> None:
     """Ask before indexing very many files or a folder of the system.
 
-    Where nobody can be asked, an update goes on and a first run raises NotConfirmed. Raises Abort
-    if the answer is no.
+    Where nobody can be asked, an update goes on. Raises NotConfirmed.
     """
     from kbx_tui.index.index_status import refusal_to_index
 
@@ -369,10 +366,7 @@ def totals(index: IndexReport | Status) -> str:
 
 
 def problem_rows(problems: Sequence[Problem]) -> list[tuple[str, list[str]]]:
-    """Return the problems, then what is left out on purpose: a count with its noun, and lines.
-
-    There is a line for each of the first ten, then the number of further ones.
-    """
+    """Return the problems, then what is left out on purpose: a count with its noun, and lines."""
     faults = [_problem_line(problem) for problem in problems if not problem.on_purpose]
     left_out = [f"{each.path}: {each.reason}" for each in problems if each.on_purpose]
     return [

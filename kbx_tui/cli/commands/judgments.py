@@ -138,10 +138,9 @@ def undo(preference: bool) -> None:
 @command.command(name="import")
 @click.argument("file", metavar="FILE", type=FILE)
 @choice("--format form", FORMATS, "Default: by the content.")
-@option("--topics", "FILE", "Texts of the query ids in qrels.", FILE)
+@option("--topics FILE", "Texts of the query ids in qrels.", FILE)
 @option(
-    "--scale",
-    "N",
+    "--scale N",
     "The highest rating in FILE, mapped to 3.",
     click.FloatRange(min=0.0, min_open=True),
 )
@@ -185,7 +184,7 @@ def import_file(
 @command.command(name="export")
 @click.argument("file", metavar="FILE", type=FILE)
 @choice("--format form", FORMATS, "Format of FILE.", default="qrels")  # fmt: skip
-@option("--topics", "FILE", "Also write the queries and their ids.", FILE)
+@option("--topics FILE", "Also write the queries and their ids.", FILE)
 @json_option
 def export_file(file: Path, form: str, topics: Path | None) -> None:
     """Write the judgments for another tool.

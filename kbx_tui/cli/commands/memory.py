@@ -45,14 +45,13 @@ KINDS: dict[str, FactKind] = {"fact": "fact", "open-item": "open_item", "open_it
 @click.command(name="add", cls=Command)
 @options.text_argument("text", "TEXT...", "the text is empty; give the text to write")
 @options.option(
-    "--entity",
-    "NAME",
+    "--entity NAME",
     "Entity of the fact: name, alias or id.",
     required=True,
     shell_complete=options.complete_entity,
 )
-@options.option("--date", "D", "Date of the fact, as 2026-03-17; default: today.")
-@options.option("--source", "S", "Source of the fact: a path, a link, a title.")
+@options.option("--date D", "Date of the fact, as 2026-03-17; default: today.")
+@options.option("--source S", "Source of the fact: a path, a link, a title.")
 @options.choice(
     "--kind", list(KINDS), "Write to Recent Facts (fact) or Open Items (open-item).", default="fact"
 )
@@ -104,8 +103,8 @@ fact_id_argument = click.argument("fact_id", type=int, metavar="ID")
 @click.command(name="edit-fact", cls=Command)
 @fact_id_argument
 @options.text_argument("words", "[TEXT...]")
-@options.option("--text", "T", "The new text, instead of TEXT.")
-@options.option("--date", "D", "The new date; unchanged by default.")
+@options.option("--text T", "The new text, instead of TEXT.")
+@options.option("--date D", "The new date; unchanged by default.")
 @options.flag("--force", "Write even a known or contradicting fact.")
 @writing_options
 def edit_fact(
@@ -156,8 +155,8 @@ def delete_fact(fact_id: int, dry_run: bool) -> Written:
 @click.command(name="supersede", cls=Command)
 @fact_id_argument
 @options.text_argument("text", "[TEXT...]")
-@options.option("--date", "D", "Date since which TEXT is true; default: today.")
-@options.option("--source", "S", "Source of TEXT.")
+@options.option("--date D", "Date since which TEXT is true; default: today.")
+@options.option("--source S", "Source of TEXT.")
 @options.flag("--force", "Write even a known or contradicting fact.")
 @writing_options
 def supersede(
@@ -199,8 +198,7 @@ def memory_command() -> None:
 @options.text_argument("text", "TEXT...", "the text is empty; give the text you are about to write")
 @options.entity_option
 @options.option(
-    "--path",
-    "P",
+    "--path P",
     "Only below this path; includes passages of the documents there.",
     shell_complete=options.complete_path,
 )
@@ -236,7 +234,7 @@ memory_command.add_command(add_fact)
 
 @memory_command.command(name="list")
 @options.entity_option
-@options.option("--since", "D", "Only facts since a date, as 2026-03-17, or of the last D days.")
+@options.option("--since D", "Only facts since a date, as 2026-03-17, or of the last D days.")
 @options.json_option
 def list_facts(entity: str | None, since: str | None) -> None:
     """List facts and open items with their ids.
@@ -278,14 +276,12 @@ STDIN = "-"
 @options.flag("--apply", "Write the drafts that need no decision.")
 @options.flag("--scan", "Search the knowledge base instead of a file.")
 @options.option(
-    "--entity",
-    "NAME",
+    "--entity NAME",
     "Entity of drafts without one; with --scan, only facts of this entity.",
     shell_complete=options.complete_entity,
 )
 @options.option(
-    "--path",
-    "P",
+    "--path P",
     "With --scan, only facts on pages below this path.",
     shell_complete=options.complete_path,
 )

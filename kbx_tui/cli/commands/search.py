@@ -28,31 +28,27 @@ STDOUT = "-"
 @click.command(name="search", cls=Command)
 @options.text_argument("query", "[QUERY...]")
 @options.option(
-    "--saved",
-    "NAME",
+    "--saved NAME",
     "Run the query saved by this name in the app, with its settings; options given beside it"
     " replace those.",
     shell_complete=options.complete_saved_query,
 )
 @options.option(
-    "--path",
-    "P",
+    "--path P",
     "Only documents in this folder, this file, or matching this glob.",
     shell_complete=options.complete_path,
 )
 @options.types_option
 @options.option(
-    "--from since",
-    "DATE",
+    "--from since DATE",
     "Only documents from this day, month or year on: 2026-03-17, 2026-03, 2026.",
 )
-@options.option("--to until", "DATE", "Only documents up to and including DATE.")
+@options.option("--to until DATE", "Only documents up to and including DATE.")
 @options.list_option(
-    "--tag tags", "T,...", "Only documents with one of these tags.", options.complete_tag
+    "--tag tags T,...", "Only documents with one of these tags.", options.complete_tag
 )
 @options.list_option(
-    "--entity entities",
-    "NAME,...",
+    "--entity entities NAME,...",
     "Only documents linked to one of these entities: name, alias or id.",
     options.complete_entity,
 )
@@ -61,13 +57,12 @@ STDOUT = "-"
     "--sort", ["score", "date"], "date lists the best 50 results newest first.", default="score"
 )
 @options.list_option(
-    "--pin pinned",
-    "NAME,...",
+    "--pin pinned NAME,...",
     "Entities that count whatever their score: name, alias or id.",
     options.complete_entity,
 )
 @options.list_option(
-    "--mute muted", "NAME,...", "Entities to ignore: name, alias or id.", options.complete_entity
+    "--mute muted NAME,...", "Entities to ignore: name, alias or id.", options.complete_entity
 )
 @click.option(
     "--no-hierarchy",
@@ -88,7 +83,7 @@ STDOUT = "-"
     "--hierarchy-threshold threshold",
     "Score an entity needs to be kept; if none is kept, the search is flat.",
 )
-@options.option("--max-entities", "N", "Maximum number of entities to keep.", click.IntRange(1, 20))
+@options.option("--max-entities N", "Maximum number of entities to keep.", click.IntRange(1, 20))
 @options.choice(
     "--gate", ["soft", "hard"], "soft keeps documents without a linked entity, hard drops them."
 )
@@ -98,8 +93,7 @@ STDOUT = "-"
     "Entity part of a score: mean over the named entities, or the best one.",
 )
 @options.unit_option(
-    "--hotness hotness",
-    "Weight of how often and how recently a document was opened; 0 by default.",
+    "--hotness hotness", "Weight of how often and how recently a document was opened; 0 by default."
 )
 @options.reranker_options
 @options.choice(
@@ -115,8 +109,7 @@ STDOUT = "-"
 @options.flag("--explain", "Show how each score is computed.")
 @options.json_option
 @options.option(
-    "--html",
-    "FILE",
+    "--html FILE",
     "Write the results and their explanations to a page to share, without what is redacted;"
     " - is stdout.",
     click.Path(),

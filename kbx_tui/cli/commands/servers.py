@@ -1,6 +1,4 @@
-"""`kbx mcp`, `kbx jsonl` and `kbx tool`, the tools for agents and programs; `kbx web`, the app in a
-browser.
-"""
+"""`kbx mcp`, `kbx jsonl` and `kbx tool`: tools for agents and programs; `kbx web`: the app."""
 
 from __future__ import annotations
 
@@ -8,6 +6,7 @@ import json
 import os
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ from kbx_tui.cli.base_command import (
     Command,
     global_options,
     open_kb,
-    open_worker,
     selected_root,
 )
 from kbx_tui.cli.options import PATH, PORT, flag, metrics_options, option, warm_option
@@ -29,6 +27,7 @@ from kbx_tui.user_files import open_log
 
 if TYPE_CHECKING:
     from kbx_tui.http_service.monitor import MonitorPort
+    from kbx_tui.tools.engine_worker import McpOptions
     from kbx_tui.web.serving import WebServer
 
 
@@ -45,24 +44,21 @@ HTTP_OPTIONS = [
 
 @click.command(name="mcp", cls=Command)
 @flag("--http", "Serve streamable HTTP instead of stdin and stdout.")
-@option("--host", "H", "Loopback address for --http.", default="127.0.0.1")
-@option("--port", "N", "Port for --http; 0 picks a free one.", PORT, default=8765)
+@option("--host H", "Loopback address for --http.", default="127.0.0.1")
+@option("--port N", "Port for --http; 0 picks a free one.", PORT, default=8765)
 @option(
-    "--token-file",
-    "F",
+    "--token-file F",
     "With --http, serve only clients that send the token in this file; default: KBX_TOKEN.",
     PATH,
 )
 @option(
-    "--workers",
-    "N",
+    "--workers N",
     "Processes that answer --http; they share what is mapped of the index.",
     click.IntRange(1, 64),
     default=1,
 )
 @option(
-    "--max-requests",
-    "N",
+    "--max-requests N",
     "Requests that each process of --http takes at a time; more are asked to try again.",
     click.IntRange(1, 1000),
     default=16,
@@ -98,16 +94,14 @@ def mcp_command(
     """
     _require_http(http=http, metrics=metrics_port is not None)
     if http:
-        from kbx_tui.tools.engine_process import McpOptions
         from kbx_tui.tools.mcp_http import access_token, listen
         from kbx_tui.tools.serve_http import require_workers, serve_one, serve_several
 
         require_workers(workers)
-        options = McpOptions(
-            str(selected_root(may_be_empty=True).resolve()),
-            trust=global_options().trust,
-            allow_writes=allow_writes,
-            warm=warm,
+        options = _engine_options(allow_writes=allow_writes, warm=warm)
+        options = replace(
+            options,
+            root=str(Path(options.root).resolve()),
             token=access_token(token_file, os.environ),
             max_requests=max_requests,
         )
@@ -121,7 +115,7 @@ def mcp_command(
         worker = options.engine()
         serve_one(options, worker, listening, monitor)
     else:
-        worker = open_worker(allow_writes=allow_writes, warm=warm)
+        worker = _engine_options(allow_writes=allow_writes, warm=warm).engine()
         with end_with_input():
             import asyncio
 
@@ -130,6 +124,14 @@ def mcp_command(
         asyncio.run(serve_stdio(worker))
     end_soon(EXIT_OK)  # for a longer call, nobody waits any more
     worker.close()
+
+
+def _engine_options(*, allow_writes: bool, warm: bool) -> McpOptions:
+    """Raise NotFound and ConfigError at once, where the user sees them; an agent would not."""
+    from kbx_tui.tools.engine_worker import McpOptions
+
+    root = str(selected_root(may_be_empty=True))
+    return McpOptions(root, trust=global_options().trust, allow_writes=allow_writes, warm=warm)
 
 
 def _monitor(host: str, port: int | None) -> MonitorPort | None:
@@ -176,7 +178,7 @@ def jsonl_command(allow_writes: bool, warm: bool) -> None:
     """
     from kbx_tui.tools.jsonl_server import serve_stdio
 
-    worker = open_worker(allow_writes=allow_writes, warm=warm)
+    worker = _engine_options(allow_writes=allow_writes, warm=warm).engine()
     serve_stdio(worker)
     end_soon(EXIT_OK)  # for a longer call, nobody waits any more
     worker.close()
@@ -247,39 +249,32 @@ DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8800
 
 @click.command(name="web", cls=Command)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH)
-@option("--port", "N", "Port to listen on; 0 picks a free one.", PORT, default=DEFAULT_PORT)
+@option("--port N", "Port to listen on; 0 picks a free one.", PORT, default=DEFAULT_PORT)
 @option(
-    "--host",
-    "H",
+    "--host H",
     "Address to listen on. One that other machines can reach needs --certfile, or --insecure-bind.",
     show_default=DEFAULT_HOST,
 )
 @flag("--allow-writes", "Let visitors change and add notes.")
 @option(
-    "--max-clients",
-    "N",
-    "Sessions at a time; each is a process.",
-    click.IntRange(1, 1000),
-    default=8,
+    "--max-clients N", "Sessions at a time; each is a process.", click.IntRange(1, 1000), default=8
 )
 @option(
-    "--idle-minutes",
-    "N",
+    "--idle-minutes N",
     "End a session after this time without a key or click.",
     click.IntRange(1, 10_080),
     default=120,
 )
 @option(
-    "--memory-mb",
-    "N",
+    "--memory-mb N",
     "Memory that one session may reserve for itself; it uses about a quarter.",
     click.IntRange(2_000, 1_000_000),
     default=4_000,
 )
-@option("--certfile", "F", "Certificate in PEM, to serve https.", PATH)
-@option("--keyfile", "F", "Its private key in PEM.", PATH)
+@option("--certfile F", "Certificate in PEM, to serve https.", PATH)
+@option("--keyfile F", "Its private key in PEM.", PATH)
 @option(
-    "--base-url", "URL", "Path or whole address at which a proxy serves the page: /kbx.", default=""
+    "--base-url URL", "Path or whole address at which a proxy serves the page: /kbx.", default=""
 )
 @flag(
     "--insecure-bind",

@@ -95,10 +95,7 @@ def unset_setting(key: str, dry_run: bool) -> Written:
 
 
 def print_settings(settings: list[SettingInfo]) -> None:
-    """Print the settings by section, in the syntax of kbx.toml.
-
-    The file may come from someone else, so no control character of it gets to the terminal.
-    """
+    """Print the settings as kbx.toml has them, made safe, as someone else may have written it."""
     from rich.text import Text
 
     out = console()
@@ -165,10 +162,7 @@ def check_keys(command_id: str, keys: str) -> None:
 
 
 def _configured_keys() -> dict[str, str]:
-    """Return the keys changed in kbx.toml; none without a knowledge base.
-
-    Raises NotFound when the options name one that does not exist.
-    """
+    """Return the keys changed in kbx.toml; none without a base. Raises NotFound for a wrong one."""
     from kbx_tui.knowledge.vault import find_root
     from kbx_tui.settings_file import load_settings
 

@@ -1,18 +1,33 @@
-"""`kbx init` and `kbx demo`: first steps with notes of your own, or with a sample."""
+"""`kbx init` and `kbx demo`: first steps; `kbx import` and `kbx export`: other programs' pages."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from kbx_tui.cli.app import compose_headless, run_app
 from kbx_tui.cli.base_command import Command, open_kb
 from kbx_tui.cli.commands.index import totals
-from kbx_tui.cli.options import flag, json_option
-from kbx_tui.cli.output import print_result, say
-from kbx_tui.cli.write_output import NAMES_SHOWN, chose_entities, may_ask
+from kbx_tui.cli.options import choice, flag, json_option
+from kbx_tui.cli.output import first_of, print_diff, print_json, print_result, say, wants_json
+from kbx_tui.cli.write_output import (
+    NAMES_SHOWN,
+    chose_entities,
+    confirmed,
+    may_ask,
+    writing_options,
+)
 from kbx_tui.errors import KbxError
+from kbx_tui.formatting import format_count
+from kbx_tui.importing.imported_document import FORMATS, Format
+from kbx_tui.safe_text import safe_line
+from kbx_tui.tools.json_output import export_json, import_json
+
+if TYPE_CHECKING:
+    from kbx_tui.importing.import_planning import AttendeeQuestion, ImportPlan
+    from kbx_tui.knowledge.records import Entity
 
 
 @click.command(name="init", cls=Command)
@@ -112,3 +127,128 @@ def _smoke_test(root: Path) -> str:
         f"{response.meta.search_mode} search found {response.results[0].path}, "
         f"app composed of {widgets} widgets"
     )
+
+
+SHOWN = 10
+
+
+@click.command(name="import", cls=Command)
+@click.argument("sources", metavar="FILE|FOLDER...", nargs=-1, required=True, type=Path)
+@choice("--format form", FORMATS, "Default: by names and content.")
+@flag("--yes", "Ask nothing; uncertain attendees keep their names.")
+@flag("--create-people", "Also create pages for attendees who have none.")
+@writing_options
+def import_command(
+    sources: tuple[Path, ...],
+    form: str | None,
+    yes: bool,
+    create_people: bool,
+    dry_run: bool,
+) -> int:
+    """Add the files of other programs as pages.
+
+    Transcripts (WebVTT, SubRip, Otter, Fathom), notes (Granola, Notion, Logseq, Open Knowledge
+    Format), conversations (ChatGPT, Claude), calendars and contacts; single files, folders and zip
+    archives. Nothing is overwritten, what was imported before is left out, and `kbx undo` takes
+    back all of it. Attendees become the people who have a page; you are asked about those who may
+    be several people.
+
+    \b
+    Examples:
+      kbx import "GMT20260317-090000_Recording.transcript.vtt"
+      kbx import ~/Downloads/chatgpt-export.zip --dry-run
+      kbx import contacts.vcf calendar.ics --yes
+      kbx import ~/logseq --format logseq
+    """
+    from kbx_tui.importing.import_planning import keep_as_written
+
+    asks = may_ask() and not (yes or wants_json())
+    with open_kb() as kb:
+        plan = kb.imports.plan(
+            sources,
+            form=cast("Format | None", form),
+            answer=ask_who if asks else keep_as_written,
+            create_people=create_people,
+        )
+        entry, pages = None, format_count(len(plan.edits), "page")
+        if not dry_run and plan.edits:
+            print_notes(plan, asked=asks)
+            if asks and not confirmed(f"write {pages}?"):
+                say("nothing was written")
+                return 0
+            names = ", ".join(source.name for source in sources)
+            entry = kb.imports.apply(plan, f"import {names}"[:200])
+        if wants_json():
+            print_json(import_json(plan, entry))
+        elif dry_run:
+            print_diff(plan.diff)
+            print_notes(plan, asked=asks)
+            say(f"would write {pages}")
+        elif not plan.edits:
+            print_notes(plan, asked=asks)
+            say("there is nothing new to import")
+        else:
+            paths = [safe_line(f"written · {edit.path}") for edit in plan.edits]
+            click.echo("\n".join(first_of(paths, SHOWN, "and {} more")))
+            say(f"wrote {pages}; `kbx undo {entry}` takes all of it back")
+    return 1 if plan.problems and not (plan.edits or plan.present) else 0
+
+
+def ask_who(question: AttendeeQuestion) -> Entity | None:
+    who = question.attendee.name
+    say(f"{who}, in {question.title}, may be:")
+    for number, person in enumerate(question.candidates, 1):
+        role = f", {person.role}" if person.role else ""
+        click.echo(safe_line(f"  {number}  {person.name}{role}"), err=True)
+    number = click.prompt(
+        safe_line(f"Who is {who}? (0: none of them)"),
+        type=click.IntRange(0, len(question.candidates)),
+        default=0,
+        err=True,
+    )
+    return question.candidates[number - 1] if number else None
+
+
+def print_notes(plan: ImportPlan, *, asked: bool) -> None:
+    problems = [f"{problem.path}: {problem.reason}" for problem in plan.problems]
+    kept = [f"{path} holds something else and is kept" for path in plan.differing]
+    for line in (
+        *first_of(problems, SHOWN, "and {} more problems, see --json"),
+        *([f"{plan.present:,} are here already"] if plan.present else []),
+        *first_of(kept, SHOWN, "and {} more that are kept, see --json"),
+    ):
+        say(line)
+    if plan.unknown:
+        names = ", ".join(who.name for who in plan.unknown[:SHOWN])
+        more = f" and {len(plan.unknown) - SHOWN:,} more" if len(plan.unknown) > SHOWN else ""
+        say(f"without a page: {names}{more}; --create-people creates pages")
+    unsure = [question.attendee.name for question in plan.questions]
+    if unsure and not asked:
+        say(f"kept as written, they may be several people: {', '.join(unsure[:SHOWN])}")
+
+
+@click.command(name="export", cls=Command)
+@click.argument("folder", metavar="FOLDER", type=Path)
+@click.option("--okf", is_flag=True, required=True, help="As Open Knowledge Format v0.1.")
+@flag("--include-redacted", "Also export what is redacted.")
+@json_option
+def export_command(folder: Path, okf: bool, include_redacted: bool) -> None:
+    """Write all pages to a new folder, in a format that other programs read.
+
+    The Open Knowledge Format is markdown whose frontmatter states a type, with an index.md; a page
+    without a type gets a marked line, which `kbx import` takes out again. Redacted pages and lines
+    are left out.
+
+    \b
+    Examples:
+      kbx export --okf ~/larkwater-okf
+      kbx export --okf ~/larkwater-okf --include-redacted
+    """
+    with open_kb() as kb:
+        export = kb.imports.export_okf(folder, include_redacted=include_redacted)
+    for path in export.reserved:
+        say(f"{path} is left out: the format reserves its name")
+    if export.withheld:
+        say(f"{len(export.withheld):,} pages are left out in full or in part: they are redacted")
+    lines = [f"{export.pages:,} pages · {export.folder}"]
+    print_result(export_json(export), lines)

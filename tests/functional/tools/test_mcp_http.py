@@ -19,8 +19,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from kbx_tui import ConfigError, NotFound
 from kbx_tui.http_service.connection_guard import ConnectionLimits
-from kbx_tui.tools.engine_process import McpOptions, Report
-from kbx_tui.tools.engine_worker import MOST_CALLS, EngineWorker
+from kbx_tui.tools.engine_process import Report
+from kbx_tui.tools.engine_worker import MOST_CALLS, EngineWorker, McpOptions
 from kbx_tui.tools.mcp_http import REQUEST_BYTES, McpProcess, access_token, listen
 from kbx_tui.tools.mcp_server import tool_of
 from tests.command_line import CommandLine, program_environment

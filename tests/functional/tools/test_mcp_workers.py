@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from kbx_tui.errors import KbxError
 from kbx_tui.http_service.server_process import ServiceState
 from kbx_tui.tools import serve_http
-from kbx_tui.tools.engine_process import McpOptions
+from kbx_tui.tools.engine_worker import McpOptions
 from kbx_tui.tools.mcp_http import listen
 from kbx_tui.tools.serve_http import WorkerPool
 from tests.command_line import program_environment

@@ -106,7 +106,7 @@ def test_who_has_a_page_is_not_imported_again_and_no_page_is_overwritten(
 def test_attendees_that_are_not_asked_about_are_named(
     demo_copy: Path, tmp_path: Path, kbx: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kbx_tui.cli.commands.import_export.may_ask", lambda: True)
+    monkeypatch.setattr("kbx_tui.cli.commands.start.may_ask", lambda: True)
     (tmp_path / "2026-03-18 fares.vtt").write_text(vtt(["Sam"]), encoding="utf-8")
     ran = kbx("--kb", demo_copy, "import", tmp_path, "--yes")
     assert ran.code == 0

@@ -37,8 +37,8 @@ from benchmarks.common import row
 from benchmarks.evaluating import KINDS
 from kbx_tui import KnowledgeBase
 from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.evaluation.metrics import bootstrap_interval
 from kbx_tui.evaluation.runs import measure
-from kbx_tui.evaluation.significance import bootstrap_interval
 
 
 @dataclass(frozen=True)

@@ -112,12 +112,13 @@ def cosines(vectors: VectorMatrix, query: NDArray[np.float32], in_scope: Flags) 
         documents = segment.documents[wanted]
         if not len(documents):
             continue
-        sizes = np.diff(segment.starts, append=len(segment.chunks))[documents]
+        stored = segment.stored
+        sizes = np.diff(stored.starts)[documents]
         starts = np.cumsum(sizes) - sizes
-        chunks = np.repeat(segment.starts[documents] - starts, sizes) + np.arange(sizes.sum())
-        best = np.maximum.reduceat(_products(segment.chunks, chunks, query), starts)
-        best *= segment.chunk_weights[documents]
-        best += _products(segment.contexts, documents, query)
+        chunks = np.repeat(stored.starts[documents] - starts, sizes) + np.arange(sizes.sum())
+        best = np.maximum.reduceat(_products(stored.chunks, chunks, query), starts)
+        best *= stored.chunk_weights[documents]
+        best += _products(stored.contexts, documents, query)
         found[segment.document_rows[wanted]] = best
     return found
 

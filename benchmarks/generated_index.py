@@ -35,7 +35,7 @@ from kbx_tui.config import Settings
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.index import tables
-from kbx_tui.index.build.document_stage import embedded_text
+from kbx_tui.index.build.stages import embedded_text
 from kbx_tui.index.index_status import noted_settings
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import note_state

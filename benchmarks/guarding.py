@@ -101,8 +101,8 @@ def without_looks() -> Iterator[None]:
 def without_guards() -> Iterator[None]:
     """Pass on everything as well, as it was found."""
 
-    def searched(kb: KnowledgeBase, pages: VisiblePages, request: Any) -> Any:
-        return kb.search(request)
+    def searched(pages: VisiblePages, request: Any) -> Any:
+        return pages.kb.search(request)
 
     def passed(
         self: RedactionFilter, model: type[Answer], answer: Mapping[str, Any]

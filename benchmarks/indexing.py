@@ -22,7 +22,7 @@ from kbx_tui import IndexReport
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.index.build.build_index import build
-from kbx_tui.index.build.document_stage import CHUNK_TEXT_COLUMNS, read_chunk_texts
+from kbx_tui.index.build.stages import CHUNK_TEXT_COLUMNS, read_chunk_texts
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.store import Store
 from kbx_tui.settings_file import load_settings

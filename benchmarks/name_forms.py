@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.naming import documents_of, votes_of
 from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import SUFFIXES
-from kbx_tui.knowledge.entity_pages import build_entities
+from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.records import Entity

@@ -44,10 +44,10 @@ from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import make_names
 from kbx_tui.index.versions import NO_STATE
-from kbx_tui.knowledge.entity_pages import build_entities
+from kbx_tui.knowledge.entities import build_entities
+from kbx_tui.knowledge.entity_names import DETERMINERS, NameUseCounter, is_cased
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.folding import fold, folded_words
-from kbx_tui.knowledge.name_uses import DETERMINERS, NameUseCounter, is_cased
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.search.query.name_index import NameIndex

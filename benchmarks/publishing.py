@@ -33,8 +33,8 @@ from benchmarks.common import median, row
 from benchmarks.searching import make_queries
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.knowledge.vault import walked_folder
-from kbx_tui.object_store import published_index
-from kbx_tui.object_store.object_client import ObjectClient
+from kbx_tui.object_store import mirror
+from kbx_tui.object_store.object_client import ObjectClient, check_store
 from kbx_tui.object_store.publish import sweep
 from kbx_tui.object_store.published_version import (
     FILES,
@@ -43,7 +43,6 @@ from kbx_tui.object_store.published_version import (
     decode_head,
     decode_manifest,
 )
-from kbx_tui.object_store.store_check import check_store
 from kbx_tui.object_store.store_uri import parse_store_uri
 from kbx_tui.object_store.writer_lease import acquire
 from kbx_tui.tools.json_output import search_json
@@ -292,7 +291,7 @@ def _write(root: Path) -> int:
 def _read(root: Path) -> int:
     """Search until the standard input says to end; print how often, and what went wrong."""
     searches, newest, faults = 0, 0, []
-    published_index.CHECK_SECONDS = 0.5
+    mirror.CHECK_SECONDS = 0.5
     with KnowledgeBase(root) as kb:
         while not select.select([sys.stdin], [], [], 0.1)[0]:
             try:

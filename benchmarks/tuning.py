@@ -26,8 +26,7 @@ from kbx_tui.evaluation.judged_evidence import JudgedEvidence
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.optimise import advise
 from kbx_tui.search.request import Tuning
-from kbx_tui.tui.tune.curve import TUNABLES, Tunable, plot_lines
-from kbx_tui.tui.tune.curve_reading import read_curve, steps_of_query
+from kbx_tui.tui.tune.curve import TUNABLES, Tunable, plot_lines, read_curve, steps_of_query
 
 KINDS = "meeting,note"
 ALPHA, THRESHOLD = TUNABLES[:2]

@@ -32,7 +32,7 @@ QUERIES = (
     "security audit", "customer feedback", "quarterly goals", "onboarding",
 )  # fmt: skip
 FORK_SERVER = "kbx_tui.tui.visitor.fork_server"
-INDEXER = "kbx_tui.tools.indexer_process"
+INDEXER = "kbx_tui.tools.engine_process"
 TEXT = "what was decided about the release of the new search and why so late "
 ANSWERED = rb"\d ms"
 """How long a search took is shown when its results are."""

@@ -29,9 +29,8 @@ from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.drafts import new_draft
 from kbx_tui.editing import journal
 from kbx_tui.editing.fact_edits import AddFact, apply_fact_edit
-from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit, undo, write_files
-from kbx_tui.editing.journal import finish_interrupted
+from kbx_tui.editing.journal import finish_interrupted, read_file
 from kbx_tui.errors import WriteFault
 
 PAGES = tuple(f"memory/people/p{number}.md" for number in range(5))

@@ -21,9 +21,8 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "kbx_tui.api": "KnowledgeBase",
-    "kbx_tui.drafting.records": "Applied DraftCheck Plan Verdict Written",
+    "kbx_tui.drafting.drafts": "Applied Choice Draft DraftCheck Plan Verdict Written",
     "kbx_tui.editing.journal": "JournalEntry",
-    "kbx_tui.drafting.drafts": "Choice Draft",
     "kbx_tui.errors": (
         "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
         "EmbeddingUnavailable EngineFault FileChanged IndexDamaged IndexElsewhere IndexFault "
@@ -41,8 +40,9 @@ _NAMES = {
     "kbx_tui.search.ranking.rank": "Ranking",
     "kbx_tui.search.results.response": "SearchResponse",
     "kbx_tui.similarity.duplicate_scan": "DuplicateScan",
-    "kbx_tui.similarity.matches": "FieldSimilarity SimilarityCheck SimilarityMatch",
-    "kbx_tui.similarity.pair_score": "PairSimilarity",
+    "kbx_tui.similarity.pair_score": (
+        "FieldSimilarity PairSimilarity SimilarityCheck SimilarityMatch"
+    ),
 }
 """Module -> public names it defines."""
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

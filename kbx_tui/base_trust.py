@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ import msgspec
 from filelock import FileLock
 
 from kbx_tui.config import Settings
-from kbx_tui.editing.atomic_write import write_atomically
+from kbx_tui.editing.state_files import write_atomically
 from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.index.index_folder import DEFAULT, index_location
 from kbx_tui.removal import DEMO_MARKER, STATE_FOLDER
@@ -29,11 +29,9 @@ from kbx_tui.user_files import user_state_folder
 
 BUNDLED_MODEL = "bundled"
 GIT_COMMITS = "writes.auto_commit"
-"""The key of the request to run git."""
 OBSIDIAN = "links.open"
-"""The key of the request to open documents in Obsidian."""
 RERANKER = "search.reranker"
-"""The key of the request to run a reranker."""
+"""Keys of requests without which a base can be opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +46,75 @@ class TrustRequest:
     """What asks for it, for messages: `[index] uri = "s3://notes"`."""
     effect: str
     """What happens when it is granted, continuing "it ...": `keeps the index at s3://notes`."""
-    blocks: bool
+    blocks: bool = False
     """Whether the base cannot be opened without it."""
     without: str = ""
     """What is missing without it, if it does not block: `writes are not committed`."""
 
 
-def index_elsewhere(root: Path, settings: Settings) -> TrustRequest | None:
-    """Return the request for an index outside the base."""
-    if not settings.index.uri:
-        return None
-    uri = index_location(root, settings)
-    if "://" not in uri:
-        uri = os.path.realpath(uri)  # not `resolve`, which raises for links in a circle
-        if _is_inside(root, uri):
-            return None
-    wish = f'[index] uri = "{settings.index.uri}"'
-    effect = f"keeps the index, which holds the texts of all pages, at {uri}"
-    if "://" in uri:
-        effect = f"publishes the index, which holds the texts of all pages, to {uri}, or reads it"
-    return TrustRequest("index.uri", uri, wish, effect, blocks=True)
+def requests_of(root: Path, settings: Settings) -> tuple[TrustRequest, ...]:
+    """Return everything that the settings of a base ask for and that needs trust."""
+    return tuple(_requests(root, settings))
 
 
-def links_out(root: Path, settings: Settings) -> TrustRequest | None:
-    """Return the request to follow links out of the base where this program writes.
+def _requests(root: Path, settings: Settings) -> Iterator[TrustRequest]:
+    """A new setting that reaches outside the base is added here, and nowhere else."""
+    if settings.index.uri and (uri := _outside(root, index_location(root, settings))):
+        wish = f'[index] uri = "{settings.index.uri}"'
+        effect = f"keeps the index, which holds the texts of all pages, at {uri}"
+        if "://" in uri:
+            effect = (
+                f"publishes the index, which holds the texts of all pages, to {uri}, or reads it"
+            )
+        yield TrustRequest("index.uri", uri, wish, effect, blocks=True)
+    if links := _links_out(root, settings):
+        wish = ", ".join(f"a link from {name} to {leads}" for name, leads in sorted(links.items()))
+        targets = ", ".join(sorted(set(links.values())))
+        yield TrustRequest("links", targets, wish, f"writes to {targets}", blocks=True)
+    if (model := settings.embedding.model) != BUNDLED_MODEL:
+        effect = f"runs the model {model}, downloaded if it is not a folder"
+        if model.partition("/")[0] == "gemini":
+            effect = "sends the texts of all pages and queries to Google"
+        elif model.startswith((".", "/", "~")):
+            effect = f"runs the model in {model}"
+        wish = f'[embedding] model = "{model}"'
+        yield TrustRequest("embedding.model", model, wish, effect, blocks=True)
+    if model := settings.search.reranker:  # any folder that the user can read
+        yield TrustRequest(
+            RERANKER,
+            model,
+            f'[search] reranker = "{model}"',
+            f"runs the model {model} over the first results of each search",
+            without="results are not reranked",
+        )
+    if settings.writes.auto_commit:
+        yield TrustRequest(
+            GIT_COMMITS,
+            "true",
+            "[writes] auto_commit = true",
+            "runs git after each write, with the hooks and filters that are configured in the base",
+            without="writes are not committed",
+        )
+    if settings.links.open == "obsidian":
+        yield TrustRequest(
+            OBSIDIAN,
+            "obsidian",
+            '[links] open = "obsidian"',
+            "starts Obsidian where you open a document, with the plug-ins of the vault",
+            without="documents open in your editor",
+        )
+
+
+def _outside(root: Path, place: str) -> str:
+    """Return an object store, or what a path outside the base leads to; empty for one in it."""
+    if "://" in place:
+        return place
+    resolved = os.path.realpath(place)  # not `resolve`, which raises for links in a circle
+    return "" if Path(resolved).is_relative_to(os.path.realpath(root)) else resolved
+
+
+def _links_out(root: Path, settings: Settings) -> dict[str, str]:
+    """Return the links out of the base where this program writes, and where each of them leads.
 
     Those are `.kbx` and the files and folders in it and in the index: a clone may hold a link from
     `.kbx/usage.jsonl`, to which lines are appended, to any file of the user. A link to a device, a
@@ -82,20 +125,15 @@ def links_out(root: Path, settings: Settings) -> TrustRequest | None:
     index = index_location(root, settings)
     if "://" in index:  # published from the default folder
         index = str(root / DEFAULT)
-    if _is_inside(root, os.path.realpath(index)):
+    if not _outside(root, index):
         places += _entries(Path(index))
-    links = {
-        place.relative_to(root).as_posix(): os.path.realpath(place)
+    return {
+        place.relative_to(root).as_posix(): target
         for place in places
         if place.is_symlink()
-        and not _is_inside(root, os.path.realpath(place))
+        and (target := _outside(root, str(place)))
         and (place.suffix == ".lock" or not _is_special(place))
     }
-    if not links:
-        return None
-    wish = ", ".join(f"a link from {name} to {target}" for name, target in sorted(links.items()))
-    targets = ", ".join(sorted(set(links.values())))
-    return TrustRequest("links", targets, wish, f"writes to {targets}", blocks=True)
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -114,67 +152,7 @@ def _is_special(place: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _is_inside(root: Path, resolved: str) -> bool:
-    return Path(resolved).is_relative_to(os.path.realpath(root))
-
-
-def other_model(root: Path, settings: Settings) -> TrustRequest | None:
-    """Return the request for any model but the bundled one, which sends, downloads or runs code."""
-    model = settings.embedding.model
-    if model == BUNDLED_MODEL:
-        return None
-    if model.partition("/")[0] == "gemini":
-        effect = "sends the texts of all pages and queries to Google"
-    elif model.startswith((".", "/", "~")):
-        effect = f"runs the model in {model}"
-    else:
-        effect = f"runs the model {model}, downloaded if it is not a folder"
-    return TrustRequest(
-        "embedding.model", model, f'[embedding] model = "{model}"', effect, blocks=True
-    )
-
-
-def reranker(root: Path, settings: Settings) -> TrustRequest | None:
-    """Return the request for a reranker: a model is run, from any folder that the user can read."""
-    model = settings.search.reranker
-    if not model:
-        return None
-    effect = f"runs the model {model} over the first results of each search"
-    wish, without = f'[search] reranker = "{model}"', "results are not reranked"
-    return TrustRequest(RERANKER, model, wish, effect, blocks=False, without=without)
-
-
-def git_commits(root: Path, settings: Settings) -> TrustRequest | None:
-    """Return the request to run git, whose hooks, filters and signing run programs."""
-    if not settings.writes.auto_commit:
-        return None
-    effect = "runs git after each write, with the hooks and filters that are configured in the base"
-    wish, without = "[writes] auto_commit = true", "writes are not committed"
-    return TrustRequest(GIT_COMMITS, "true", wish, effect, blocks=False, without=without)
-
-
-def opening_in_obsidian(root: Path, settings: Settings) -> TrustRequest | None:
-    """Return the request to start Obsidian, which runs the plug-ins of its vaults."""
-    if settings.links.open != "obsidian":
-        return None
-    effect = "starts Obsidian where you open a document, with the plug-ins of the vault"
-    wish, without = '[links] open = "obsidian"', "documents open in your editor"
-    return TrustRequest(OBSIDIAN, "obsidian", wish, effect, blocks=False, without=without)
-
-
-RULES: tuple[Callable[[Path, Settings], TrustRequest | None], ...] = (
-    index_elsewhere,
-    links_out,
-    other_model,
-    reranker,
-    git_commits,
-    opening_in_obsidian,
-)
-"""A new setting that reaches outside the base is added here, and nowhere else."""
-
-
 def refusal(root: Path, requests: Iterable[TrustRequest]) -> NotTrusted:
-    """Return the error for what a base may not do yet."""
     wishes = " and ".join(request.wish for request in requests)
     return NotTrusted(
         f"{root} is not trusted with {wishes}: check where it comes from, then run "
@@ -182,22 +160,12 @@ def refusal(root: Path, requests: Iterable[TrustRequest]) -> NotTrusted:
     )
 
 
-def requests_of(root: Path, settings: Settings) -> tuple[TrustRequest, ...]:
-    """Return everything that the settings of a base ask for and that needs trust."""
-    found = (rule(root, settings) for rule in RULES)
-    return tuple(request for request in found if request is not None)
-
-
 LOCK_SECONDS = 10.0
 
 
 class TrustedBase(msgspec.Struct, omit_defaults=True):
-    """What is allowed for one base."""
-
     made_here: bool = False
-    """Whether everything is."""
     granted: dict[str, str] = {}
-    """Value by setting."""
     declined: dict[str, str] = {}
     """What the user declined, and is not asked again."""
 
@@ -207,7 +175,6 @@ class _TrustFile(msgspec.Struct):
 
 
 def trust_file() -> Path:
-    """Return the file that lists trusted bases."""
     return user_state_folder() / "trust.json"
 
 
@@ -217,10 +184,7 @@ def trusted_bases() -> Mapping[str, TrustedBase]:
 
 
 def missing_trust(root: Path, settings: Settings) -> tuple[TrustRequest, ...]:
-    """Return what a base asks for and the user has not granted to it.
-
-    Raises NotTrusted if the base cannot be opened without it, and KbxError.
-    """
+    """Return what is not granted to a base. Raises NotTrusted if it cannot be opened so."""
     missing = ungranted(root, requests_of(root, settings))
     if blocking := [request for request in missing if request.blocks]:
         raise refusal(root, blocking)
@@ -239,7 +203,6 @@ def ungranted(root: Path, requests: Iterable[TrustRequest]) -> tuple[TrustReques
 
 
 def is_declined(root: Path, requests: Iterable[TrustRequest]) -> bool:
-    """Return whether the user has declined all these requests before."""
     declined = trusted_bases().get(_key(root), TrustedBase()).declined
     return all(declined.get(request.key) == request.value for request in requests)
 
@@ -247,31 +210,21 @@ def is_declined(root: Path, requests: Iterable[TrustRequest]) -> bool:
 def grant(root: Path, requests: Iterable[TrustRequest]) -> None:
     """Allow a base what it asks for. Raises KbxError when that cannot be stored."""
     values = {request.key: request.value for request in requests}
-
-    def change(base: TrustedBase) -> None:
+    with _changing(root) as base:
         base.granted |= values
         base.declined = {key: value for key, value in base.declined.items() if key not in values}
-
-    _change(root, change)
 
 
 def decline(root: Path, requests: Iterable[TrustRequest]) -> None:
     """Remember that the user declined these requests. Raises as `grant`."""
-    values = {request.key: request.value for request in requests}
-
-    def change(base: TrustedBase) -> None:
-        base.declined |= values
-
-    _change(root, change)
+    with _changing(root) as base:
+        base.declined |= {request.key: request.value for request in requests}
 
 
 def trust_made_here(root: Path) -> None:
-    """Trust a base that was made on this machine, whatever its kbx.toml says later."""
-
-    def change(base: TrustedBase) -> None:
+    """Trust a base that was made here, whatever its kbx.toml says later. Raises as `grant`."""
+    with _changing(root) as base:
         base.made_here = True
-
-    _change(root, change)
 
 
 def revoke(root: Path) -> bool:
@@ -284,10 +237,11 @@ def revoke(root: Path) -> bool:
     return known is not None
 
 
-def _change(root: Path, change: Callable[[TrustedBase], None]) -> None:
+@contextmanager
+def _changing(root: Path) -> Iterator[TrustedBase]:
     with _locked():
         stored = _read_trust()
-        change(stored.bases.setdefault(_key(root), TrustedBase()))
+        yield stored.bases.setdefault(_key(root), TrustedBase())
         _write_trust(stored)
 
 
@@ -303,7 +257,6 @@ def _is_demo(root: Path) -> bool:
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    """Keep other processes from changing the file. Raises KbxError when it cannot be locked."""
     folder = user_state_folder()
     lock = FileLock(folder / "trust.lock", timeout=LOCK_SECONDS)
     try:

@@ -44,14 +44,11 @@ _CHILD_ENDED = 255
 
 
 class _Process:
-    """What the end of this process has to consider."""
-
     def __init__(self) -> None:
         self.pipe: int | None = None
         """Where signal numbers are written for the watching thread; None before `install`."""
         self.signal = _BY_ITSELF
         self.code = 0
-        """Exit code when no signal ends the process."""
         self.is_ending = False
         self.changed = threading.Condition()
         self.writes: Counter[int] = Counter()
@@ -106,7 +103,6 @@ def end_soon(code: int) -> None:
 
 
 def is_ending() -> bool:
-    """Return whether the process is about to exit."""
     return _process.is_ending
 
 

@@ -37,28 +37,20 @@ RATE_LIMIT_SECONDS = 60.0
 
 
 class KbxError(Exception):
-    """Base class of all errors that this package raises on purpose."""
-
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
 
 
 class ConfigError(KbxError):
-    """A setting or option is unknown, has the wrong type, or is not among the valid values."""
-
     code = "config"
     exit_code = 2
 
 
 class OutOfRange(ConfigError, ValueError):
-    """A number is outside its documented range, or NaN."""
-
     code = "out_of_range"
 
 
 class NotFound(KbxError):
-    """A knowledge base, document, entity or file does not exist."""
-
     code = "not_found"
     exit_code = 4
 
@@ -78,58 +70,40 @@ class Ambiguous(NotFound):
 
 
 class IndexFault(KbxError):
-    """The index cannot be opened, read or written."""
-
     code = "index"
     exit_code = 5
 
 
 class IndexDamaged(IndexFault):
-    """Files of the index are missing, cut off or changed; the next index run rebuilds it."""
-
     code = "index_damaged"
 
 
 class IndexLocked(IndexFault):
-    """Another process holds the writer lock."""
-
     code = "index_locked"
 
 
 class IndexElsewhere(IndexLocked):
-    """Another machine indexes the base and publishes the index, which is only read here."""
-
     code = "index_elsewhere"
 
 
 class StoreFault(IndexFault):
-    """The object store of an index cannot be reached, read or written, or loses writes."""
-
     code = "store"
 
 
 class EngineFault(IndexFault):
-    """The engine that an index is built with is missing, does not answer, or its workers fail."""
-
     code = "engine"
 
 
 class IndexForeign(IndexFault):
-    """The index was built by another schema version or another embedding model."""
-
     code = "index_foreign"
 
 
 class EmbeddingError(KbxError):
-    """An embedding model cannot be loaded, downloaded or run."""
-
     code = "embedding"
     exit_code = 6
 
 
 class EmbeddingAuth(EmbeddingError):
-    """An embedding service requires a key, or rejects the one it was sent."""
-
     code = "embedding_auth"
 
 
@@ -144,42 +118,30 @@ class EmbeddingRateLimited(EmbeddingError):
 
 
 class EmbeddingUnavailable(EmbeddingError):
-    """An embedding service cannot be reached, times out, or fails."""
-
     code = "embedding_unavailable"
 
 
 class RerankerError(KbxError):
-    """A reranker cannot be loaded, downloaded or run. A search without it goes on."""
-
     code = "reranker"
     exit_code = 6
 
 
 class NotConfirmed(KbxError):
-    """A run would index very many files or a folder of the system, and nobody can be asked."""
-
     code = "not_confirmed"
     exit_code = 9
 
 
 class NotTrusted(KbxError):
-    """The settings of a base ask for something that the user has not allowed it."""
-
     code = "not_trusted"
     exit_code = 8
 
 
 class WriteFault(KbxError):
-    """A file of the user was not written and is unchanged."""
-
     code = "write"
     exit_code = 7
 
 
 class ReadOnly(WriteFault):
-    """A knowledge base is open for reading only."""
-
     code = "read_only"
 
 

@@ -23,7 +23,6 @@ STATE_SIGNS: Mapping[str, str] = {
 
 
 PLURALS: Mapping[str, str] = {"person": "people", "match": "matches"}
-"""Nouns with an irregular plural."""
 
 
 def mode_name(search_mode: str, reason: str) -> str:

@@ -105,7 +105,12 @@ def remove_index(folder: Path) -> None:
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in list(entries):
             if entry.name != INDEX_MARKER and _belongs_to_index(entry):
-                _remove_part(Path(entry.path))
+                part = Path(entry.path)
+                with suppress(OSError):
+                    if part.suffix == ".lance":
+                        shutil.rmtree(part)
+                    else:
+                        part.unlink()
     with suppress(OSError):
         if {entry.name for entry in folder.iterdir()} == {INDEX_MARKER}:
             (folder / INDEX_MARKER).unlink()
@@ -126,7 +131,7 @@ def remove_index_temporaries(folder: Path) -> None:
         for file in list(folder.iterdir()):
             if _INDEX_TEMPORARY.fullmatch(file.name):
                 with suppress(OSError):
-                    remove_temporary(file)
+                    file.unlink()
 
 
 def drop_index_table(database: Any, name: str) -> None:
@@ -168,10 +173,7 @@ def remove_state_file(file: Path) -> None:
 
 
 def remove_link_socket(name: str, folder: int) -> None:
-    """Remove the socket of a server from its open folder. Raises KbxError if it is none, OSError.
-
-    `folder` is a descriptor.
-    """
+    """Remove the socket of a server from an open folder. Raises KbxError for any other file."""
     if not stat.S_ISSOCK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         raise _refusal(Path(name))
     os.unlink(name, dir_fd=folder)
@@ -242,14 +244,6 @@ def _begins_as_ours(entry: os.DirEntry[str]) -> bool:
             return _BEGINNINGS[entry.name].match(file.read(64)) is not None
     except OSError:
         return False
-
-
-def _remove_part(path: Path) -> None:
-    with suppress(OSError):
-        if path.suffix == ".lance":
-            shutil.rmtree(path)
-        else:
-            path.unlink()
 
 
 def _require_index_folder(folder: Path) -> None:

@@ -31,14 +31,12 @@ SIZE_LIMIT = 1024 * 1024
 DEFAULT_THRESHOLD = "default_threshold"
 """Key of `[dedup]` that stands in for those of the types."""
 
-Section = Any
-"""A settings class of `config`, such as `SearchSettings`."""
+KEYS = "keys"
+"""The section whose keys are the commands of the app, and whose values are texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """One setting as `kbx config` lists it."""
-
     key: str
     value: Any
     default: Any
@@ -50,10 +48,7 @@ class SettingInfo:
 
 
 def load_settings(root: Path) -> Settings:
-    """Read `kbx.toml` in `root`; return the defaults if there is none.
-
-    Raises ConfigError naming file, key, value and what would be valid.
-    """
+    """Read `kbx.toml`, if there is one. Raises ConfigError, which says what would be valid."""
     return _convert(_read(root), root / CONFIG_NAME)
 
 
@@ -64,7 +59,7 @@ def describe_settings(root: Path) -> list[SettingInfo]:
     if DEFAULT_THRESHOLD in raw.get("dedup", {}):
         raw["dedup"] = _with_default_threshold(raw["dedup"])
     for section in Settings.__struct_fields__:
-        if section == "keys":
+        if section == KEYS:
             continue
         values, given = getattr(settings, section), raw.get(section, {})
         infos += [
@@ -158,57 +153,34 @@ def _flattened(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 def _explain(raw: dict[str, Any], file: Path, message: str) -> str:
     """Turn an error of msgspec (`... - at `$.search.x``) into a helpful sentence."""
     reason, _, path = message.partition(" - at `$.")
-    section_name, *keys = path.rstrip("`").split(".")
-    if section_name == "keys":
-        return _explain_keys(raw["keys"], file)
-    section = _sections().get(section_name)
-    if section is None:
+    name, *keys = path.rstrip("`").split(".")
+    if name not in Settings.__struct_fields__:
         return f"{file}: {message}"
-    if "unknown field" in reason:
-        return _explain_unknown_key(raw, file, section_name, section, reason)
-    if not keys:
-        return f"{file}: [{section_name}] must be a table, got {raw[section_name]!r}"
-    key = keys[0].partition("[")[0]
-    value, valid = raw[section_name][key], valid_values(section, key)
-    return f"{file}: {section_name}.{key} = {value!r} is not valid: must be {valid}"
-
-
-def _explain_keys(table: object, file: Path) -> str:
+    table = raw[name]
     if not isinstance(table, dict):
-        return f"{file}: [keys] must be a table, got {table!r}"
-    for name, keys in table.items():
-        if not isinstance(keys, str):
-            return f'{file}: keys.{name} = {keys!r} is not valid: must be text, such as "ctrl+t"'
-    return f"{file}: [keys] is not valid"
+        return f"{file}: [{name}] must be a table, got {table!r}"
+    if name == KEYS:
+        key = next(key for key, keys in table.items() if not isinstance(keys, str))
+        return f'{file}: keys.{key} = {table[key]!r} is not valid: must be text, such as "ctrl+t"'
+    section = _sections()[name]
+    if "unknown field" in reason:
+        valid_keys = section.__struct_fields__
+        key = next((key for key in table if key not in valid_keys), reason)
+        close = get_close_matches(key, valid_keys, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"valid keys: {', '.join(valid_keys)}"
+        return f"{file}: {name}.{key} = {table.get(key)!r} is not a known setting; {hint}"
+    key = keys[0].partition("[")[0]
+    valid = valid_values(section, key)
+    return f"{file}: {name}.{key} = {table[key]!r} is not valid: must be {valid}"
 
 
-def _explain_unknown_key(
-    raw: dict[str, Any], file: Path, section_name: str, section: Section, reason: str
-) -> str:
-    valid_keys = section.__struct_fields__
-    key = next((name for name in raw[section_name] if name not in valid_keys), reason)
-    close = get_close_matches(key, valid_keys, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"valid keys: {', '.join(valid_keys)}"
-    value = raw[section_name].get(key)
-    return f"{file}: {section_name}.{key} = {value!r} is not a known setting; {hint}"
-
-
-def _schema(section: Section) -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each key of a section."""
+def _schema(section: Any) -> dict[str, dict[str, Any]]:
     (definition,) = msgspec.json.schema(section)["$defs"].values()
     properties: dict[str, dict[str, Any]] = definition["properties"]
     return properties
 
 
-def valid_choices(section: Section, key: str) -> tuple[str, ...]:
-    """Return the valid values of a setting that has few; empty for others."""
-    schema = _schema(section)[key]
-    if schema.get("type") == "boolean":
-        return "true", "false"
-    return tuple(map(str, schema.get("enum", ())))
-
-
-def valid_values(section: Section, key: str) -> str:
+def valid_values(section: Any, key: str) -> str:
     """Return in words what values of a setting are valid."""
     schema = _schema(section)[key]
     if "enum" in schema:
@@ -218,10 +190,6 @@ def valid_values(section: Section, key: str) -> str:
         return f"{number} within {schema['minimum']:g}..{schema['maximum']:g}"
     types = {"string": "text", "array": "a list of texts", "boolean": "true or false"}
     return types.get(schema.get("type", ""), "of its type")
-
-
-KEYS = "keys"
-"""The section whose keys are the commands of the app, and whose values are texts."""
 
 
 def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -> bytes:
@@ -243,15 +211,11 @@ def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -
 
 
 def has_section(data: bytes | None, section: str) -> bool:
-    """Return whether the content of a `kbx.toml` has a section. Raises ConfigError."""
     return section in _parse(data)
 
 
 def without_setting(data: bytes | None, key: str) -> bytes:
-    """Return the content of a `kbx.toml` without the setting `section.key`.
-
-    Raises NotFound if the file does not set it, ConfigError as `with_settings`.
-    """
+    """Return `kbx.toml` without `section.key`. Raises ConfigError, NotFound if it is not set."""
     section, name = split_key(key)
     document = _parse(data)
     found = _place(_table(document, section), name) if section in document else None
@@ -262,10 +226,7 @@ def without_setting(data: bytes | None, key: str) -> bytes:
 
 
 def parse_setting(key: str, text: str) -> Any:
-    """Return the value that a text gives a setting, as in TOML; texts need no quotes.
-
-    A list may be written `a,b`. Raises ConfigError for an unknown key or a value that is not valid.
-    """
+    """Return what a text, as in TOML or `a,b`, gives a setting. Raises ConfigError."""
     section, name = split_key(key)
     if section == KEYS:
         return text
@@ -285,7 +246,9 @@ def split_key(key: str) -> tuple[str, str]:
     section, _, name = key.partition(".")
     if name and (section == KEYS or key in setting_names()):
         return section, name
-    close = nearest_settings(key)
+    last = key.rpartition(".")[2]
+    ends = [name for name in setting_names() if last and name.endswith(("." + last, "_" + last))]
+    close = ends[:2] or get_close_matches(key, setting_names(), n=2)
     hint = f"did you mean {' or '.join(close)}?" if close else "`kbx config` lists them"
     raise ConfigError(f"{key!r} is not a setting; {hint}")
 
@@ -304,14 +267,10 @@ def choices_of(key: str) -> tuple[str, ...]:
     section, _, name = key.partition(".")
     if section == KEYS or key not in setting_names():
         return ()
-    return valid_choices(_sections()[section], name)
-
-
-def nearest_settings(key: str) -> list[str]:
-    """Return up to two settings that someone who wrote `key` may have meant."""
-    last = key.rpartition(".")[2]
-    ends = [name for name in setting_names() if last and name.endswith(("." + last, "_" + last))]
-    return ends[:2] or get_close_matches(key, setting_names(), n=2)
+    schema = _schema(_sections()[section])[name]
+    if schema.get("type") == "boolean":
+        return "true", "false"
+    return tuple(map(str, schema.get("enum", ())))
 
 
 def _sections() -> dict[str, Any]:
@@ -353,10 +312,7 @@ def _table(document: tomlkit.TOMLDocument, section: str) -> MutableMapping[str, 
 def _place(
     table: MutableMapping[str, Any], key: str
 ) -> tuple[MutableMapping[str, Any], str] | None:
-    """Return the table and the name by which a key is set, None if it is not.
-
-    Without quotes, TOML reads `alpha.less` in `[keys]` as a table in a table.
-    """
+    """Return the table and name by which a key is set: TOML reads `alpha.less` as a table."""
     if key in table:
         return table, key
     first, dot, rest = key.partition(".")

@@ -87,10 +87,7 @@ def decode_json(data: bytes | str, kind: type[T]) -> T:
 
 
 def remove_leaked(folder: Path, name: re.Pattern[str]) -> None:
-    """Remove temporary files that a process which died left in a folder of ours.
-
-    Only regular files whose whole name matches, untouched for `LEAKED_SECONDS`. Errors are ignored.
-    """
+    """Remove temporary files that a dead process left long ago, as far as possible."""
     with suppress(OSError), os.scandir(folder) as found:
         for entry in found:
             with suppress(OSError):
@@ -101,24 +98,19 @@ def remove_leaked(folder: Path, name: re.Pattern[str]) -> None:
 
 
 def unreadable(file: Path, reason: object) -> str:
-    """Return the sentence that reports a state file that cannot be used."""
     if isinstance(reason, OSError):
         reason = reason.strerror or reason
     return f"{file} cannot be read ({reason}); it is left out and nothing in it is changed"
 
 
 def invalid_lines(file: Path, count: int, first: str = "") -> str:
-    """Return the sentence that reports lines that cannot be read; `first` says why."""
     lines = "one line" if count == 1 else f"{count:,} lines"
     reason = f" ({first})" if first else ""
     return f"{file}: {lines} cannot be read{reason}; left out, and kept in the file"
 
 
 def set_aside(file: Path) -> Path:
-    """Rename a file to `<stem>.<time>.unreadable`, so that nothing is lost; return the new path.
-
-    Raises WriteFault.
-    """
+    """Rename a file to `<stem>.<time>.unreadable`; return the path. Raises WriteFault."""
     require_writable(file)
     base = f"{file.stem}.{time.strftime('%Y%m%d-%H%M%S')}"
     kept, number = file.with_name(f"{base}.unreadable"), 1
@@ -167,11 +159,9 @@ class ReadOnlyPath(_Path):  # type: ignore[misc, valid-type]
 
 
 def is_read_only(path: Path) -> bool:
-    """Return whether a path is in a base that is open for reading only."""
     return isinstance(path, ReadOnlyPath)
 
 
 def require_writable(path: Path) -> None:
-    """Raise ReadOnly for a path in a base that is open for reading only."""
     if is_read_only(path):
         raise ReadOnly("the knowledge base is open for reading only, so nothing is written")

@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from benchmarks.labelled_pairs import LabelledPairs, average_precision, f1_by_cut, read_pairs
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.similarity.compared_words import Form, Signals
-from kbx_tui.similarity.matches import precision_recall_f1
 from kbx_tui.similarity.pair_score import (
     DUPLICATE,
     TABLES,
@@ -39,6 +38,7 @@ from kbx_tui.similarity.pair_score import (
     Curve,
     PairSimilarity,
     pair_similarity,
+    precision_recall_f1,
 )
 
 USED: Mapping[Form, tuple[str, ...]] = {

@@ -229,7 +229,7 @@ def record() -> dict[str, Any]:
     try:
         from kbx_tui.tools.dispatch import call
     except ImportError:
-        from kbx_tui.tools.servers.dispatch import call  # type: ignore[no-redef]
+        from kbx_tui.tools.dispatch import call
 
     folder = Path(tempfile.mkdtemp(prefix="kbx-calls-"))
     os.environ.update(

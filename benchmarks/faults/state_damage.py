@@ -17,8 +17,7 @@ from benchmarks.faults.campaign import Answers, ask, judged, pages_of
 from benchmarks.faults.file_damage import KINDS
 from kbx_tui import KbxError, KnowledgeBase
 from kbx_tui.drafting.drafts import new_draft
-from kbx_tui.editing.file_change import smallest_change
-from kbx_tui.editing.journal import JournalEntry, begin, next_number
+from kbx_tui.editing.journal import JournalEntry, begin, next_number, smallest_change
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.app_state import AppState
 

@@ -68,7 +68,6 @@ class DocumentView:
 
 
 def unknown_id(document_id: str) -> NotFound:
-    """Return the error for an id or path that names nothing."""
     return NotFound(
         f"nothing here has the id {document_id!r}; ids look like person:alice-chen, and searches "
         "return them"
@@ -81,7 +80,6 @@ class Documents:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._word_matches: tuple[Snapshot, str, Mapping[str, Document]] | None = None
-        """Snapshot, word and documents of the last `containing`."""
         self._names: tuple[Snapshot, NameTable] | None = None
         self._public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
         """Identity of the file and its public text by path, the last used last."""
@@ -94,10 +92,7 @@ class Documents:
     # On disk
 
     def view(self, path: str, *, most: int | None = None) -> DocumentView:
-        """Return a document as it is on disk now; of a longer one, the first `most` bytes.
-
-        Raises NotFound when there is none at `path` or it is outside the base.
-        """
+        """Return a document as it is on disk now, or its first `most` bytes. Raises NotFound."""
         whole = data = self._bytes(path)
         if most is not None and len(whole) > most:  # whole lines, unless one alone is longer
             data = whole[: whole.rfind(b"\n", 0, most) + 1 or most]
@@ -122,10 +117,7 @@ class Documents:
         OpenedDocuments(self._session.root, self._session.notice_once).add(path)
 
     def public_page(self, path: str) -> PublicPage | None:
-        """Return a file as it is on disk now, and what of it is not redacted; None if it is gone.
-
-        A file that did not change since the last call is not read again.
-        """
+        """Return a file as it is now, and what of it is not redacted; None if it is gone."""
         session, pages = self._session, self._public_pages
         if session.reads_stored_pages():
             return self._stored_public_page(path)
@@ -165,7 +157,6 @@ class Documents:
         return self._session.snapshot().paths
 
     def titles(self) -> Mapping[str, str]:
-        """Return the title of each document by path."""
         snapshot = self._session.snapshot()
         return dict(zip(snapshot.paths, snapshot.titles, strict=True))
 
@@ -192,10 +183,7 @@ class Documents:
         )
 
     def identify(self, document_id: str) -> tuple[str, Entity | None]:
-        """Return the path and the entity that an id or path names; either may be missing.
-
-        The path is empty for an entity without a page. Raises NotFound.
-        """
+        """Return path ("" without a page) and entity of an id or path. Raises NotFound."""
         loaded = self._session.fresh_index().generation()
         document_id = replace_surrogates(document_id)
         if entity := loaded.entities.get(document_id):
@@ -209,10 +197,7 @@ class Documents:
         return snapshot.paths[row], loaded.entities.get(snapshot.ids[row])
 
     def find(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
-        """Return documents with `text` in their title or path, best first.
-
-        Without text, the newest. The first 2,000 characters of a text count.
-        """
+        """Return documents with `text` in title or path, best first; without text, the newest."""
         text = replace_surrogates(text[:MAX_QUERY])
         generation = self._session.fresh_index().generation()
         return tuple(generation.document_names.find(text, limit))
@@ -238,11 +223,7 @@ class Documents:
         return {row["path"]: document_from_row(row) for row in rows.to_pylist()}
 
     def containing(self, word: str) -> Mapping[str, Document]:
-        """Return the indexed documents with a word in title or frontmatter, by path.
-
-        Letter case is ignored. Empty without an index. The last answer is kept for as long as the
-        index stays the same.
-        """
+        """Return the indexed documents with a word in title or frontmatter, by path."""
         session = self._session
         if not (session.has_open_index() or session.is_indexed()):
             return {}
@@ -255,10 +236,7 @@ class Documents:
         return cached[2]
 
     def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
-        """Return first and last line of each chunk, in order, by path of the document.
-
-        Empty without an index.
-        """
+        """Return first and last line of each chunk, in order, by path of the document."""
         if not self._session.is_indexed():
             return {}
         generation = self._session.fresh_index().generation()
@@ -277,10 +255,7 @@ class Documents:
         return contents_of(generation.snapshot, occurrences, linked)
 
     def facets(self, documents: Ranking | str) -> Facets:
-        """Return how many documents have each type, tag, month, person and folder.
-
-        Of the results of a ranking, or of a path as in `search`; "" are all documents.
-        """
+        """Return how many have each type, tag, month, person and folder; "" are all documents."""
         return self._session.fresh_index().generation().facets.of(self.chosen(documents))
 
     def chosen(self, documents: Ranking | str) -> Sequence[str]:
@@ -299,10 +274,7 @@ class Documents:
         return [each for each in paths if selected.matches(each)]
 
     def count_scope(self, path: str) -> tuple[int, int]:
-        """Return how many documents a path filter matches, and how many there are in total.
-
-        Raises ConfigError for a path outside the base.
-        """
+        """Return how many documents a path filter matches, of how many. Raises ConfigError."""
         path_filter = self._session.path_filter(path)
         scope = find_scope(self._session.fresh_index().generation().snapshot, path_filter)[1]
         return scope.in_scope, scope.total
@@ -325,7 +297,6 @@ class Documents:
         return complete_last_word(self._session.fresh_index().generation(), query)
 
     def _stored_public_page(self, path: str) -> PublicPage | None:
-        """Return a page as it was published; kept until another version is read."""
         if path not in self._public_pages:
             try:
                 data, content_hash = self._stored_page(path)
@@ -351,7 +322,6 @@ class Documents:
         return data or stored_page(rows[0]), rows[0]["content_hash"]
 
     def _name_table(self) -> NameTable:
-        """Return all names of documents and entities by first word, for one index generation."""
         snapshot = self._session.snapshot()
         if self._names is None or self._names[0] is not snapshot:
             rows = zip(snapshot.paths, snapshot.ids, snapshot.titles, strict=True)
@@ -392,7 +362,6 @@ class Documents:
 
 
 def _is_word(name: str, text: str) -> bool:
-    """Return whether a name appears in a text, not only as a part of a word."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 

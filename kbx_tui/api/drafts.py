@@ -28,11 +28,10 @@ from kbx_tui.drafting.decided_pairs import (
     with_choice_to_keep,
     write_kept,
 )
-from kbx_tui.drafting.drafts import Draft
+from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftMatch, Plan
 from kbx_tui.drafting.planning import apply_plan, make_plan
-from kbx_tui.drafting.records import Applied, DraftCheck, DraftMatch, Plan
-from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import ProgressCallback
+from kbx_tui.editing.journal import read_file
 from kbx_tui.editing.state_files import edit_lock
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
@@ -41,7 +40,6 @@ from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browse import facts_by_id
 from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
-from kbx_tui.similarity.matches import Thresholds
 
 
 class Drafts:
@@ -92,10 +90,10 @@ class Drafts:
         checked recently are not embedded again. Raises EmbeddingError, IndexForeign and IndexFault.
         """
         session, engine = self._session, self._similarity.engine
-        checks = check_drafts(drafts, engine(), session.open_index(), session.settings.dedup)
+        checks = check_drafts(drafts, engine(), session.open_index())
         pages = [check.entity.path for check in checks if check.entity and check.entity.path]
         if self._files.index_edited(pages):
-            checks = check_drafts(drafts, engine(), session.open_index(), session.settings.dedup)
+            checks = check_drafts(drafts, engine(), session.open_index())
         checks = with_written_texts(checks, partial(read_file, session.root))
         return [
             replace(check, matches=tuple(map(self._with_redaction, check.matches)))
@@ -159,14 +157,11 @@ class Drafts:
     def _check_groups(self, scan: DuplicateScan, threshold: float | None) -> list[DraftCheck]:
         ids = [fact.fact_id for group in duplicate_groups(scan) for fact in group]
         facts = facts_by_id(self._session.open_index(), ids)
-        thresholds = Thresholds(self._session.settings.dedup, threshold)
-        return check_groups(scan, facts, self._entities(), thresholds, self._similarity.pairs)
+        scale = self._similarity.engine().scale(threshold)
+        return check_groups(scan, facts, self._entities(), scale, self._similarity.pairs)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
-        """Return exactly what applying the drafts with a choice would write. Writes nothing.
-
-        Raises IndexFault; drafts that cannot be applied are the plan's `problems`.
-        """
+        """Return exactly what applying drafts would write, and `problems`. Raises IndexFault."""
         self._session.ensure_indexed()
         self._session.fresh_index()
         entities = self._entities()
@@ -201,10 +196,7 @@ class Drafts:
         return applied
 
     def label(self, left: str, right: str, same: bool) -> int:
-        """Store whether two texts say the same and return the number of labels.
-
-        A newer label of a pair replaces the older one. Raises WriteFault.
-        """
+        """Store whether two texts say the same; return the number of labels. Raises WriteFault."""
         root = self._session.root
         label = Label(replace_surrogates(left), replace_surrogates(right), same)
         pair = {label.left, label.right}
@@ -226,7 +218,6 @@ class Drafts:
         return self._session.open_index().generation().entities
 
     def _facts(self, drafts: Sequence[Draft]) -> dict[int, Fact]:
-        """Return the facts that the drafts refer to, by id."""
         ids = [fact_id for draft in drafts if draft.choice for fact_id in draft.choice.fact_ids]
         ids += [draft.stands_for for draft in drafts if draft.stands_for is not None]
         valid_ids = [fact_id for fact_id in ids if 0 < fact_id < ID_LIMIT]  # drafts name any number

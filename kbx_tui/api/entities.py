@@ -12,13 +12,13 @@ from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
 from kbx_tui.search.browse import EntityCard, EntityName, name_of
+from kbx_tui.search.name_lookup import EntityFinder
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results.answer import cut_query_notes
-from kbx_tui.similarity.entity_finder import EntityFinder
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import Written
-    from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.drafting.drafts import Written
+    from kbx_tui.knowledge.entities import EntityProposal
 
 
 class Entities:
@@ -39,10 +39,7 @@ class Entities:
         return self.card(self.resolve(name).id)
 
     def resolve(self, name: str, kind: str | None = None) -> Entity:
-        """Return the entity with this name, alias or id. Raises UnknownEntity and Ambiguous.
-
-        With `kind`, only entities of that type are considered.
-        """
+        """Return the entity with this name, alias or id. Raises UnknownEntity and Ambiguous."""
         entities: Sequence[Entity] = self._session.snapshot().entities
         if kind is not None:
             entities = tuple(entity for entity in entities if entity.type == kind)
@@ -50,10 +47,7 @@ class Entities:
             return EntityFinder(entities).find(replace_surrogates(name))
 
     def find(self, text: str, limit: int = 20) -> tuple[EntityName, ...]:
-        """Return entities with `text` in their name or an alias, best first.
-
-        Without text, those with the most documents. The first 2,000 characters of a text count.
-        """
+        """Return entities with `text` in a name, best first; without, those of most documents."""
         for note in cut_query_notes(text):
             self._session.notice_once(note)
         text = replace_surrogates(text[:MAX_QUERY])

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import GIT_COMMITS
+from kbx_tui.drafting.drafts import Written
 from kbx_tui.drafting.planning import file_diff, rebase_edits
-from kbx_tui.drafting.records import Written
 from kbx_tui.editing import journal
-from kbx_tui.editing.atomic_write import write_fault
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, owner_of
-from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit, commit_files, undo, write_files
-from kbx_tui.editing.journal import JournalEntry, finish_interrupted
+from kbx_tui.editing.journal import JournalEntry, finish_interrupted, read_file
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
+from kbx_tui.editing.state_files import write_fault
 from kbx_tui.embedding.local import is_remote
 from kbx_tui.errors import (
     EmbeddingError,
@@ -68,9 +68,8 @@ class FileWriter:
         before: bytes | None = None,
         template: bytes | None = None,
         force: bool = False,
-        result: Callable[..., Written] = Written,
     ) -> Written:
-        """Apply edits to one file and return `result` of what was written.
+        """Apply edits to one file.
 
         `before` is the file as read earlier, `template` what a new page starts from. A fact that
         someone else added since `before` is not added again, except with `force`.
@@ -82,26 +81,21 @@ class FileWriter:
         start = before or b"" if template is None else template
         after = apply_edits(path, start, edits)
         fact_id, line = _written_fact(path, start, after, edits)
-        result = partial(
-            result, path=path, diff=file_diff(path, before, after), fact_id=fact_id, line=line
-        )
+        diff = file_diff(path, before, after)
+        written = Written(written=False, path=path, diff=diff, fact_id=fact_id, line=line)
         if dry_run or after == before:
-            return result(written=False)
+            return written
         rebase = partial(rebase_edits, path, tuple(edits), None if force else before or b"")
         entry = self.write([FileEdit(path, before, after, rebase)], description)
-        return result(written=True, entry=entry)
+        return replace(written, written=True, entry=entry)
 
     def settings(self) -> bytes | None:
-        """Return the content of kbx.toml; None where there is none."""
         return read_file(self._session.root, CONFIG_NAME)
 
     def set_settings(
         self, section: str, values: Mapping[str, Any], verb: str, *, dry_run: bool = False
     ) -> Written:
-        """Write settings of a section to kbx.toml and use them; comments and order stay.
-
-        `verb` is for the history of writes. Raises ConfigError, WriteFault and FileChanged.
-        """
+        """Write settings of a section to kbx.toml and use them; `verb` is for the history."""
         before = self.settings()
         after = with_settings(before, section, values) if values else before
         return self.write_settings(before, after, verb, dry_run=dry_run)
@@ -160,7 +154,6 @@ class FileWriter:
             self._session.notice(f"saved, but not committed: {problem}")
 
     def undo(self, number: int | None) -> JournalEntry:
-        """Revert a write, by default the last one, as `KnowledgeBase.undo` says."""
         self.finish_interrupted()
         entry = undo(self._session.root, number)
         paths = [change.path for change in entry.changes]
@@ -231,10 +224,7 @@ class FileWriter:
             return
 
     def _embed(self, paths: Collection[str]) -> None:
-        """Embed what was written, for at most a second; the rest is left to the next run.
-
-        A remote model is not asked: it may be slow or unreachable, and the write is done.
-        """
+        """Embed what was written, for at most a second; a remote model may be slow, or gone."""
         if is_remote(self._session.settings.embedding.model):
             return
         deadline = time.monotonic() + EMBEDDING_SECONDS
@@ -243,7 +233,6 @@ class FileWriter:
 
 
 def _create(file: Path) -> None:
-    """Create an empty file. Raises WriteFault, also where there is one by now."""
     require_writable(file)
     try:
         file.open("xb").close()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
-from kbx_tui.editing.file_change import read_file
+from kbx_tui.editing.journal import read_file
 from kbx_tui.errors import ConfigError
-from kbx_tui.importing.import_formats import read_documents
+from kbx_tui.importing.import_formats import read_documents, read_source
 from kbx_tui.importing.import_planning import (
     ID_FIELD,
     Answer,
@@ -21,7 +21,6 @@ from kbx_tui.importing.import_planning import (
 )
 from kbx_tui.importing.imported_document import Format, Imported, ImportProblem
 from kbx_tui.importing.okf import OkfExport, write_okf
-from kbx_tui.importing.source_files import read_source
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import text_of
@@ -66,10 +65,7 @@ class Imports:
         return planner.plan(imported, matcher)
 
     def apply(self, plan: ImportPlan, description: str = "import") -> int | None:
-        """Write the pages of a plan, all or none, as one entry that `undo` reverts.
-
-        Returns the number of that entry, None if there is nothing to write. Raises WriteFault.
-        """
+        """Write the pages of a plan, all or none; return the number of the write, if any."""
         return self._files.write(plan.edits, description) if plan.edits else None
 
     def export_okf(self, folder: Path | str, *, include_redacted: bool = False) -> OkfExport:
@@ -111,7 +107,6 @@ class Imports:
         return tuple(entity for entity in entities.values() if entity.type == "person")
 
     def _imported_ids(self) -> Iterator[str]:
-        """Yield the ids of pages that were imported, from the files themselves."""
         for file in self._pages():
             data = read_page(file.absolute)
             if ID_FIELD.encode() in data:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, replace
-from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +20,7 @@ from kbx_tui.api.session import Notice, Session
 from kbx_tui.base_trust import missing_trust
 from kbx_tui.config import Settings
 from kbx_tui.editing.journal import PENDING
-from kbx_tui.errors import OutOfRange
+from kbx_tui.errors import NotFound, OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
 from kbx_tui.index.excluded_files import excluded_files
@@ -42,25 +42,23 @@ if TYPE_CHECKING:
     import threading
     from datetime import date
 
-    from kbx_tui.api.checker import CheckReport
     from kbx_tui.api.documents import Documents
     from kbx_tui.api.drafts import Drafts
     from kbx_tui.api.entities import Entities
     from kbx_tui.api.file_writer import FileWriter
     from kbx_tui.api.imports import Imports
-    from kbx_tui.api.judgments import Judgments, Preferences
+    from kbx_tui.api.judgments import Judgments, Preferences, Tuner
     from kbx_tui.api.links import Links
     from kbx_tui.api.pages import Pages
     from kbx_tui.api.publishing import Publication
     from kbx_tui.api.queries import Queries
-    from kbx_tui.api.reranking import PendingReranking, RerankerTrial
-    from kbx_tui.api.searcher import Searcher
+    from kbx_tui.api.searcher import PendingReranking, RerankerTrial, Searcher
     from kbx_tui.api.similarity import Similarity
-    from kbx_tui.api.tuner import Tuner
     from kbx_tui.bulk.ray_workers import RayEngine
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.index.check_index import CheckReport
     from kbx_tui.index.index_status import IndexOverview, IndexQuestion
     from kbx_tui.knowledge.records import FactKind
     from kbx_tui.search.browse import BaseContents
@@ -68,9 +66,23 @@ if TYPE_CHECKING:
     from kbx_tui.search.request import Tuning
     from kbx_tui.search.results.response import SearchResponse, Snippet
     from kbx_tui.search.why_not import WhyNot
-    from kbx_tui.similarity.matches import FieldSimilarity, SimilarityMatch
+    from kbx_tui.similarity.pair_score import FieldSimilarity, SimilarityMatch
 
 
+_NAMESPACES = {
+    "entities": "kbx_tui.api.entities:Entities",
+    "links": "kbx_tui.api.links:Links",
+    "similarity": "kbx_tui.api.similarity:Similarity",
+    "pages": "kbx_tui.api.pages:Pages",
+    "drafts": "kbx_tui.api.drafts:Drafts",
+    "imports": "kbx_tui.api.imports:Imports",
+    "queries": "kbx_tui.api.queries:Queries",
+    "judgments": "kbx_tui.api.judgments:Judgments",
+    "preferences": "kbx_tui.api.judgments:Preferences",
+    "tuner": "kbx_tui.api.judgments:Tuner",
+    "_searcher": "kbx_tui.api.searcher:Searcher",
+    "_files": "kbx_tui.api.file_writer:FileWriter",
+}
 _SEARCH_OPTIONS = [field.name for field in fields(SearchRequest) if field.name != "query"]
 
 
@@ -80,6 +92,31 @@ class KnowledgeBase:
     For one thread at a time. `notice` is called with a sentence about anything that delays or
     degrades a call, such as building an index first or waiting for another process.
     """
+
+    # Namespaces, each made when it is first needed
+
+    entities: Entities
+    """People, projects and others: found, shown, their facts; what could be entities."""
+    links: Links
+    """Links between documents: to and from one, broken ones, mentions made links."""
+    similarity: Similarity
+    """Texts compared with what the base knows, many at once."""
+    pages: Pages
+    """Pages of entities created and edited, and their facts."""
+    drafts: Drafts
+    """Facts to be checked, decided, planned and applied together."""
+    imports: Imports
+    """Files of other programs as pages, and pages for other programs."""
+    queries: Queries
+    """Queries asked in the app, and those saved by name."""
+    judgments: Judgments
+    """The user's own relevance judgments, and search quality measured by judgments."""
+    preferences: Preferences
+    """Which of two result lists the user preferred."""
+    tuner: Tuner
+    """The knobs of searches: chosen by judged queries, observed on past ones, and written."""
+    _searcher: Searcher
+    _files: FileWriter
 
     def __init__(
         self,
@@ -142,7 +179,6 @@ class KnowledgeBase:
 
     @property
     def read_only(self) -> bool:
-        """Whether the base was opened for reading only."""
         return is_read_only(self.root)
 
     def close(self) -> None:
@@ -156,87 +192,15 @@ class KnowledgeBase:
 
         return Documents.of(self._session)
 
-    @cached_property
-    def entities(self) -> Entities:
-        """People, projects and others: found, shown, their facts; what could be entities."""
-        from kbx_tui.api.entities import Entities
+    if not TYPE_CHECKING:  # type checkers know the attributes that there are
 
-        return Entities(self._session)
-
-    @cached_property
-    def links(self) -> Links:
-        """Links between documents: to and from one, broken ones, mentions made links."""
-        from kbx_tui.api.links import Links
-
-        return Links(self._session)
-
-    @cached_property
-    def similarity(self) -> Similarity:
-        """Texts compared with what the base knows, many at once."""
-        from kbx_tui.api.similarity import Similarity
-
-        return Similarity(self._session)
-
-    @cached_property
-    def pages(self) -> Pages:
-        """Pages of entities created and edited, and their facts."""
-        from kbx_tui.api.pages import Pages
-
-        return Pages(self._session)
-
-    @cached_property
-    def drafts(self) -> Drafts:
-        """Facts to be checked, decided, planned and applied together."""
-        from kbx_tui.api.drafts import Drafts
-
-        return Drafts(self._session)
-
-    @cached_property
-    def imports(self) -> Imports:
-        """Files of other programs as pages, and pages for other programs."""
-        from kbx_tui.api.imports import Imports
-
-        return Imports(self._session)
-
-    @cached_property
-    def queries(self) -> Queries:
-        """Queries asked in the app, and those saved by name."""
-        from kbx_tui.api.queries import Queries
-
-        return Queries(self._session)
-
-    @cached_property
-    def judgments(self) -> Judgments:
-        """The user's own relevance judgments, and search quality measured by judgments."""
-        from kbx_tui.api.judgments import Judgments
-
-        return Judgments(self._session)
-
-    @cached_property
-    def preferences(self) -> Preferences:
-        """Which of two result lists the user preferred."""
-        from kbx_tui.api.judgments import Preferences
-
-        return Preferences(self._session)
-
-    @cached_property
-    def tuner(self) -> Tuner:
-        """The knobs of searches: chosen by judged queries, observed on past ones, and written."""
-        from kbx_tui.api.tuner import Tuner
-
-        return Tuner(self._session)
-
-    @cached_property
-    def _searcher(self) -> Searcher:
-        from kbx_tui.api.searcher import Searcher
-
-        return Searcher(self._session)
-
-    @cached_property
-    def _files(self) -> FileWriter:
-        from kbx_tui.api.file_writer import FileWriter
-
-        return FileWriter(self._session)
+        def __getattr__(self, name: str) -> object:
+            if name not in _NAMESPACES:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            module, kind = _NAMESPACES[name].split(":")
+            namespace = getattr(import_module(module), kind)(self._session)
+            setattr(self, name, namespace)
+            return namespace
 
     # Index
 
@@ -263,13 +227,7 @@ class KnowledgeBase:
         IndexForeign, EmbeddingError, and with `engine` EngineFault and ConfigError.
         """
         return self._session.index(
-            progress,
-            fast=fast,
-            full=full,
-            cancelled=cancelled,
-            wait=wait,
-            only=only,
-            engine=engine,
+            progress, engine, fast=fast, full=full, cancelled=cancelled, wait=wait, only=only
         )
 
     def publishing(self) -> AbstractContextManager[Publication | None]:
@@ -305,10 +263,7 @@ class KnowledgeBase:
         return self._session.add_vectors(cancelled=cancelled)
 
     def refresh(self) -> bool:
-        """Return whether the index has a newer generation, which later calls then read.
-
-        While another process is indexing, its newest vectors may be missing for some seconds.
-        """
+        """Return whether the index has a newer generation, which later calls then read."""
         return self._session.refresh()
 
     def warm(self) -> None:
@@ -325,10 +280,7 @@ class KnowledgeBase:
         watch(self.root, excluded_files(self.root, self.settings.index), changed, stopped=stopped)
 
     def count_newer_files(self) -> int:
-        """Return how many files are new, changed or gone since the last run.
-
-        Reads only files that changed since the last call or run; much faster than `status`.
-        """
+        """Return how many files are new, changed or gone since the last run; fast."""
         if self._session.published is not None:
             return 0  # nothing is indexed here
         return count_newer_files(self.root, self.settings)
@@ -350,10 +302,7 @@ class KnowledgeBase:
         return replace(status, stale=(), entities_outdated=False, published=published.words())
 
     def index_summary(self) -> IndexSummary | None:
-        """Return generation and size of the newest index, which is then open; None without one.
-
-        Takes milliseconds, or as long as reading a newer generation.
-        """
+        """Return generation and size of the newest index, which is then open; None without."""
         session = self._session
         if not session.is_indexed():
             return None
@@ -389,9 +338,13 @@ class KnowledgeBase:
         With `read_data` every byte and every row is compared, otherwise structure, versions and the
         digests of files that changed. Raises NotFound without an index.
         """
-        from kbx_tui.api.checker import check_base  # only this method needs it
+        from kbx_tui.editing.state_files import unreadable_state_files
+        from kbx_tui.index.check_index import check_index
 
-        return check_base(self._session, read_data=read_data)
+        store = self._session.store()
+        if not store.exists():
+            raise NotFound(f"no index at {store.uri}: run `kbx index` first")
+        return check_index(store, unreadable_state_files(self.root), read_data=read_data)
 
     # Search
 
@@ -446,10 +399,7 @@ class KnowledgeBase:
         return self._searcher.begin_reranking(ranking, reranker)
 
     def try_reranker(self, reranker: str | None = None, *, download: bool = False) -> RerankerTrial:
-        """Load a reranker and time it on 20 passages; with `download`, download it first.
-
-        `reranker` as in `rerank`. Raises RerankerError, and ConfigError if none is named.
-        """
+        """Time a reranker on 20 passages, downloaded first if asked. Raises RerankerError."""
         return self._searcher.try_reranker(reranker, download=download)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> tuple[Snippet, ...]:
@@ -483,10 +433,7 @@ class KnowledgeBase:
         from, by default the newest in the base. Raises ConfigError (empty topic), OutOfRange,
         IndexFault and EmbeddingError.
         """
-        from kbx_tui.experts.expert_engine import (
-            ExpertEngine,  # only experts need it
-            with_notes,
-        )
+        from kbx_tui.experts.expert_engine import ExpertEngine, with_notes
         from kbx_tui.experts.expert_ranking import parse_weight
 
         if half_life_days is None:
@@ -544,10 +491,7 @@ class KnowledgeBase:
         path: str | None = None,
         threshold: float | None = None,
     ) -> bool:
-        """Return whether anything says the same as `text` without contradicting it.
-
-        Arguments and errors as `memory_similar`.
-        """
+        """Return whether anything says the same without contradicting it, as `memory_similar`."""
         return self.similarity.has_similar(text, entity, path, threshold)
 
     def entity_similar_field(
@@ -658,14 +602,13 @@ class KnowledgeBase:
         `SearchRequest` other than `limit`. `cancelled` ends the search for entities to add, which
         takes longest. Raises as `retrieve`, and NotFound if the index holds no such document.
         """
-        from kbx_tui.api.queries import WhyNotFinder
+        from kbx_tui.api.queries import WhyNotSearch
 
         request = _search_request(query, options)
-        return WhyNotFinder(self._session).why_not(request, path, limit, cancelled)
+        return WhyNotSearch(self._session, request, path, limit, cancelled).answer()
 
 
 def _search_request(query: str | SearchRequest, options: Mapping[str, Any]) -> SearchRequest:
-    """Return a request for `query`, or the given one with some of its fields replaced."""
     if unknown := sorted(set(options).difference(_SEARCH_OPTIONS)):
         valid = ", ".join(_SEARCH_OPTIONS)
         raise TypeError(f"unknown search option {unknown[0]!r}; valid: {valid}")

@@ -8,11 +8,11 @@ from kbx_tui.api.documents import Documents
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
-from kbx_tui.drafting.records import Written
+from kbx_tui.drafting.drafts import Written
 from kbx_tui.editing.page_edits import LinkName
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.inline import is_in_table
+from kbx_tui.knowledge.markdown import is_in_table
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
@@ -37,18 +37,12 @@ class Links:
         self._index: tuple[object, LinkIndex] | None = None
 
     def of(self, name: str) -> DocumentLinks:
-        """Return the links of a document: to it, from it, broken ones, and unlinked mentions.
-
-        `name` is its path, id, file name, title or alias. Raises NotFound.
-        """
+        """Return the links to and from a document, by path, id, title or alias. Raises NotFound."""
         self._session.ensure_indexed()
         return self._links().of(self._path(replace_surrogates(name)))
 
     def check(self, path: str | None = None) -> tuple[BrokenLink, ...]:
-        """Return the links that lead to nothing, by path and line, with documents likely meant.
-
-        `path` is a folder, file or glob.
-        """
+        """Return the links that lead to nothing, by path and line, with documents likely meant."""
         self._session.ensure_indexed()
         paths = None if path is None else set(Documents.of(self._session).in_scope(path))
         return self._links().all_broken(paths)
@@ -59,17 +53,11 @@ class Links:
         return self._links().overview()
 
     def most_linked(self, documents: Ranking | str) -> tuple[LinkedDocument, ...]:
-        """Return those of some documents with most links to them, at least 2.
-
-        Of the results of a ranking, or of a path as in `search`; "" are all documents.
-        """
+        """Return those of some documents with most links to them, at least 2; "" are all."""
         return self._links().most_linked(Documents.of(self._session).chosen(documents))
 
     def follow(self, target: str, source: str) -> Destination | None:
-        """Return where a wikilink or relative link in the document `source` leads.
-
-        None for other addresses (`https://`) and for targets that do not exist.
-        """
+        """Return where a wikilink or relative link in a document leads; None for any other."""
         index = self._session.fresh_index()
         return browse.follow(index, replace_surrogates(target), replace_surrogates(source))
 
@@ -92,10 +80,7 @@ class Links:
         return [linked.title for linked in self.most_linked("")]
 
     def link(self, mention: UnlinkedMention, path: str, *, dry_run: bool = False) -> Written:
-        """Make a mention a link to the document at `path`; all other bytes stay. Undoable.
-
-        Raises WriteFault if the name is not there any more.
-        """
+        """Make a mention a link to a document. Raises WriteFault if the name is gone."""
         before = self._files.read(mention.path)
         lines = decode(before)[0].split("\n")
         in_table = is_in_table(lines, mention.line - 1)
@@ -116,7 +101,6 @@ class Links:
         return self._index[1]
 
     def _path(self, name: str) -> str:
-        """Return the path of the document with a path, id, name, file name, title or alias."""
         documents = Documents.of(self._session)
         try:
             path, entity = documents.identify(name)

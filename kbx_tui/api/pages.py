@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from kbx_tui.api.entities import Entities, require_iso_date
@@ -14,12 +13,11 @@ from kbx_tui.api.session import Session
 from kbx_tui.api.similarity import Similarity
 from kbx_tui.drafting.checking import check_with_entity
 from kbx_tui.drafting.deciding import known_matches
-from kbx_tui.drafting.drafts import Draft, new_draft
+from kbx_tui.drafting.drafts import Draft, Written, new_draft
 from kbx_tui.drafting.planning import file_diff
-from kbx_tui.drafting.records import Written
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, DeleteFact, StrikeFact
-from kbx_tui.editing.file_change import read_file
 from kbx_tui.editing.file_edits import FileEdit
+from kbx_tui.editing.journal import read_file
 from kbx_tui.editing.page_edits import (
     PageEdit,
     SetFields,
@@ -37,8 +35,7 @@ from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.knowledge.vault import walked_folder
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browse import facts_by_id
-from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.pair_score import require_text, too_long_for_a_fact
+from kbx_tui.similarity.pair_score import SimilarityMatch, require_text, too_long_for_a_fact
 
 GONE_LIMIT = 200
 """Journal entries searched, newest first, for what happened to an id."""
@@ -99,17 +96,14 @@ class Pages:
         old = {key: shown_value(field_value(frontmatter, key)) for key in fields}
         changed = {key: value for key, value in fields.items() if shown_value(value) != old[key]}
         if not changed:
-            hints = ("nothing to change",)
-            return Written(written=False, path=found.path, diff="", hints=hints)
+            return Written(False, found.path, "", hints=("nothing to change",))
         edit = SetFields(tuple(changed.items()), tuple((key, old[key]) for key in changed))
-        return self._files.edit_page(
-            found.path,
-            [edit],
-            f"{found.type} edit {found.name}",
-            dry_run=dry_run,
-            before=before,
-            result=partial(Written, hints=self._field_hints(found, changed)),
+        hints = self._field_hints(found, changed)
+        description = f"{found.type} edit {found.name}"
+        written = self._files.edit_page(
+            found.path, [edit], description, dry_run=dry_run, before=before
         )
+        return replace(written, hints=hints)
 
     def add_fact(
         self,
@@ -129,11 +123,12 @@ class Pages:
         edit = _added_fact(page.id, kind, text, date, source)
         before = read_file(self._session.root, page.path)  # read first: the check is no older
         template = new_page(page.type, page.name, {}) if before is None else None
-        matches = self._known(new_draft(text, kind=kind), page.id, page.path)
+        draft, nothing = new_draft(text, kind=kind), Written(False, page.path, "")
+        matches = self._known(draft, page.id, page.path)
         if matches and not (force or dry_run):
-            return Written(written=False, path=page.path, diff="", matches=matches)
+            return replace(nothing, matches=matches)
         try:
-            return self._files.edit_page(
+            written = self._files.edit_page(
                 page.path,
                 [edit],
                 f"memory add {page.name}",
@@ -141,13 +136,13 @@ class Pages:
                 before=before,
                 template=template,
                 force=force,
-                result=partial(Written, matches=matches),
             )
         except FileChanged:  # perhaps by another process that added the same
-            matches = self._known(new_draft(text, kind=kind), page.id, page.path)
+            matches = self._known(draft, page.id, page.path)
             if not matches:
                 raise
-            return Written(written=False, path=page.path, diff="", matches=matches)
+            written = nothing
+        return replace(written, matches=matches)
 
     def reword_fact(
         self,
@@ -238,7 +233,6 @@ class Pages:
         return replace(entity, path=self._new_path(entity.type, entity.name))
 
     def _new_path(self, kind: str, name: str) -> str:
-        """Return the path for a new page, below `memory/` or the base itself."""
         root = self._session.root
         return page_path(kind, name, "" if walked_folder(root) == root else "memory/")
 
@@ -260,7 +254,6 @@ class Pages:
         return tuple(match.known for match in known_matches(check))
 
     def _field_hints(self, entity: Entity, fields: Mapping[str, Value]) -> tuple[str, ...]:
-        """Return a sentence for each field whose current value is similar to the new one."""
         hints = []
         for key, value in fields.items():
             if isinstance(value, str) and value.strip():
@@ -271,10 +264,7 @@ class Pages:
         return tuple(hints)
 
     def fact(self, fact_id: int) -> Fact:
-        """Return a fact or open item by its id; an unknown id has the files indexed first.
-
-        Raises NotFound, which says what became of the fact as far as the journal knows.
-        """
+        """Return a fact by its id; an unknown id has the files indexed first. Raises NotFound."""
         self._session.ensure_indexed()
         if not 0 < fact_id < ID_LIMIT:
             raise no_fact(fact_id)
@@ -288,7 +278,6 @@ class Pages:
         raise self._gone(fact_id)
 
     def _gone(self, fact_id: int) -> NotFound:
-        """Return an error that says what happened to a fact, as far as the journal knows."""
         verbs = {
             f"memory delete-fact {fact_id}": "was deleted from",
             f"memory edit-fact {fact_id}": "was reworded in",
@@ -312,7 +301,6 @@ def _require_fact(text: str) -> str:
 
 
 def no_fact(fact_id: int) -> NotFound:
-    """Return the error for an id that no fact has."""
     return NotFound(f"no fact has the id {fact_id}; `kbx memory list` shows them")
 
 

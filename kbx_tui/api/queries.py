@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import PurePosixPath
 from typing import Any
 
 from kbx_tui.api.searcher import Searcher
@@ -44,10 +46,7 @@ class Queries:
         return self._history.read()
 
     def forget(self, *, dry_run: bool = False) -> int:
-        """Forget the queries asked in the app, and return how many; `dry_run` only counts them.
-
-        Raises WriteFault.
-        """
+        """Forget the queries asked in the app; return how many. Raises WriteFault."""
         return len(self._history.read()) if dry_run else self._history.clear()
 
     def saved(self) -> tuple[SavedQuery, ...]:
@@ -73,11 +72,7 @@ class Queries:
         return saved
 
     def open(self, name: str, query: str | SearchRequest) -> News:
-        """Return what is new in the results of a saved query, and note what it finds now.
-
-        `query` is that query with its settings. Raises NotFound, WriteFault, and as
-        `KnowledgeBase.retrieve`.
-        """
+        """Return what is new in a saved query, and note it. Raises NotFound and WriteFault."""
         request = query if isinstance(query, SearchRequest) else SearchRequest(query)
         saved = self.find(name)
         ranking = self._searcher.ranked(request)
@@ -103,7 +98,6 @@ class Queries:
         self._saved.put(saved)
 
     def _versions(self, ranking: Ranking) -> dict[str, str]:
-        """Return the versions of the best documents by path, best first."""
         snapshot = self._session.snapshot()
         paths = [ranking.evidence.paths[row] for row in ranking.best(REMEMBERED).tolist()]
         rows = {path: snapshot.row_of.get(path) for path in paths}
@@ -124,78 +118,73 @@ NO_FILTER: dict[Dimension, tuple[Any, str]] = {
 """What each filter is when it is off, and that in words."""
 
 
-def _folders_of(path: str) -> Iterator[str]:
-    """Yield the folders that a document is in, with a slash at the end, the innermost first."""
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield f"{path}/"
+@dataclass(frozen=True)
+class WhyNotSearch:
+    """One question why a document is not in the top `limit` of a search."""
 
+    session: Session
+    request: SearchRequest
+    path: str
+    limit: int
+    cancelled: Cancelled
 
-class WhyNotFinder:
-    """Answers over a session. `KnowledgeBase` documents the method."""
-
-    def __init__(self, session: Session) -> None:
-        self._session, self._searcher = session, Searcher(session)
-
-    def why_not(
-        self, request: SearchRequest, path: str, limit: int, cancelled: Cancelled
-    ) -> WhyNot:
-        request = replace(request, also=(path,))  # scored even if it is not a candidate
-        ranking = self._searcher.ranked(request)
+    def answer(self) -> WhyNot:
+        """Return the answer, as `KnowledgeBase.why_not` documents it."""
+        request = self.request
+        ranking = self._ranked(request)
         paths = ranking.evidence.paths
-        if path not in paths:
-            answer = self._filtered(ranking, request, path, limit)
-            return replace(answer, changes=tuple(self._without_a_filter(request, path, limit)))
-        answer = why_not(ranking, paths.index(path), limit)
+        if self.path not in paths:
+            return replace(self._filtered(ranking), changes=tuple(self._without_a_filter()))
+        answer = why_not(ranking, paths.index(self.path), self.limit)
         if answer.stage == "shown":
             return answer
         found = {change.dimension: change for change in answer.changes}
+        tried: list[Change | None] = []
         if "pinned" not in found:
-            entities = self._other_entities(ranking.evidence, request, path, limit, cancelled)
-            if best := min(entities, key=lambda change: change.rank, default=None):
-                found["pinned"] = best
+            entities = self._other_entities(ranking.evidence)
+            tried.append(min(entities, key=lambda change: change.rank, default=None))
         if ranking.evidence.date_preference is not None:
-            without = self._tried(request, "dates", "off", "without the date words", path, limit)
-            found |= {} if without is None else {"dates": without}
+            tried.append(self._tried("dates", "off", "without the date words"))
         if request.fast:
-            slow = self._tried(request, "fast", False, "by meaning too", path, limit)
-            found |= {} if slow is None else {"fast": slow}
-        return replace(answer, changes=tuple(found.values()))
+            tried.append(self._tried("fast", False, "by meaning too"))
+        changes = (*found.values(), *(change for change in tried if change is not None))
+        return replace(answer, changes=changes)
 
-    def _filtered(self, ranking: Ranking, request: SearchRequest, path: str, limit: int) -> WhyNot:
+    def _filtered(self, ranking: Ranking) -> WhyNot:
         """Return where a document stands that a filter leaves out. Raises NotFound."""
-        snapshot = self._session.snapshot()
-        row = snapshot.row_of.get(path)
-        if row is None or path in request.hidden:
-            raise NotFound(f"the index holds no document {path!r}; paths are those of a search")
+        snapshot = self.session.snapshot()
+        row = snapshot.row_of.get(self.path)
+        if row is None or self.path in self.request.hidden:
+            raise NotFound(
+                f"the index holds no document {self.path!r}; paths are those of a search"
+            )
         title = snapshot.titles[row]
-        return WhyNot(path, title, "filtered", None, None, None, limit, (), ranking)
+        return WhyNot(self.path, title, "filtered", None, None, None, self.limit, (), ranking)
 
-    def _without_a_filter(self, request: SearchRequest, path: str, limit: int) -> Iterator[Change]:
-        for dimension in NO_FILTER:
-            if not getattr(request, dimension):
-                continue
-            off = NO_FILTER[dimension]
-            for value, text in [*self._wider(request, dimension, path), off]:
-                if change := self._tried(request, dimension, value, text, path, limit):
-                    yield change
-                    break
-        for number, typed in enumerate(request.typed.filters):
-            query, text = without_filter(request.query, number), f"without {typed}"
-            if change := self._tried(request, "query", query, text, path, limit):
-                yield change
-                break  # one change per dimension
-        if (request.dates or self._session.settings.search.dates) == "filter" and (
-            change := self._tried(request, "dates", "prefer", "of any date", path, limit)
-        ):
-            yield change
+    def _without_a_filter(self) -> Iterator[Change]:
+        """Yield the first change of each dimension that lets the document in."""
+        request = self.request
+        for dimension, off in NO_FILTER.items():
+            if getattr(request, dimension):
+                values = (*self._wider(dimension), off)
+                yield from self._first(dimension, values)
+        typed = (
+            (without_filter(request.query, number), f"without {each}")
+            for number, each in enumerate(request.typed.filters)
+        )
+        yield from self._first("query", typed)
+        if (request.dates or self.session.settings.search.dates) == "filter":
+            yield from self._first("dates", [("prefer", "of any date")])
 
-    def _wider(
-        self, request: SearchRequest, dimension: Dimension, path: str
-    ) -> Iterator[tuple[Any, str]]:
+    def _first(self, dimension: Dimension, values: Iterable[tuple[Any, str]]) -> Iterator[Change]:
+        """Yield the change to the first of some values that brings the document into the top."""
+        changes = (self._tried(dimension, value, text) for value, text in values)
+        yield from islice(filter(None, changes), 1)
+
+    def _wider(self, dimension: Dimension) -> Iterator[tuple[Any, str]]:
         """Yield values of a filter that let a document in, in words too, those of fewest first."""
-        snapshot = self._session.snapshot()
-        row = snapshot.row_of[path]
+        snapshot, request = self.session.snapshot(), self.request
+        row = snapshot.row_of[self.path]
         kind, date = snapshot.kinds[row], snapshot.dates[row]
         match dimension:
             case "doc_types" if kind:
@@ -205,44 +194,30 @@ class WhyNotFinder:
             case "until" if date and date > str(request.until):
                 yield date, f"to {date}"
             case "path":
-                for folder in _folders_of(path):
-                    if f"{request.path}/".startswith(folder):
-                        yield folder, f"in all of {folder}"
+                for folder in PurePosixPath(self.path).parents[:-1]:
+                    if f"{request.path}/".startswith(f"{folder}/"):
+                        yield f"{folder}/", f"in all of {folder}/"
 
-    def _other_entities(
-        self,
-        evidence: Evidence,
-        request: SearchRequest,
-        path: str,
-        limit: int,
-        cancelled: Cancelled,
-    ) -> Iterator[Change]:
+    def _other_entities(self, evidence: Evidence) -> Iterator[Change]:
         """Yield the entities that pass 1 did not find and that bring the document up."""
-        snapshot = self._session.snapshot()
-        row, present = snapshot.row_of.get(path, -1), {entity.id for entity in evidence.entities}
-        numbers = snapshot.links.entities_of(row).tolist()
-        entities = (snapshot.entities[number] for number in numbers)
+        snapshot = self.session.snapshot()
+        row, present = snapshot.row_of.get(self.path, -1), {each.id for each in evidence.entities}
+        entities = (snapshot.entities[each] for each in snapshot.links.entities_of(row).tolist())
         linked = [entity for entity in entities if entity.id not in present]
-        for entity in linked[: 0 if request.fast else MOST_ENTITIES]:
-            if cancelled():
+        for entity in linked[: 0 if self.request.fast else MOST_ENTITIES]:
+            if self.cancelled():
                 return
-            text = f"with {entity.name}"
-            if change := self._tried(request, "pinned", (entity.id,), text, path, limit):
+            if change := self._tried("pinned", (entity.id,), f"with {entity.name}"):
                 yield change
 
-    def _tried(
-        self,
-        request: SearchRequest,
-        dimension: Dimension,
-        value: Any,
-        text: str,
-        path: str,
-        limit: int,
-    ) -> Change | None:
+    def _tried(self, dimension: Dimension, value: Any, text: str) -> Change | None:
         """Return a change if it brings the document into the top, else None."""
-        changed = changed_request(request, dimension, value)
-        after = self._searcher.ranked(changed)
-        paths = [after.evidence.paths[row] for row in after.best(limit).tolist()]
-        if path not in paths:
+        after = self._ranked(changed_request(self.request, dimension, value))
+        paths = [after.evidence.paths[row] for row in after.best(self.limit).tolist()]
+        if self.path not in paths:
             return None
-        return Change(dimension, value, text, paths.index(path) + 1, after)
+        return Change(dimension, value, text, paths.index(self.path) + 1, after)
+
+    def _ranked(self, request: SearchRequest) -> Ranking:
+        """Return the ranking of a request, in which the document is scored in any case."""
+        return Searcher(self.session).ranked(replace(request, also=(self.path,)))

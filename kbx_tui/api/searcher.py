@@ -1,30 +1,38 @@
-"""Search: retrieval and ranking composed."""
+"""Search: retrieval and ranking composed, and reranking in two steps, of which the second runs the
+model, in any thread.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import RERANKER
-from kbx_tui.errors import ConfigError, IndexDamaged
+from kbx_tui.errors import ConfigError, IndexDamaged, RerankerError
+from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.reranking import RERANKED
+from kbx_tui.search.evidence.reranking import RERANK_MS, RERANKED, Reranker, RerankerScores
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.answer import answer, in_order
 from kbx_tui.search.results.response import MAX_BY_DATE, SearchResponse, Snippet
-from kbx_tui.search.results.snippets import match_spans
+from kbx_tui.search.results.snippets import RERANKED_LENGTH
 from kbx_tui.search.retrieval.document_pass import TopKRequest
 from kbx_tui.search.retrieval.retrieve import Retriever
 
 if TYPE_CHECKING:
-    from kbx_tui.api.reranking import PendingReranking, RerankerTrial
-    from kbx_tui.search.evidence.reranking import Reranker
-    from kbx_tui.search.results.facets import Facets
+    from kbx_tui.embedding.cross_encoder import CrossEncoder
+
+
+TRIED_WORDS = (
+    "the team agreed to move the review of the plan to the next week because of the audit "
+)
 
 
 class Searcher:
@@ -50,10 +58,7 @@ class Searcher:
         return preset or self._session.settings.search.hierarchy_preset
 
     def retrieve(self, request: SearchRequest, top_k: TopKRequest | None = None) -> Evidence:
-        """Return the evidence for `request`; with `top_k`, only as much as that one ranking needs.
-
-        The query is embedded while the index is opened and checked for changes.
-        """
+        """Return the evidence; with `top_k`, only as much as that one ranking needs."""
         retriever = self._retriever()
         retriever.begin(request, top_k)
         path = self._session.path_filter(request.path)
@@ -62,14 +67,10 @@ class Searcher:
         return retriever.retrieve(request, path, top_k)
 
     def ranked(self, request: SearchRequest) -> Ranking:
-        """Return the ranking of a request with its knobs."""
         return rank(self.retrieve(request), request.tuning(self.tuning(request.preset)))
 
     def _configured(self, request: SearchRequest) -> SearchRequest:
-        """Return the request with the settings of kbx.toml where it has None.
-
-        The seed had neither feedback nor parts, and read no dates.
-        """
+        """Return the request with the settings of kbx.toml, or of the seed, where it has None."""
         search = self._session.settings.search
         configured: dict[str, Any] = {
             "feedback": search.feedback,
@@ -85,17 +86,26 @@ class Searcher:
     def begin_reranking(
         self, ranking: Ranking, reranker: str | None = None
     ) -> PendingReranking | None:
+        """Read the passages of the first results that have no score yet; None if all have one.
+
+        None, too, after a failure with the same evidence.
+        """
         is_seed = reranker is None and ranking.tuning.preset == "seed"
         if is_seed or not self._reranker_name(reranker):
             return None
-        from kbx_tui.api.reranking import begin_reranking
-
-        read_passages = self._retriever().passages_to_rerank
-        return begin_reranking(ranking, self._reranker(reranker), read_passages)
+        start, evidence, used = time.perf_counter(), ranking.evidence, self._reranker(reranker)
+        if evidence.reranker is not None and evidence.reranker.model != used.name:
+            evidence = replace(evidence, reranker=None)
+        scored = evidence.reranker or RerankerScores(used.name)
+        rows = [row for row in ranking.rows_to_rerank if row not in scored.scores]
+        if scored.failure or not rows:
+            return None
+        passages = self._retriever().passages_to_rerank(evidence, rows)
+        return PendingReranking(
+            evidence, used, rows, passages, (time.perf_counter() - start) * 1000
+        )
 
     def try_reranker(self, reranker: str | None, *, download: bool) -> RerankerTrial:
-        from kbx_tui.api.reranking import try_reranker
-
         name = self._reranker_name(reranker)
         if not name:
             raise ConfigError("kbx.toml names no [search] reranker; name one, as a folder or model")
@@ -103,21 +113,40 @@ class Searcher:
             from kbx_tui.embedding.download import download as download_model
 
             download_model(name)
-        return try_reranker(self._reranker(reranker))
+        tried = self._reranker(reranker)
+        words = (
+            "the team agreed to move the review of the plan to the next week because of the audit "
+        )
+        text = (words * RERANKED_LENGTH)[: RERANKED_LENGTH - 3]  # as long as the longest passage
+        tried.scores(words, [text])  # loads the model
+        start = time.perf_counter()
+        tried.scores(words, [f"{number:02} {text}" for number in range(RERANKED)])
+        return RerankerTrial(tried.name, RERANKED, (time.perf_counter() - start) * 1000)
 
     def _reranker_name(self, reranker: str | None) -> str:
-        """Return the given reranker; if None, that of kbx.toml. Empty if there is none."""
         return self._session.settings.search.reranker if reranker is None else reranker
 
     def _reranker(self, reranker: str | None) -> Reranker:
-        from kbx_tui.api.reranking import Rerankers
+        """Return a reranker without loading it.
 
-        rerankers, name = self._session.shared(Rerankers, Rerankers), self._reranker_name(reranker)
-        if reranker is not None:
-            return rerankers.named(name)
-        if RERANKER not in self._session.refused:
-            return rerankers.named(name, self._session.root)
-        return rerankers.not_trusted(name, self._session.root)
+        That of kbx.toml may be a folder relative to the root; it fails where the base is not
+        allowed to run it.
+        """
+        session, name = self._session, self._reranker_name(reranker)
+        relative_to = session.root if reranker is None else None
+
+        def load() -> CrossEncoder:
+            from kbx_tui.embedding.cross_encoder import open_cross_encoder
+
+            if reranker is None and RERANKER in session.refused:
+                raise RerankerError(
+                    f'{session.root} is not trusted with [search] reranker = "{name}"; '
+                    "`kbx trust` allows it"
+                )
+            return open_cross_encoder(name, relative_to=relative_to)
+
+        known = session.shared(_Rerankers, _Rerankers)
+        return known.setdefault((name, relative_to), Reranker(name, load))
 
     def search(self, request: SearchRequest) -> SearchResponse:
         self._session.ensure_indexed()
@@ -131,10 +160,9 @@ class Searcher:
         return self._search(request, tuning)
 
     def _with_entity_ids(self, request: SearchRequest) -> SearchRequest:
-        """Return the request with ids in place of names of entities. Raises NotFound, Ambiguous."""
         if not (request.pinned or request.muted or request.entities):
             return request
-        from kbx_tui.similarity.entity_finder import EntityFinder
+        from kbx_tui.search.name_lookup import EntityFinder
 
         finder = EntityFinder(self._session.snapshot().entities)
         pinned, muted, entities = (
@@ -180,12 +208,6 @@ class Searcher:
         self._session.fresh_index()
         return tuple(self._retriever().snippets(evidence, rows))
 
-    def facets(self, paths: Iterable[str]) -> Facets:
-        return self._session.fresh_index().generation().facets.of(paths)
-
-    def match_spans(self, evidence: Evidence, text: str) -> tuple[tuple[int, int], ...]:
-        return match_spans(text, evidence.document_query)
-
     def warm(self) -> None:
         self._retriever().warm()
 
@@ -199,3 +221,56 @@ class Searcher:
                 OpenedDocuments(session.root, session.notice_once),
             ),
         )
+
+
+ReadPassages = Callable[[Evidence, Sequence[int]], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingReranking:
+    """Passages of the first results of a ranking that a reranker has yet to score."""
+
+    evidence: Evidence
+    reranker: Reranker
+    rows: Sequence[int]
+    """The documents, as rows of the Evidence."""
+    passages: Sequence[str]
+    read_ms: float
+
+    def run(self, cancelled: Callable[[], bool] = lambda: False) -> Evidence:
+        """Return the evidence with the scores of these documents beside those it has.
+
+        Runs the model once per passage, and stops between two when `cancelled`; the evidence is
+        returned as it was then. If the model cannot be loaded or run, all scores go, and the
+        evidence says why: a ranking of it is the plain one. May run in any thread.
+        """
+        start, evidence = time.perf_counter(), self.evidence
+        try:
+            scores = self.reranker.scores(evidence.document_query, self.passages, cancelled)
+        except RerankerError as error:
+            failure = f"not reranked: {safe_line(str(error))}"
+            scores_of_none = RerankerScores(self.reranker.name, failure=failure)
+            return replace(evidence, reranker=scores_of_none)
+        if scores is None:
+            return evidence
+        known = {} if evidence.reranker is None else evidence.reranker.scores
+        merged = {**known, **dict(zip(self.rows, scores, strict=True))}
+        took = self.read_ms + (time.perf_counter() - start) * 1000
+        return replace(
+            evidence,
+            reranker=RerankerScores(self.reranker.name, MappingProxyType(merged)),
+            timings=MappingProxyType({**evidence.timings, RERANK_MS: round(took, 3)}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerTrial:
+    """How long a reranker took, its model being loaded."""
+
+    model: str
+    passages: int
+    milliseconds: float
+
+
+class _Rerankers(dict[tuple[str, Path | None], Reranker]):
+    """The rerankers of a session, each with its model and its recent scores."""

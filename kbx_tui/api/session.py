@@ -41,8 +41,8 @@ from kbx_tui.index.index_status import (
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.vector_matrix import Coverage, read_coverage
-from kbx_tui.object_store.published_index import PublishedIndex, files_here, publishes_from_here
+from kbx_tui.index.vectors.stored_vectors import Coverage, read_coverage
+from kbx_tui.object_store.mirror import PublishedIndex, files_here, publishes_from_here
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
 from kbx_tui.state_file import is_read_only, require_writable
@@ -85,8 +85,7 @@ class Session:
         refused: Collection[str] = (),
         reads_settings: bool = True,
     ) -> None:
-        """`refused` are the keys of what the base asks for and is not trusted with;
-        `reads_settings` is False where `settings` are not those of kbx.toml."""
+        """`refused` are the keys of requests that are not trusted."""
         self.root, self.settings, self.notice = root, settings, notice
         self.refused, self.reads_settings = refused, reads_settings
         if is_read_only(root):
@@ -114,13 +113,11 @@ class Session:
         return PublishedIndex(uri, limit=limit, notice=lambda text: self.notice(text))
 
     def notice_once(self, text: str) -> None:
-        """Pass on a notice, unless this session did so before."""
         if text not in self._noticed:
             self._noticed.add(text)
             self.notice(text)
 
     def close(self) -> None:
-        """Release model, tables and caches; the session may be used again."""
         self._close_index()
         self._embedder = None
 
@@ -159,7 +156,6 @@ class Session:
         return Store(self._index_uri, advice=PUBLISH_AGAIN)
 
     def embedder(self) -> Embedder:
-        """Return the model of kbx.toml. Raises EmbeddingError."""
         if self._embedder is None:
             self._embedder = open_embedder(self.settings.embedding.model)
         return self._embedder
@@ -190,10 +186,7 @@ class Session:
         return self._index is not None
 
     def snapshot(self) -> Snapshot:
-        """Return what the newest index holds in memory; damage to its files does not affect it.
-
-        Raises as `open_index`.
-        """
+        """Return what the newest index holds in memory, safe from damage to its files."""
         if time.monotonic() - self._refreshed_at > REFRESH_SECONDS:
             self.refresh()
         return self.open_index().generation().snapshot
@@ -223,7 +216,6 @@ class Session:
         return generation_of(self.store().versions()) if self.is_indexed() else None
 
     def coverage(self) -> Coverage:
-        """Return how many texts can be found by meaning."""
         return read_coverage(self.store())
 
     def outdated_notes(self) -> tuple[str, ...]:
@@ -242,10 +234,7 @@ class Session:
         return not self._has_files
 
     def reread_settings(self) -> None:
-        """Use the knobs, muted documents and `[entities]` that kbx.toml has now.
-
-        Settings that were given instead of kbx.toml stay. Raises ConfigError.
-        """
+        """Use what kbx.toml says now, unless settings were given. Raises ConfigError."""
         if self.reads_settings:
             now = load_settings(self.root)
             search = replace_struct(now.search, reranker=self.settings.search.reranker)
@@ -338,7 +327,6 @@ class Session:
         return rewrite_damaged_files(self.root, store)
 
     def _fetch_again(self, published: PublishedIndex) -> None:
-        """Replace the copy of the published index. Raises StoreFault."""
         self.notice_once(f"the copy of {published.uri} is damaged: fetching it again")
         self._close_index()
         published.fetch_again()
@@ -346,35 +334,27 @@ class Session:
     def index(
         self,
         progress: ProgressListener | None = None,
-        *,
-        fast: bool = False,
-        full: bool = False,
-        cancelled: Cancelled = lambda: False,
-        wait: bool = True,
-        only: Collection[str] | None = None,
         engine: RayEngine | None = None,
+        **options: Any,
     ) -> IndexReport:
+        """Bring the index up to date; `options` are those of `build`."""
         self._require_own_index()
         from kbx_tui.index.build.build_index import build  # parses markdown: not for a search
 
         self._refreshed_at = -math.inf
         with ExitStack() as stack:
-            workers = None
+            embedder, workers = self.embedder(), None
             if engine is not None:
                 model = self.settings.embedding.model
-                workers = stack.enter_context(engine.start(model, self.embedder(), self.notice))
+                workers = stack.enter_context(engine.start(model, embedder, self.notice))
             return build(
                 self.root,
                 self.settings,
-                self.embedder(),
+                embedder,
                 listener=progress,
-                fast=fast,
-                full=full,
-                cancelled=cancelled,
-                wait=wait,
                 on_wait=self.notice,
-                only=only,
                 workers=workers,
+                **options,
             )
 
     def add_vectors(
@@ -389,7 +369,6 @@ class Session:
         )
 
     def _require_own_index(self) -> None:
-        """Raise ReadOnly where nothing is written, IndexElsewhere where the index is only read."""
         require_writable(self.root)
         if self.published is not None:
             raise IndexElsewhere(
@@ -428,7 +407,6 @@ class OutdatedNotes:
 
 
 def outdated_notes(newer_files: int, *, entities: bool) -> Iterator[str]:
-    """Yield a note if files changed since they were indexed, and one if `[entities]` did."""
     if newer_files:
         files = format_count(newer_files, "file")
         yield f"{files} changed since the last run; `kbx index` updates the index"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OwnedResult:
-    """A result, and the name of the base that it is of."""
-
     base: str
     result: SearchResult
 
@@ -35,19 +33,15 @@ class OwnedResult:
 
 @dataclass(frozen=True, slots=True)
 class SeveralResponse:
-    """What the bases answered."""
-
     query: str
     results: tuple[OwnedResult, ...]
     """Those of all bases, best first."""
     responses: Mapping[str, SearchResponse]
-    """What each base answered, by its name."""
     notes: tuple[str, ...]
     """Sentences for the user, each with the name of its base."""
 
 
 Search = Callable[["KnowledgeBase", "SearchRequest"], "SearchResponse"]
-"""Searches one base."""
 
 
 class SeveralBases:
@@ -80,7 +74,6 @@ class SeveralBases:
 
     @property
     def roots(self) -> Mapping[str, Path]:
-        """The root of each base, by its name."""
         return {name: base.root for name, base in self._bases.items()}
 
     def search(
@@ -100,16 +93,12 @@ class SeveralBases:
         return merge(request, answers)
 
     def close(self) -> None:
-        """Release what the bases hold."""
         for base in self._bases.values():
             base.close()
 
 
 def ask(base: KnowledgeBase, request: SearchRequest, search: Search | None = None) -> Answer:
-    """Return what one of several bases answers; NotFound where it lacks an entity of the request.
-
-    `search` is called in place of `KnowledgeBase.search`, whose other errors are raised.
-    """
+    """Return what one of several bases answers; NotFound where it lacks an entity."""
     explained = replace(request, explain=True)  # known items are recognised by it
     try:
         return base.search(explained) if search is None else search(base, explained)
@@ -118,10 +107,7 @@ def ask(base: KnowledgeBase, request: SearchRequest, search: Search | None = Non
 
 
 def merge(request: SearchRequest, answers: Mapping[str, Answer]) -> SeveralResponse:
-    """Return the answers of `ask`, by the names of their bases, as one. Pure.
-
-    Raises NotFound where no base has an entity of the request.
-    """
+    """Return the answers of `ask`, by base, as one. Raises NotFound where all lack an entity."""
     missing = [answer for answer in answers.values() if isinstance(answer, NotFound)]
     if missing and len(missing) == len(answers):
         raise missing[0]

@@ -8,8 +8,14 @@ from dataclasses import replace
 from kbx_tui.api.session import Session
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
-from kbx_tui.similarity.matches import FieldSimilarity, SimilarityCheck
-from kbx_tui.similarity.pair_score import MAX_TEXT, PairSimilarity, cut_notes, pair_similarity
+from kbx_tui.similarity.pair_score import (
+    MAX_TEXT,
+    FieldSimilarity,
+    PairSimilarity,
+    SimilarityCheck,
+    cut_notes,
+    pair_similarity,
+)
 from kbx_tui.similarity.similarity_engine import ComparisonScope, SimilarityEngine
 
 
@@ -38,10 +44,7 @@ class Similarity:
         limit: int = 5,
         chunks: bool = False,
     ) -> list[SimilarityCheck]:
-        """Return a complete check of each text, in order; faster than one call per text.
-
-        Arguments and errors as `KnowledgeBase.memory_similar`.
-        """
+        """Return a complete check of each text, in order, as `KnowledgeBase.memory_similar`."""
         engine, scope = self._scoped(entity, path, chunks=chunks)
         cleaned = [replace_surrogates(text) for text in texts]
         checks = engine.check([text[:MAX_TEXT] for text in cleaned], scope, threshold, limit)
@@ -86,10 +89,7 @@ class Similarity:
         return engine.scan(scope, threshold, kept)
 
     def engine(self, *, with_chunks: bool = False) -> SimilarityEngine:
-        """Return the engine on the newest index; `with_chunks` needs vectors of documents too.
-
-        Vectors of facts are made as they are needed.
-        """
+        """Return the engine on the newest index; `with_chunks` needs vectors of documents too."""
         session = self._session
         session.ensure_indexed(fast=not with_chunks)
         index = session.fresh_index()

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import platform
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.bulk.ray_pool import PooledWorker, RayPool, facts_of
-from kbx_tui.bulk.ray_session import last_words, ray_session, require_address, require_ray
+from kbx_tui import __version__
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.local import is_remote, usable_cores
+from kbx_tui.embedding.local import is_remote, open_embedder, usable_cores
 from kbx_tui.errors import ConfigError, EngineFault, KbxError
 from kbx_tui.formatting import format_count
 from kbx_tui.index.build.workers import TEXTS_PER_TASK, Input, Output, Task, Workers
+from kbx_tui.removal import RAY_FOLDER, remove_ray_folder
 
 MAX_DEATHS = 3
 """Workers that may die at the same task."""
@@ -26,8 +40,6 @@ AHEAD = 4
 
 @dataclass(frozen=True, slots=True)
 class RayEngine:
-    """Where a build with Ray runs."""
-
     address: str | None = None
     """HOST:PORT of a cluster, or "auto"; None: Ray is started on this machine for the run."""
     workers: int | None = None
@@ -54,8 +66,6 @@ class RayEngine:
 
 @dataclass(slots=True)
 class _Assignment:
-    """A task with its input, and how often a worker died at it."""
-
     number: int
     argument: Any
     deaths: int = 0
@@ -77,7 +87,6 @@ class _RayWorkers:
         self._model = str(Path(model).expanduser().resolve()) if is_folder else model
         self._engine, self._embedder, self._notice = engine, embedder, notice
         self._stack = stack
-        """Ends the session of Ray."""
         self._started: tuple[Any, RayPool] | None = None
 
     def map(
@@ -106,18 +115,14 @@ class _RayWorkers:
 
 
 class _Run:
-    """One task for many inputs."""
-
     def __init__(
         self, ray: Any, pool: RayPool, task: Task[Any, Any], inputs: Iterator[Any]
     ) -> None:
         self._ray, self._pool, self._task = ray, pool, task
         self._inputs = (_Assignment(*numbered) for numbered in enumerate(inputs))
         self._interrupted: deque[_Assignment] = deque()
-        """Tasks of dead workers."""
         self._running: dict[Any, tuple[_Assignment, PooledWorker]] = {}
         self._finished: dict[int, tuple[Any, Any]] = {}
-        """Inputs with outputs that have not been yielded, by number."""
 
     def results(self, *, ordered: bool) -> Iterator[list[tuple[Any, Any]]]:
         try:
@@ -157,7 +162,6 @@ class _Run:
         return False
 
     def _receive(self, reference: Any) -> None:
-        """Take the result of a task, or note that its worker died. Raises as the task did."""
         assignment, worker = self._running.pop(reference)
         is_first = worker.tasks[0] == reference
         try:
@@ -180,3 +184,351 @@ class _Run:
         else:
             worker.tasks.remove(reference)
             self._finished[assignment.number] = assignment.argument, output
+
+
+QUEUE = 2
+"""Tasks given to a worker at a time, so that it has one while a result is written."""
+START_SECONDS = 120.0
+"""Time in which a worker must start, where there is no other."""
+LOOK_SECONDS = 5.0
+"""Time without any worker after which Ray is asked whether it has machines."""
+MAX_FAILED_STARTS = 3
+POLL_SECONDS = 1.0
+
+
+@dataclass(eq=False, slots=True)
+class PooledWorker:
+    handle: Any
+    starting: Any
+    """Reference to its facts; None once it has started."""
+    tasks: list[Any] = field(default_factory=list)
+    """References to the results of its tasks, the running one first."""
+
+
+class RayPool:
+    def __init__(
+        self,
+        ray: Any,
+        count: int,
+        model: str,
+        expected: WorkerFacts,
+        notice: Callable[[str], None],
+    ) -> None:
+        self._ray, self._model, self._expected, self._notice = ray, model, expected, notice
+        self._actor = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
+        self._workers: list[PooledWorker] = []
+        self._failed_starts, self._waiting_since = 0, time.monotonic()
+        self._noticed_hosts: set[str] = set()
+        for _ in range(max(count, 1)):
+            self._add()
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    def _add(self) -> None:
+        handle = self._actor.remote(self._model)
+        self._workers.append(PooledWorker(handle, handle.facts.remote()))
+
+    def free(self) -> PooledWorker | None:
+        """Return the worker with the fewest tasks; None if all have enough, or none has started."""
+        started = [worker for worker in self._workers if worker.starting is None]
+        worker = min(started, key=lambda worker: len(worker.tasks), default=None)
+        return worker if worker and len(worker.tasks) < QUEUE else None
+
+    def submit(self, worker: PooledWorker, task: Task[Any, Any], argument: Any) -> Any:
+        reference = worker.handle.run.remote(task, argument)
+        worker.tasks.append(reference)
+        return reference
+
+    def wait(self, running: Iterable[Any]) -> list[Any]:
+        """Return those of the references whose results are there, perhaps none, after a second.
+
+        `running` are all that have not been received, also those of workers that were replaced: the
+        tasks of a dead worker fail one after the other. Raises EngineFault if no worker can be
+        started.
+        """
+        starting = {w.starting: w for w in self._workers if w.starting is not None}
+        references = [*running, *starting]
+        self._ray.wait(references, timeout=POLL_SECONDS)
+        ready, _ = self._ray.wait(references, num_returns=len(references), timeout=0)
+        for reference in ready:
+            if reference in starting:
+                self._started(starting[reference])
+        if any(worker.starting is None for worker in self._workers):
+            self._waiting_since = time.monotonic()
+        else:
+            self._require_start(time.monotonic() - self._waiting_since)
+        return [reference for reference in ready if reference not in starting]
+
+    def _require_start(self, waited: float) -> None:
+        if waited > LOOK_SECONDS and not any(node["Alive"] for node in self._ray.nodes()):
+            raise EngineFault(
+                "Ray has ended on all its machines, perhaps for lack of memory: what was finished "
+                "is kept, and the next run continues from there"
+            )
+        if waited > START_SECONDS:
+            raise EngineFault(
+                f"no worker of Ray has started within {START_SECONDS:.0f} s: are all processors of "
+                "the cluster in use?"
+            )
+
+    def _started(self, worker: PooledWorker) -> None:
+        try:
+            facts: WorkerFacts = self._ray.get(worker.starting)
+        except Exception as error:
+            self._failed_starts += 1
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, KbxError):  # its model
+                raise EngineFault(f"a worker of Ray cannot start: {cause}") from error
+            if missing := re.search(r"No module named '[\w.]+'", str(error)):
+                raise EngineFault(
+                    f"workers of Ray cannot start ({missing[0]}): install kbx-tui "
+                    f"{self._expected.version} on every machine"
+                ) from error
+            if self._failed_starts >= MAX_FAILED_STARTS:
+                raise EngineFault(
+                    f"workers of Ray cannot start ({last_words(error)}): look for a lack of "
+                    "memory or disk space, or run without --engine ray"
+                ) from error
+            self.replace(worker)
+            return
+        expected = self._expected
+        if (facts.version, facts.model) != (expected.version, expected.model):
+            raise EngineFault(
+                f"the worker on {facts.host} has kbx-tui {facts.version} and model {facts.model}, "
+                f"this machine {expected.version} and {expected.model}: they must be the same"
+            )
+        if facts.uses_int8 != expected.uses_int8 and facts.host not in self._noticed_hosts:
+            self._noticed_hosts.add(facts.host)
+            self._notice(
+                f"the processor of {facts.host} is of another kind: its vectors differ from those "
+                "of this machine in the last digits"
+            )
+        worker.starting = None
+
+    def replace(self, worker: PooledWorker) -> None:
+        if worker in self._workers:
+            self._workers.remove(worker)
+            self._add()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """What must be the same for all workers, and where one is."""
+
+    host: str
+    version: str
+    model: str
+    uses_int8: bool
+    """How the bundled model is computed on this processor, which decides the last bits."""
+
+
+class RayWorker:
+    """Made once in each worker process."""
+
+    def __init__(self, model: str) -> None:
+        os.environ.setdefault("RAYON_NUM_THREADS", "1")  # of the tokenizer, not loaded yet
+        self._model = model
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return open_embedder(self._model, threads=1)
+
+    def facts(self) -> WorkerFacts:
+        return facts_of(self._embedder)
+
+    def run(self, task: Task[Any, Any], argument: Any) -> Any:
+        return task(self._embedder, argument)
+
+
+def facts_of(embedder: Embedder) -> WorkerFacts:
+    from kbx_tui.embedding.local import prefers_int8
+
+    return WorkerFacts(platform.node(), __version__, embedder.model, prefers_int8())
+
+
+EXTRA = 'pip install "kbx-tui[ray]"'
+
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # reports of use to the makers of Ray
+    "RAY_DEDUP_LOGS": "1",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # lines that it does not print on stdout: all
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # a warning on stderr about graphics cards
+}
+PATIENT = {"RAY_gcs_server_port_wait_time_s": "120"}
+START_ATTEMPTS = 3
+"""How often Ray is started on a machine so busy that it gives up after its 30 s."""
+LOOPBACK_ONLY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Makes Ray listen on 127.0.0.1 on any system; by default it does not on Linux."""
+TOKEN_VARIABLES = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
+"""How processes know each other; without a token given, Ray writes one to the home folder."""
+
+STORE_BYTES = 150_000_000
+"""Memory shared by the processes of Ray on this machine, for tasks and results on their way."""
+
+CONNECT_SECONDS, JOIN_SECONDS = 5.0, 30.0
+"""Time in which a cluster must answer, and in which it must accept a process."""
+
+JOIN = """
+import sys, ray
+try:
+    ray.init(address=sys.argv[1], log_to_driver=False, logging_level=50)
+except Exception as error:
+    print(error)
+    sys.exit(1)
+"""
+"""Joins a cluster in a process of its own: Ray tries for minutes, and ends the process if it fails.
+"""
+
+SOCKET_FOLDER_LENGTH = 24
+"""Longest name of the folder for temporary files in which Ray's sockets can have theirs."""
+
+
+def require_ray() -> None:
+    if find_spec("ray") is None:
+        raise EngineFault(f"`--engine ray` needs the package ray: {EXTRA}")
+
+
+@contextmanager
+def ray_session(address: str | None, cpus: int) -> Iterator[Any]:
+    """Yield the module `ray`, connected to the cluster at `address`, "auto" or HOST:PORT.
+
+    Without an address Ray is started on this machine, for `cpus` workers, and ended afterwards;
+    then it listens on loopback only. A connection that the program has already is used and kept.
+    Raises EngineFault.
+    """
+    require_ray()
+    variables = dict(QUIET)
+    if not address:
+        variables |= LOOPBACK_ONLY | PATIENT
+        variables |= zip(TOKEN_VARIABLES, ("token", secrets.token_hex(32)), strict=True)
+    if "ray" not in sys.modules:  # it reads some of them when it is imported, some later
+        for name, value in variables.items():
+            os.environ.setdefault(name, value)
+    if address:
+        _require_answer(address)
+        _require_cluster(address)
+    import ray
+
+    if ray.is_initialized():
+        yield ray
+        return
+    folder = None if address else _make_folder()
+    options: dict[str, Any] = {"address": address}
+    if folder is not None:
+        options = {
+            "address": "local",
+            "num_cpus": cpus,
+            "include_dashboard": False,
+            "object_store_memory": STORE_BYTES,
+            "_temp_dir": str(folder / "ray"),  # Ray lets anyone read it, but not its parent
+        }
+    try:
+        with _own_signals():
+            _connect(ray, options)
+        yield ray
+    finally:
+        ray.shutdown()
+        if folder is not None:
+            remove_ray_folder(folder)
+
+
+def _connect(ray: Any, options: dict[str, Any]) -> None:
+    is_local, attempts = options["address"] == "local", 0
+    while True:
+        attempts += 1
+        try:
+            with warnings.catch_warnings():  # Ray forks, but only to run its own programs
+                warnings.filterwarnings("ignore", "lancedb fork support", RuntimeWarning)
+                ray.init(log_to_driver=False, logging_level=logging.CRITICAL, **options)
+            return
+        except Exception as error:  # of any kind: ConnectionError, RuntimeError, ValueError
+            ray.shutdown()
+            if not is_local:
+                raise _unusable(options["address"], last_words(error)) from error
+            if attempts == START_ATTEMPTS or "timed out during startup" not in str(error):
+                raise EngineFault(f"Ray cannot be started ({last_words(error)})") from error
+
+
+def require_address(address: str) -> None:
+    host, colon, port = address.rpartition(":")
+    is_number = port.isascii() and port.isdigit() and int(port) < 65_536
+    if address != "auto" and not (host and colon and is_number and "/" not in host):
+        raise ConfigError(
+            "--ray-address must be HOST:PORT, or auto on a machine of a cluster, not "
+            + (address or "empty")
+        )
+
+
+def _require_answer(address: str) -> None:
+    if address == "auto":
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host
+        reason = getattr(error, "strerror", None) or str(error) or "no answer"
+        raise EngineFault(f"no Ray cluster answers at {address} ({reason})") from error
+
+
+def _require_cluster(address: str) -> None:
+    try:
+        joined = subprocess.run(
+            [sys.executable, "-c", JOIN, address],
+            capture_output=True,
+            timeout=JOIN_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise _unusable(address, f"no answer within {JOIN_SECONDS:.0f} s") from None
+    if b"InvalidAuthToken" in joined.stderr:
+        raise EngineFault(
+            f"the Ray cluster at {address} asks for a token: set RAY_AUTH_MODE=token, and "
+            "RAY_AUTH_TOKEN unless it is in ~/.ray"
+        )
+    if joined.returncode:
+        raise _unusable(address, last_words(joined.stdout.decode("utf-8", "replace")))
+
+
+def _unusable(address: str, reason: str) -> EngineFault:
+    return EngineFault(
+        f"cannot use the Ray cluster at {address} ({reason}): run the command on one of its "
+        "machines, with the same versions of Python and Ray"
+    )
+
+
+def _make_folder() -> Path:
+    """Return a new folder for sockets and logs that only this user can read. Raises EngineFault."""
+    parent = tempfile.gettempdir()
+    if len(parent) > SOCKET_FOLDER_LENGTH and os.name == "posix":
+        parent = "/tmp"
+    try:
+        return Path(tempfile.mkdtemp(prefix=RAY_FOLDER, dir=parent))
+    except OSError as error:
+        raise EngineFault(
+            f"no folder for sockets and logs of Ray can be made in {parent} ({error.strerror}): "
+            "make room there, or run without --engine ray"
+        ) from error
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Restore the handler of SIGTERM, which Ray replaces by one of its own."""
+    before: Any = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # not on the main thread, where Ray replaces none
+            signal.signal(signal.SIGTERM, before)
+
+
+_CONTROL = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def last_words(error: BaseException | str) -> str:
+    """Return an error's words, the last line of a traceback, in at most 160 characters."""
+    lines = [line for text in str(error).splitlines() if (line := _CONTROL.sub("", text).strip())]
+    if not lines:
+        return "no reason was given" if isinstance(error, str) else type(error).__name__
+    is_traceback = any("Traceback" in line for line in lines)
+    return lines[-1 if is_traceback else 0][:160].rstrip(". ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from collections.abc import Sequence
@@ -10,8 +9,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Literal
 
-from kbx_tui.cli.base_command import InternalError, global_options
-from kbx_tui.cli.open_kb import selected_folder, selected_folders, selected_root
+from kbx_tui.cli.base_command import (
+    InternalError,
+    global_options,
+    selected_folder,
+    selected_folders,
+    selected_root,
+)
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import KbxError, NotFound
 
@@ -79,7 +83,8 @@ def last_error(tracebacks: str) -> str:
 
 
 def compose_headless(root: Path) -> int:
-    """Compose the app without a terminal and return the number of its widgets."""
+    import asyncio
+
     from kbx_tui.tui.app import KbxApp
 
     async def compose() -> int:
@@ -92,5 +97,4 @@ def compose_headless(root: Path) -> int:
 
 
 def has_terminal() -> bool:
-    """Return whether both stdin and stdout are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()

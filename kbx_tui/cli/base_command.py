@@ -1,27 +1,32 @@
-"""Click classes with the options of every command, and the run of a command line.
+"""What every command has: the global options, the base that they select, and its failures.
 
-Every failure is one line on stderr and an exit code.
+Every failure is one line on stderr and an exit code. The engine is loaded when a base is opened.
 """
 
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kbx_tui.cli.output import say
-from kbx_tui.errors import KbxError
+from kbx_tui.errors import ConfigError, KbxError
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.tools.engine_worker import EngineWorker
+
 
 WHOLE_SENTENCE = 1_000
-"""Longer than any summary line, so that click never truncates one."""
 
 
 @dataclass
@@ -29,7 +34,6 @@ class GlobalOptions:
     """Values of `--kb`, `--trust` and `--debug`, given before or after the command's name."""
 
     kb: list[Path] = field(default_factory=list)
-    """As often as it is given."""
     trust: bool = False
     debug: bool = False
 
@@ -39,7 +43,6 @@ class OutputClosed(Exception):
 
 
 def global_options() -> GlobalOptions:
-    """Return the global options of the running command."""
     return click.get_current_context().ensure_object(GlobalOptions)
 
 
@@ -52,31 +55,23 @@ def _store_global(
         setattr(ctx.ensure_object(GlobalOptions), str(param.name), value)
 
 
+def _global_option(name: str, help_text: str, **more: Any) -> click.Option:
+    return click.Option([name], help=help_text, expose_value=False, callback=_store_global, **more)
+
+
 _GLOBAL_PARAMETERS = (
-    click.Option(
-        ["--kb"],
+    _global_option(
+        "--kb",
+        "Knowledge base; default: KBX_ROOT, else the nearest one from here upwards. "
+        "The app and `kbx search` take several.",
         type=click.Path(path_type=Path),
         multiple=True,
         metavar="PATH",
-        expose_value=False,
-        callback=_store_global,
-        help="Knowledge base; default: KBX_ROOT, else the nearest one from here upwards. "
-        "The app and `kbx search` take several.",
     ),
-    click.Option(
-        ["--trust"],
-        is_flag=True,
-        expose_value=False,
-        callback=_store_global,
-        help="Allow what kbx.toml asks for, this time; see `kbx trust`.",
+    _global_option(
+        "--trust", "Allow what kbx.toml asks for, this time; see `kbx trust`.", is_flag=True
     ),
-    click.Option(
-        ["--debug"],
-        is_flag=True,
-        expose_value=False,
-        callback=_store_global,
-        help="Print a traceback when an error occurs.",
-    ),
+    _global_option("--debug", "Print a traceback when an error occurs.", is_flag=True),
 )
 
 
@@ -88,8 +83,6 @@ class DecodedText(click.types.StringParamType):
 
 
 class Command(click.Command):
-    """A command that also accepts the global options, and whose text arguments are decoded."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for parameter in self.params:
@@ -111,13 +104,10 @@ class Command(click.Command):
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from error
 
     def get_short_help_str(self, limit: int = WHOLE_SENTENCE) -> str:
-        """Return the first sentence of the help text."""
         return super().get_short_help_str(WHOLE_SENTENCE)
 
 
 class Group(Command, click.Group):
-    """A group of commands that also accepts the global options."""
-
     command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -125,7 +115,7 @@ class Group(Command, click.Group):
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the named command; leave broken pipes and ctrl+c to `runner.run`."""
+        """Run the named command; leave broken pipes and ctrl+c to `run`."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -150,9 +140,8 @@ class InternalError(Exception):
 
 
 def run(group: Group, argv: Sequence[str] | None, program: str) -> int:
-    """Run the command line and return its exit code."""
     options = GlobalOptions()
-    for stream in (sys.stdout, sys.stderr):  # prints `?` for what the encoding lacks
+    for stream in (sys.stdout, sys.stderr):  # print `?` for what the encoding lacks
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
@@ -175,7 +164,6 @@ def run(group: Group, argv: Sequence[str] | None, program: str) -> int:
 
 
 def describe_failure(error: Exception) -> tuple[int, str]:
-    """Return the exit code and the message for `error`."""
     if isinstance(error, KbxError):
         return error.exit_code, str(error)
     if isinstance(error, click.UsageError):
@@ -200,3 +188,91 @@ def _redirect_stdout_to_null() -> None:
     """Keep the interpreter's final flush of stdout from raising."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def open_kb(root: Path | None = None) -> KnowledgeBase:
+    """Open the knowledge base at `root`, or else at `selected_root()`.
+
+    Raises NotFound when there is none or it has no markdown, ConfigError and NotTrusted.
+    """
+    from kbx_tui.api import KnowledgeBase
+
+    return KnowledgeBase(root or selected_root(), notice=say, trust=global_options().trust)
+
+
+def open_worker(*, allow_writes: bool, warm: bool) -> EngineWorker:
+    """Return the worker of a server, which keeps the index up to date.
+
+    The first call opens the knowledge base, or with `warm` the connection of a client. Raises
+    NotFound and ConfigError at once, where the user sees them; an agent would not.
+    """
+    root = selected_root(may_be_empty=True)
+    trust = global_options().trust  # read here: the worker's thread has no options
+    from kbx_tui.tools.engine_worker import EngineWorker
+
+    def opened() -> KnowledgeBase:
+        from kbx_tui.api import KnowledgeBase
+
+        return KnowledgeBase(root, notice=say, trust=trust)
+
+    return EngineWorker(opened, allow_writes=allow_writes, background=True, warms=warm)
+
+
+def selected_root(*, may_be_empty: bool = False) -> Path:
+    """Return the root of the knowledge base that the options select. Raises as `open_kb` does.
+
+    `may_be_empty` accepts one without markdown.
+    """
+    from kbx_tui.base_discovery import find_base
+
+    return find_base(selected_folder(), may_be_empty=may_be_empty)
+
+
+def selected_folder() -> Path | None:
+    """Return the folder given by `--kb` or KBX_ROOT, if any.
+
+    Raises ConfigError where `--kb` is given more than once, which only the app and a search take.
+    """
+    from kbx_tui.settings_file import knowledge_base_from_environment
+
+    given = selected_folders()
+    if len(given) > 1:
+        raise ConfigError(
+            "--kb is given more than once, but only the app and `kbx search` take several"
+            " knowledge bases; start a server for each"
+        )
+    return given[0] if given else knowledge_base_from_environment()
+
+
+def selected_folders() -> list[Path]:
+    return list(dict.fromkeys(global_options().kb))
+
+
+def warn_if_outdated(kb: KnowledgeBase) -> None:
+    from kbx_tui.api.session import outdated_notes
+
+    for note in outdated_notes(kb.count_newer_files(), entities=kb.entities_outdated()):
+        say(note)
+
+
+ALLOCATIONS_BEFORE_COLLECTION = 1_000_000
+"""More allocations than a search makes; indexing makes more and so stays bounded in memory.
+
+Chosen by the experiment "garbage collection in one-shot commands" in docs/quality.md.
+"""
+
+
+@contextmanager
+def gc_disabled() -> Iterator[None]:
+    """Raise the collection threshold inside the block, and freeze what is alive at its end.
+
+    Each collection would scan every loaded object and free none; freezing keeps the interpreter
+    from scanning them again at exit.
+    """
+    thresholds = gc.get_threshold()
+    gc.set_threshold(ALLOCATIONS_BEFORE_COLLECTION, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.freeze()

@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 
 from kbx_tui import __version__
-from kbx_tui.cli import app, completion
+from kbx_tui.cli import app, options
 from kbx_tui.cli.base_command import Group, run
 from kbx_tui.cli.commands import (
-    dedup,
     entities,
     evaluation,
     history,
@@ -25,8 +24,9 @@ from kbx_tui.cli.commands import (
     servers,
     settings,
     start,
-    web,
 )
+from kbx_tui.cli.commands import memory as dedup
+from kbx_tui.cli.commands import servers as web
 
 
 @click.group(
@@ -60,7 +60,7 @@ for command in (
     entities.experts_command,
     links.command,
     memory.memory_command,
-    dedup.command,
+    dedup.dedup_command,
     import_export.import_command,
     import_export.export_command,
     history.undo_command,
@@ -81,17 +81,16 @@ for command in (
     servers.mcp_command,
     servers.jsonl_command,
     servers.tool_command,
-    web.command,
+    web.web_command,
     index.store_command,
     start.demo_command,
-    completion.completion_command,
+    options.completion_command,
 ):
     kbx.add_command(command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the entry point of both programs."""
-    completion.register()
+    options.register()
     name = Path(sys.argv[0]).stem
-    names = completion.PROGRAM_NAMES
+    names = options.PROGRAM_NAMES
     return run(kbx, argv, name if name in names else names[0])

@@ -1,16 +1,41 @@
-"""Arguments and options that several commands share, each declared once."""
+"""Arguments and options that several commands share, and what a shell completes for them.
+
+A completer loads no model and never fails: what cannot be read has no completions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click import Context, Parameter
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ZshComplete,
+    add_completion_class,
+    get_completion_class,
+)
 
-from kbx_tui.cli.completion import Completer, complete_entity, complete_type
+from kbx_tui.cli.base_command import Command, GlobalOptions
 from kbx_tui.cli.output import note_json
+from kbx_tui.errors import KbxError
+from kbx_tui.safe_text import safe_line
+
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+Items = list[CompletionItem]
+Completer = Callable[[Context, Parameter, str], Items]
+Value = TypeVar("Value")
+PORT = click.IntRange(0, 65535)
+PATH = click.Path(path_type=Path)
 
 
 def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
@@ -19,7 +44,7 @@ def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
     `if_empty` is the message of the usage error for blank text; without it, blank text is accepted.
     """
 
-    def join(context: click.Context, argument: click.Parameter, words: Sequence[str]) -> str:
+    def join(context: Context, argument: Parameter, words: Sequence[str]) -> str:
         text = " ".join(words)
         if if_empty and not text.strip():
             raise click.UsageError(if_empty)
@@ -28,52 +53,46 @@ def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
     return click.argument(name, nargs=-1, metavar=metavar, callback=join)
 
 
-def list_option(
-    name: str,
-    variable: str,
-    metavar: str,
-    help_text: str,
-    complete: Completer | None = None,
+def option(
+    names: str, metavar: str | None, help_text: str, kind: Any = None, **more: Any
 ) -> Decorator:
-    """Return an option that may be repeated or contain commas; `complete` is for the shell."""
+    """Return an option that shows its default; `names` may end with that of the parameter."""
+    if more.get("default"):
+        more = {"show_default": True, **more}
+    return click.option(*names.split(), metavar=metavar, help=help_text, type=kind, **more)
 
-    def split(
-        context: click.Context, option: click.Parameter, values: Sequence[str]
-    ) -> tuple[str, ...]:
+
+def flag(names: str, help_text: str) -> Decorator:
+    return click.option(*names.split(), is_flag=True, help=help_text)
+
+
+def choice(names: str, values: Sequence[str], help_text: str, **more: Any) -> Decorator:
+    return option(names, None, help_text, click.Choice(values), **more)
+
+
+def list_option(
+    names: str, metavar: str, help_text: str, complete: Completer | None = None
+) -> Decorator:
+    def split(context: Context, parameter: Parameter, values: Sequence[str]) -> tuple[str, ...]:
         return tuple(filter(None, map(str.strip, ",".join(values).split(","))))
 
-    return click.option(
-        name,
-        variable,
-        multiple=True,
-        metavar=metavar,
-        callback=split,
-        help=help_text,
-        shell_complete=complete,
-    )
+    return option(names, metavar, help_text, multiple=True, callback=split, shell_complete=complete)
 
 
-def unit_option(name: str, variable: str, help_text: str) -> Decorator:
-    """Return an option for a number within 0..1."""
-    return click.option(
-        name, variable, type=click.FloatRange(0.0, 1.0), metavar="F", help=help_text
-    )
+def unit_option(names: str, help_text: str) -> Decorator:
+    return option(names, "F", help_text, click.FloatRange(0.0, 1.0))
 
 
 def count_option(name: str, default: int, help_text: str) -> Decorator:
-    """Return an option for a number of at least 1."""
-    number = click.IntRange(min=1)
-    return click.option(
-        name, type=number, default=default, show_default=True, metavar="N", help=help_text
-    )
+    return option(name, "N", help_text, click.IntRange(min=1), default=default)
 
 
 def reranker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--reranker` (`reranker`) and `--no-reranker` (`rerank`, False if given)."""
-    name = click.option(
+    name = option(
         "--reranker",
-        metavar="NAME",
-        help="Rerank the first 20 results by this cross-encoder: a folder or a fastembed model.",
+        "NAME",
+        "Rerank the first 20 results by this cross-encoder: a folder or a fastembed model.",
     )
     without = click.option(
         "--no-reranker",
@@ -85,9 +104,105 @@ def reranker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return name(without(command))
 
 
-def allow_writes_option(help_text: str) -> Decorator:
-    """Return `--allow-writes`, without which agents and programs only read."""
-    return click.option("--allow-writes", is_flag=True, help=help_text)
+MAX_COMPLETIONS = 100
+
+
+def _last_of_list(read: Callable[[KnowledgeBase], Iterable[str]]) -> Completer:
+    def complete(context: Context, parameter: Parameter, text: str) -> Items:
+        before, comma, last = text.rpartition(",")
+        given = set(before.split(","))
+        return [
+            CompletionItem(before + comma + value)
+            for value in _from_base(context, read)
+            if value.startswith(last) and value not in given and safe_line(value) == value
+        ]
+
+    return complete
+
+
+complete_type = _last_of_list(lambda kb: kb.contents().kinds)
+complete_tag = _last_of_list(lambda kb: kb.contents().tags)
+
+
+def complete_saved_query(context: Context, parameter: Parameter, text: str) -> Items:
+    saved = _from_base(context, lambda kb: [query.name for query in kb.queries.saved()])
+    return [CompletionItem(name) for name in saved if name.startswith(text)]
+
+
+def complete_entity(context: Context, parameter: Parameter, text: str) -> Items:
+    """Return the names of entities that begin like the last part of a list; ids after a colon."""
+    from kbx_tui.knowledge.folding import name_key
+
+    before, comma, name = text.rpartition(",")
+
+    def find(kb: KnowledgeBase) -> list[tuple[str, str]]:
+        if ":" in name:
+            ids = (entity.id for entity in kb.entities.find("", MAX_COMPLETIONS))
+            return [(entity_id, "") for entity_id in ids if entity_id.startswith(name)]
+        found = kb.entities.find(name, MAX_COMPLETIONS)
+        start = name_key(name)  # what a shell inserts must begin like what is typed
+        return [(each.name, each.type) for each in found if name_key(each.name).startswith(start)]
+
+    return [
+        CompletionItem(before + comma + safe_line(value), help=safe_line(kind) or None)
+        for value, kind in _from_base(context, find)
+    ]
+
+
+def complete_path(context: Context, parameter: Parameter, text: str) -> Items:
+    """Return the folders and files of the base that begin like a path, without its index."""
+    try:
+        from kbx_tui.index.excluded_files import excluded_files
+        from kbx_tui.index.path_filter import complete
+        from kbx_tui.knowledge.vault import list_files
+        from kbx_tui.settings_file import load_settings
+
+        root = _root(context)
+        files = list_files(root, excluded_files(root, load_settings(root).index))
+        found = complete(sorted(files), text, root, MAX_COMPLETIONS)
+    except (KbxError, OSError):
+        return []
+    return [CompletionItem(path) for path in found if safe_line(path) == path]
+
+
+def complete_setting(context: Context, parameter: Parameter, text: str) -> Items:
+    from kbx_tui.settings_file import describe_settings
+
+    try:
+        settings = describe_settings(_root(context))
+    except (KbxError, OSError):
+        return []
+    return [
+        CompletionItem(setting.key, help=setting.help)
+        for setting in settings
+        if setting.key.startswith(text)
+    ]
+
+
+def complete_value(context: Context, parameter: Parameter, text: str) -> Items:
+    from kbx_tui.settings_file import choices_of
+
+    choices = choices_of(str(context.params.get("key", "")))
+    return [CompletionItem(choice) for choice in choices if choice.startswith(text)]
+
+
+def _root(context: Context) -> Path:
+    from kbx_tui.base_discovery import find_base
+    from kbx_tui.settings_file import knowledge_base_from_environment
+
+    options = context.ensure_object(GlobalOptions)
+    return find_base(next(iter(options.kb), None) or knowledge_base_from_environment())
+
+
+def _from_base(context: Context, read: Callable[[KnowledgeBase], Iterable[Value]]) -> list[Value]:
+    try:
+        from kbx_tui.api import KnowledgeBase
+
+        options = context.ensure_object(GlobalOptions)
+        with KnowledgeBase(_root(context), notice=lambda text: None, trust=options.trust) as kb:
+            return list(read(kb)) if kb.is_indexed() else []
+    except (KbxError, OSError):
+        return []
 
 
 warm_option = click.option(
@@ -102,32 +217,113 @@ json_option = click.option(
     callback=note_json,
     help="Print JSON; docs/cli.md lists the fields.",
 )
-entity_option = click.option(
+entity_option = option(
     "--entity",
-    metavar="NAME",
-    help="Only facts of this entity: name, alias or id.",
+    "NAME",
+    "Only facts of this entity: name, alias or id.",
     shell_complete=complete_entity,
 )
-threshold_option = unit_option(
-    "--threshold", "threshold", "Minimum similarity; default: [dedup] of kbx.toml."
-)
+threshold_option = unit_option("--threshold", "Minimum similarity; default: [dedup] of kbx.toml.")
 types_option = list_option(
-    "--type", "doc_types", "T,...", "Only documents of these types: meeting,note.", complete_type
+    "--type doc_types", "T,...", "Only documents of these types: meeting,note.", complete_type
 )
 
 
 def metrics_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the port for health and metrics."""
-    command = click.option(
+    host = option(
         "--metrics-host",
+        "H",
+        "Address for --metrics-port. Name one that other machines can reach only on purpose.",
         default="127.0.0.1",
-        show_default=True,
-        metavar="H",
-        help="Address for --metrics-port. Name one that other machines can reach only on purpose.",
-    )(command)
-    return click.option(
-        "--metrics-port",
-        type=click.IntRange(0, 65535),
-        metavar="N",
-        help="Port for health and metrics (Prometheus); 0 picks a free one.",
-    )(command)
+    )
+    port = option(
+        "--metrics-port", "N", "Port for health and metrics (Prometheus); 0 picks a free one.", PORT
+    )
+    return port(host(command))
+
+
+class Bash(BashComplete):
+    """Quotes values with spaces, and lets a folder be continued."""
+
+    def source(self) -> str:
+        keeps_backslashes = super().source().replace("read type value", "read -r type value")
+        return keeps_backslashes.replace(
+            "\n    return 0",
+            "\n    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == */ ]]; then"
+            "\n        compopt -o nospace"
+            "\n    fi\n\n    return 0",
+        )
+
+    def format_completion(self, item: CompletionItem) -> str:
+        value = str(item.value)
+        quoted = value if shlex.quote(value) == value else _escaped(value)
+        return f"{item.type},{quoted}"
+
+
+class Zsh(ZshComplete):
+    """Lets a folder be continued."""
+
+    def source(self) -> str:
+        return (
+            super()
+            .source()
+            .replace(
+                'completions+=("$key")',
+                'if [[ "$key" == */ ]]; then folders+=("$key"); else completions+=("$key"); fi',
+            )
+            .replace(
+                "    local -a completions\n", "    local -a completions\n    local -a folders\n"
+            )
+            .replace(
+                '    if [ -n "$completions" ]; then',
+                '    if [ -n "$folders" ]; then\n'
+                "        compadd -U -S '' -V unsorted -a folders\n"
+                "    fi\n\n"
+                '    if [ -n "$completions" ]; then',
+            )
+        )
+
+
+class Fish(FishComplete):
+    """Keeps commas in values."""
+
+    def source(self) -> str:
+        return super().source().replace('string split ","', 'string split --max 1 ","')
+
+
+def register() -> None:
+    for kind in (Bash, Zsh, Fish):
+        add_completion_class(kind)
+
+
+def _escaped(value: str) -> str:
+    """Return a value as bash reads it in a command, as `Alice\\ Chen`."""
+    return "".join(
+        character if character.isalnum() or character in "-_./:,@%+=" else f"\\{character}"
+        for character in value
+    )
+
+
+PROGRAM_NAMES = ("kbx", "kbx-tui")
+
+
+@click.command(name="completion", cls=Command)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion_command(context: Context, shell: str) -> None:
+    """Print a shell completion script for both names of the program.
+
+    It completes commands, options, types, tags, entities, paths and settings.
+
+    \b
+    Examples:
+      kbx completion bash >> ~/.bashrc
+      kbx completion zsh >> ~/.zshrc
+      kbx completion fish > ~/.config/fish/conf.d/kbx.fish
+    """
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None  # there is one for each of the choices above
+    program = context.find_root().command
+    for name in PROGRAM_NAMES:
+        variable = f"_{name}_COMPLETE".replace("-", "_").upper()
+        click.echo(completion_class(program, {}, name, variable).source())

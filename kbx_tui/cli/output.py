@@ -8,7 +8,7 @@ import re
 import select
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from kbx_tui.safe_text import safe_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kbx_tui.http_service.monitor import MonitorPort
     from kbx_tui.index.build.progress import Progress, ProgressListener
 
 
@@ -35,7 +34,6 @@ _INDENTED_PAIR = re.compile(r"\[\n\s+(\d+),\n\s+(\d+)\n\s+\]")
 
 
 def json_text(data: Any) -> str:
-    """Return `data` as JSON that is safe to print on a terminal."""
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     indented = json.dumps(data, ensure_ascii=ascii_only, indent=2, default=str)
     text = _INDENTED_PAIR.sub(r"[\1, \2]", indented)
@@ -43,17 +41,14 @@ def json_text(data: Any) -> str:
 
 
 def print_json(data: Any) -> None:
-    """Print `data` as JSON on stdout."""
     click.echo(json_text(data))
 
 
 def note_json(context: click.Context, option: click.Parameter, value: bool) -> None:
-    """Note whether `--json` is given, for `wants_json`."""
     context.meta[__name__] = value
 
 
 def wants_json() -> bool:
-    """Return whether the running command is to print JSON."""
     return bool(click.get_current_context().meta.get(__name__))
 
 
@@ -77,6 +72,12 @@ def _shown(line: str) -> str:
     return click.style(safe, dim=True) if is_dim else safe  # `echo` leaves it out of a pipe
 
 
+def first_of(lines: Sequence[str], limit: int, more: str) -> list[str]:
+    """Return the first lines, then `more` with the number of the others, if there are any."""
+    rest = len(lines) - limit
+    return [*lines[:limit], *([more.format(f"{rest:,}")] if rest > 0 else [])]
+
+
 def padded(text: str, width: int) -> str:
     """Return `text` with blanks up to `width` cells, of which wide characters take two."""
     from rich.cells import cell_len
@@ -85,22 +86,14 @@ def padded(text: str, width: int) -> str:
 
 
 def say(text: str) -> None:
-    """Print a one-line message on stderr."""
     click.echo(f"kbx: {safe_line(text)}", err=True)
 
 
-def say_monitored(port: MonitorPort) -> None:
-    """Print where health and metrics are served."""
-    others = "; other machines can read them" if port.is_open_to_others else ""
-    say(f"metrics on {port.url}{others}")
-
-
 def console() -> Console:
-    """Return a Rich console for stdout, in colour on a terminal without NO_COLOR."""
     from rich.console import Console
 
     class Stdout(Console):
-        """Leaves a broken pipe to `runner.run`; Rich would exit with code 1."""
+        """Leaves a broken pipe to `run`; Rich would exit with code 1."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
@@ -109,7 +102,6 @@ def console() -> Console:
 
 
 SECONDS_BETWEEN_LINES = 10.0
-"""Minimum time between two lines about the same stage."""
 
 SHOW_CURSOR = b"\r\x1b[K\x1b[?25h"
 """Clears the line of the bar, too."""
@@ -117,7 +109,6 @@ SHOW_CURSOR = b"\r\x1b[K\x1b[?25h"
 
 @contextmanager
 def show_progress() -> Iterator[ProgressListener]:
-    """Yield a listener that displays the progress it receives."""
     if not sys.stderr.isatty():
         yield ProgressLines()
         return
@@ -150,7 +141,6 @@ def show_progress() -> Iterator[ProgressListener]:
 
 @contextmanager
 def show_steps(stage: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a callback that displays how many steps of a task are done, given their total."""
     from kbx_tui.index.build.progress import Progress
 
     began = time.monotonic()
@@ -202,7 +192,6 @@ DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def print_diff(diff: str) -> None:
-    """Print a unified diff, coloured on a terminal."""
     from rich.text import Text
 
     out = console()

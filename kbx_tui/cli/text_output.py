@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from kbx_tui.cli import output
 from kbx_tui.cli.output import console, print_diff, say
 from kbx_tui.formatting import (
     STATE_SIGNS,
@@ -25,11 +24,12 @@ from kbx_tui.search.results.response import kept_entities, mode_details, score_r
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kbx_tui.drafting.records import Applied, DraftCheck, Plan, Verdict
+    from kbx_tui.api.several_bases import SeveralResponse
+    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.conflict_guard import Conflict
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
-    from kbx_tui.similarity.matches import (
+    from kbx_tui.similarity.pair_score import (
         DuplicateFact,
         FieldSimilarity,
         SimilarityCheck,
@@ -46,24 +46,43 @@ DOCUMENT, ENTITY, RERANKER, DIM = "cyan", "magenta", "green", "dim"
 
 
 def print_listing(response: SearchResponse, *, explain: bool) -> None:
-    """Print the results, and on stderr the notes, which say why there are none."""
-    for note in response.meta.notes:
+    results = [("", result) for result in response.results]
+    _print_results(results, {"": response}, response.meta.notes, explain=explain)
+
+
+def print_several(response: SeveralResponse, *, explain: bool) -> None:
+    results = [(own.base, own.result) for own in response.results]
+    _print_results(results, response.responses, response.notes, explain=explain)
+
+
+def _print_results(
+    results: Sequence[tuple[str, SearchResult]],
+    responses: Mapping[str, SearchResponse],
+    notes: Iterable[str],
+    *,
+    explain: bool,
+) -> None:
+    """Print results, with the names of the bases of several, and the notes on stderr."""
+    for note in notes:
         say(note)
-    if not response.results:
+    if not results:
         return
-    out = console()
+    out, lines = console(), list[Text]()
     width = min(out.width, MAX_WIDTH)
-    rank_width = len(str(len(response.results)))
-    lines = [heading(response)]
-    if response.meta.pass1_entities:
-        lines.append(entity_line(response.meta, width))
-    if explain:
-        for line in (settings_line(response.meta), feedback_line(response.meta)):
-            lines += _wrapped(Text(line, DIM), width) if line else []
-    fast = response.meta.search_mode_reason == "fast"
-    for rank, result in enumerate(response.results, 1):
-        lines += [Text(), *result_lines(rank, result, width, rank_width)]
-        lines += reason_lines(result, width, rank_width, fast=fast) if explain else []
+    rank_width = len(str(len(results)))
+    for name, answer in responses.items():
+        head = heading(answer)
+        lines.append(Text.assemble((safe_line(name), "bold"), " · ", head) if name else head)
+        if answer.meta.pass1_entities:
+            lines.append(entity_line(answer.meta, width))
+        if explain and not name:
+            for line in (settings_line(answer.meta), feedback_line(answer.meta)):
+                lines += _wrapped(Text(line, DIM), width) if line else []
+    for rank, (base, result) in enumerate(results, 1):
+        lines += [Text(), *result_lines(rank, result, width, rank_width, base)]
+        if explain:
+            fast = responses[base].meta.search_mode_reason == "fast"
+            lines += reason_lines(result, width, rank_width, fast=fast)
     out.print(*lines, sep="\n")
 
 
@@ -78,7 +97,6 @@ def heading(response: SearchResponse) -> Text:
 
 
 def entity_line(meta: SearchMeta, width: int) -> Text:
-    """Return the entities of pass 1 with their scores, the kept ones marked ●."""
     kept = kept_entities(meta)
     line = Text()
     for entity in meta.pass1_entities[:ENTITIES_SHOWN]:
@@ -91,7 +109,6 @@ def entity_line(meta: SearchMeta, width: int) -> Text:
 
 
 def settings_line(meta: SearchMeta) -> str:
-    """Return the scope of a search and, if entities count, the knobs that rank it."""
     explain = meta.explain or {}
     filters = {
         "path": meta.path_filter,
@@ -117,14 +134,14 @@ def settings_line(meta: SearchMeta) -> str:
 
 
 def feedback_line(meta: SearchMeta) -> str:
-    """Return the documents that the query vector moved towards; empty if there are none."""
     documents = (meta.explain or {}).get("drawn_to", ())
     titles = [shortened(safe_line(row["title"]), FEEDBACK_TITLE_WIDTH) for row in documents]
     return f"meaning moved towards {join_limited(titles)}" if titles else ""
 
 
-def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -> list[Text]:
-    """Return lines for one result: score and title, its place, the snippet."""
+def result_lines(
+    rank: int, result: SearchResult, width: int, rank_width: int, base: str = ""
+) -> list[Text]:
     explanation = result.explain or {}
     bar_width = 20 if width >= 100 else 10 if width >= 60 else 0
     first = Text(f"{rank:>{rank_width}} ")
@@ -144,9 +161,10 @@ def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -
     first.append(title, "bold")
     if date:
         first.append(" " * (title_width - cell_len(title) + 1)).append(date, DIM)
-    place = Text(
-        f"{' ' * (rank_width + SCORE_WIDTH)}{safe_line(result.path)}:{result.line}", style=DIM
-    )
+    indent, path = " " * (rank_width + SCORE_WIDTH), f"{safe_line(result.path)}:{result.line}"
+    place = Text(f"{indent}{path}", style=DIM)
+    if base:
+        place = Text(indent).append(f"{safe_line(base)}  ", ENTITY).append(path, DIM)
     snippet = highlighted(result.snippet, result.matches)
     if result.is_cut:
         snippet.append(" …", DIM)
@@ -154,7 +172,6 @@ def result_lines(rank: int, result: SearchResult, width: int, rank_width: int) -
 
 
 def reason_lines(result: SearchResult, width: int, rank_width: int, *, fast: bool) -> list[Text]:
-    """Return how the score of a result adds up; `fast` says that no meaning was compared."""
     reasons = score_reasons(result.explain or {}, fast=fast).lines()
     return [row for line in reasons for row in _indented(Text(line, DIM), width, rank_width)]
 
@@ -173,7 +190,6 @@ def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return `text`, truncated with an ellipsis if wider than `width` cells."""
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width - 1).rstrip() + "…"
@@ -184,7 +200,6 @@ def _value(value: str | Iterable[str]) -> str:
 
 
 def _indented(text: Text, width: int, rank_width: int) -> list[Text]:
-    """Return `text` wrapped to `width` cells, indented to the title of its result."""
     indent = " " * (rank_width + SCORE_WIDTH)
     room = max(width - len(indent), 20)
     return [Text(indent).append_text(line) for line in _wrapped(text, room)]
@@ -206,30 +221,23 @@ IsRedacted = Callable[[str, str], bool]
 
 
 def print_check(check: SimilarityCheck, is_redacted: IsRedacted) -> None:
-    """Print the matches of one text, best first."""
     for note in check.notes:
         say(note)
-    console = output.console()
-    if not check.matches:
-        _print_nearest(console, check.nearest[:1])
+    if check.matches:
+        print_matches(check.matches, is_redacted)
         return
-    print_matches(check.matches, is_redacted)
-
-
-def _print_nearest(console: Console, nearest_facts: Sequence[SimilarityMatch]) -> None:
-    if not nearest_facts or not nearest_facts[0].score:
-        console.print(Text("no similar fact is known"))
+    nearest = check.nearest[0] if check.nearest else None
+    if nearest is None or not nearest.score:
+        console().print(Text("no similar fact is known"))
         return
-    (nearest,) = nearest_facts
     score, threshold = format_score(nearest.score), format_score(nearest.threshold)
     why = f"the nearest scores {score}, below the threshold of {threshold}"
-    console.print(Text(f"no similar fact is known; {why}:"))
-    console.print(Text(safe_line(f"     {nearest.text}"), DIM))
+    console().print(Text(f"no similar fact is known; {why}:"))
+    console().print(Text(safe_line(f"     {nearest.text}"), DIM))
 
 
 def print_matches(matches: Sequence[SimilarityMatch], is_redacted: IsRedacted) -> None:
-    """Print matches in the given order."""
-    console = output.console()
+    out = console()
     for match in matches:
         style = GOOD if match.is_similar else BAD
         head = Text.assemble(
@@ -242,17 +250,16 @@ def print_matches(matches: Sequence[SimilarityMatch], is_redacted: IsRedacted) -
         below = match.score < match.threshold
         details = [match.entity_name, kind, match.date, f"{match.source_path}:{match.line}"]
         details += [f"below the threshold of {format_score(match.threshold)}"] if below else []
-        console.print(head)
-        console.print(Text("     " + safe_line(" · ".join(filter(None, details))), DIM))
-        _print_conflicts(console, match.conflicts)
+        out.print(head)
+        out.print(Text("     " + safe_line(" · ".join(filter(None, details))), DIM))
+        _print_conflicts(out, match.conflicts)
 
 
 def print_field(similarity: FieldSimilarity) -> None:
-    """Print whether a field already says the same as the proposed value."""
-    console = output.console()
+    out = console()
     current, pair = similarity.current_value, similarity.pair
     if current is None or pair is None:
-        console.print(Text(safe_line(f"{similarity.entity} has no {similarity.field} yet")))
+        out.print(Text(safe_line(f"{similarity.entity} has no {similarity.field} yet")))
         return
     verdict = "the same" if similarity.is_similar else "not the same"
     if pair.relation == "conflict":
@@ -262,10 +269,10 @@ def print_field(similarity: FieldSimilarity) -> None:
         (verdict, GOOD if similarity.is_similar else BAD),
         (f" (threshold {format_score(similarity.threshold)})", DIM),
     )
-    console.print(head)
-    console.print(Text(safe_line(f"     now       {current}")))
-    console.print(Text(safe_line(f"     proposed  {similarity.proposed_value}")))
-    _print_conflicts(console, pair.conflicts)
+    out.print(head)
+    out.print(Text(safe_line(f"     now       {current}")))
+    out.print(Text(safe_line(f"     proposed  {similarity.proposed_value}")))
+    _print_conflicts(out, pair.conflicts)
 
 
 def print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool) -> None:
@@ -278,32 +285,32 @@ def print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool) -> N
     if scan.kept and not kept:
         pairs = format_count(scan.kept, "pair")
         say(f"left out: {pairs} that you decided to keep; --kept lists them")
-    console = output.console()
+    out = console()
     clusters, facts = format_count(len(scan.clusters), "cluster"), format_count(scan.facts, "fact")
-    console.print(Text(f"{clusters} among {facts}", "bold"))
+    out.print(Text(f"{clusters} among {facts}", "bold"))
     for cluster in scan.clusters:
-        console.print()
-        console.print(Text(f"{format_score(cluster.score):>4} {cluster.relation}", "bold"))
-        _print_facts(console, cluster.facts, is_redacted)
+        out.print()
+        out.print(Text(f"{format_score(cluster.score):>4} {cluster.relation}", "bold"))
+        _print_facts(out, cluster.facts, is_redacted)
     for pair in scan.conflicting:
-        console.print()
-        console.print(Text(f"{format_score(pair.score):>4} conflict", BAD))
-        _print_facts(console, pair.facts, is_redacted)
-        _print_conflicts(console, pair.conflicts)
+        out.print()
+        out.print(Text(f"{format_score(pair.score):>4} conflict", BAD))
+        _print_facts(out, pair.facts, is_redacted)
+        _print_conflicts(out, pair.conflicts)
 
 
-def _print_conflicts(console: Console, conflicts: Sequence[Conflict]) -> None:
+def _print_conflicts(out: Console, conflicts: Sequence[Conflict]) -> None:
     for conflict in conflicts:
         line = f"     {conflict.kind}: {conflict.left} ≠ {conflict.right}"
-        console.print(Text(safe_line(line), BAD))
+        out.print(Text(safe_line(line), BAD))
 
 
-def _print_facts(console: Console, facts: Sequence[DuplicateFact], is_redacted: IsRedacted) -> None:
+def _print_facts(out: Console, facts: Sequence[DuplicateFact], is_redacted: IsRedacted) -> None:
     for fact in facts:
         details = [fact.entity_name, fact.date, f"{fact.source_path}:{fact.line}"]
         style = DIM if is_redacted(fact.source_path, fact.text) else ""
-        console.print(Text("     " + safe_line(fact.text), style))
-        console.print(Text("     " + safe_line(" · ".join(filter(None, details))), DIM))
+        out.print(Text("     " + safe_line(fact.text), style))
+        out.print(Text("     " + safe_line(" · ".join(filter(None, details))), DIM))
 
 
 INDENT = " " * 11
@@ -313,7 +320,6 @@ INDENT = " " * 11
 def print_drafts(
     checks: Sequence[tuple[DraftCheck, Verdict]], plan: Plan, applied: Applied | None
 ) -> None:
-    """Print every draft, then the diff of what would be written or a summary of what was."""
     out = console()
     states: Counter[str] = Counter(verdict.state for _, verdict in checks)
     counts = ", ".join(f"{states[state]} {state}" for state in STATE_SIGNS if states[state])
@@ -334,20 +340,20 @@ def print_drafts(
         say(problem.reason)
 
 
-def _print_draft(console: Console, check: DraftCheck, verdict: Verdict) -> None:
+def _print_draft(out: Console, check: DraftCheck, verdict: Verdict) -> None:
     entity = check.entity.name if check.entity else "?"
     head = Text.assemble(
         (f"{STATE_SIGNS[verdict.state]} {verdict.state:<9}", GOOD if verdict.is_sure else BAD),
         safe_line(check.draft.text),
         (safe_line(f"  ({entity})"), DIM),
     )
-    console.print(head)
+    out.print(head)
     proposal = f"{verdict.proposal.action}: {verdict.reason}"
-    console.print(Text(safe_line(f"{INDENT}{proposal}"), DIM))
+    out.print(Text(safe_line(f"{INDENT}{proposal}"), DIM))
     for note in check.notes:
-        console.print(Text(safe_line(f"{INDENT}{note}"), BAD))
+        out.print(Text(safe_line(f"{INDENT}{note}"), BAD))
     if verdict.match:
         known = verdict.match.known
         place = f"{known.source_path}:{known.line}"
         line = f"{INDENT}{format_score(known.score)} {known.relation}: {known.text} · {place}"
-        console.print(Text(safe_line(line), DIM))
+        out.print(Text(safe_line(line), DIM))

@@ -18,13 +18,12 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.json_output import written_json
 
 if TYPE_CHECKING:
-    from kbx_tui.cli.text_output import IsRedacted
-    from kbx_tui.drafting.records import Written
-    from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.drafts import Written
+    from kbx_tui.knowledge.entities import EntityProposal
 
 
 NAMES_SHOWN = 8
-"""Names of each type that a question lists."""
 
 
 def may_ask() -> bool:
@@ -49,7 +48,6 @@ def chose_entities(proposal: EntityProposal, root: Path, *, once: bool = False) 
 
 
 def confirmed(question: str) -> bool:
-    """Ask a yes-or-no question; the default is no."""
     return click.confirm(safe_line(question), default=False, err=True)
 
 
@@ -79,8 +77,6 @@ def writing_options(command: Function) -> Function:
 
 
 def prints_written(write: Callable[..., Written]) -> Callable[..., None]:
-    """Add the options of writing to a command, and print what it returns."""
-
     @wraps(write)
     def run(*, dry_run: bool, **options: Any) -> None:
         print_written(write(dry_run=dry_run, **options), dry_run=dry_run)
@@ -89,28 +85,24 @@ def prints_written(write: Callable[..., Written]) -> Callable[..., None]:
 
 
 def report_written(
-    written: Written,
-    write_anyway: Callable[[], Written],
-    is_redacted: IsRedacted,
-    *,
-    force: bool,
-    dry_run: bool,
+    write: Callable[..., Written], kb: KnowledgeBase, *, force: bool, dry_run: bool
 ) -> int:
-    """Print the result of writing a fact and return the exit code.
+    """Write a fact by `write(force=..., dry_run=...)`, print what came of it, return the exit code.
 
     If known facts kept it from being written, they are printed and the user is asked on a terminal.
     """
+    written = write(force=force, dry_run=dry_run)
     if dry_run and written.matches and not (force or wants_json()):
         say(f"{KNOWN}: only --force writes it")
     if written.matches and not written.written and not wants_json():
         from kbx_tui.cli.text_output import print_matches
 
-        print_matches(written.matches, is_redacted)
+        print_matches(written.matches, kb.documents.is_redacted)
     if not written.matches or written.written or dry_run:
         print_written(written, dry_run=dry_run)
         return EXIT_KNOWN if written.matches and not (written.written or force) else 0
     if may_ask() and not wants_json() and confirmed(f"{KNOWN}; write it anyway?"):
-        print_written(write_anyway(), dry_run=False)
+        print_written(write(force=True, dry_run=False), dry_run=False)
         return 0
     if wants_json():
         print_written(written, dry_run=False)
@@ -120,13 +112,11 @@ def report_written(
 
 
 def print_versions(left: str, right: str, names: tuple[str, str]) -> None:
-    """Print the differences of two texts on stderr."""
     for line in unified_diff(left.splitlines(), right.splitlines(), *names, lineterm=""):
         click.echo(safe_line(line), err=True)
 
 
 def print_written(written: Written, *, dry_run: bool) -> None:
-    """Print what was written, or would be."""
     if wants_json():
         print_json(written_json(written))
         return

@@ -11,9 +11,7 @@ from hashlib import blake2b
 from heapq import nlargest
 from operator import itemgetter
 
-from kbx_tui.config import DedupSettings
-from kbx_tui.drafting.drafts import Draft
-from kbx_tui.drafting.records import BatchMatch, DraftCheck, DraftMatch, EntityGuess
+from kbx_tui.drafting.drafts import BatchMatch, Draft, DraftCheck, DraftMatch, EntityGuess
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
 from kbx_tui.embedding.embedder import Vectors
 from kbx_tui.errors import NotFound, WriteFault
@@ -21,28 +19,29 @@ from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.evidence.evidence import EntityCandidate
+from kbx_tui.search.name_lookup import SubjectIndex
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.conflict_guard import find_conflicts
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
-from kbx_tui.similarity.entity_finder import SubjectIndex
-from kbx_tui.similarity.matches import FLOOR, DuplicateFact, SimilarityMatch, Thresholds, is_near
 from kbx_tui.similarity.pair_score import (
+    FLOOR,
     MAX_TEXT,
-    Calibration,
+    DuplicateFact,
     PairSimilarity,
+    Scale,
+    SimilarityMatch,
     cut_notes,
-    similarity,
+    is_near,
 )
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
 MATCHES = 8
-"""Maximum number of matches kept from all entities, plus as many of the draft's own entity."""
 
 
 def check_drafts(
-    drafts: Sequence[Draft], engine: SimilarityEngine, index: OpenIndex, settings: DedupSettings
+    drafts: Sequence[Draft], engine: SimilarityEngine, index: OpenIndex
 ) -> list[DraftCheck]:
     """Return a check per draft, in order. Raises EmbeddingError and IndexForeign."""
     snapshot, entity_pass = index.generation().snapshot, index.generation().entity_pass
@@ -50,11 +49,11 @@ def check_drafts(
     subjects = SubjectIndex(snapshot.entities)
     full_texts = [_compared_text(draft) for draft in drafts]
     guesses = [guess_by_name(text, entity_pass, snapshot.entities, subjects) for text in full_texts]
-    chosen, notes = [], []
-    for draft, candidates in zip(drafts, guesses, strict=True):
-        guess, messages = _choose_entity(draft, candidates, entities, engine)
-        chosen.append(guess)
-        notes.append(messages)
+    choices = [
+        _choose_entity(draft, candidates, entities, engine)
+        for draft, candidates in zip(drafts, guesses, strict=True)
+    ]
+    chosen = [guess for guess, _ in choices]
     owners = [guess.id if guess else "" for guess in chosen]
     texts = [
         strip_subject(text, entities.get(owner))
@@ -71,9 +70,7 @@ def check_drafts(
         replace(draft, entity_id=guess.id if guess else "") if draft.is_guessed else draft
         for draft, guess in zip(drafts, chosen, strict=True)
     ]
-    repeats = find_batch_duplicates(
-        resolved, texts, engine.vectors(texts), engine.calibration, Thresholds(settings)
-    )
+    repeats = find_batch_duplicates(resolved, texts, engine.vectors.of(texts), engine.scale())
     hints = _said_of_others(resolved, texts, engine, entities, subjects)
     return [
         DraftCheck(
@@ -85,7 +82,7 @@ def check_drafts(
             repeats=repeats[row],
             model=engine.calibration.model,
             is_calibrated=engine.calibration.is_known,
-            notes=(*notes[row], *cut_notes(draft.text)),
+            notes=(*choices[row][1], *cut_notes(draft.text)),
             written=strip_subject(draft.text, entities.get(owners[row])),
         )
         for row, draft in enumerate(drafts)
@@ -93,10 +90,9 @@ def check_drafts(
 
 
 def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) -> DraftCheck:
-    """Return the check of one draft whose entity is known, against what is known about that entity.
+    """Return the check of a draft against what is known about its entity.
 
-    Faster than `check_drafts`, and the same for `decide`, since only such matches decide. Raises
-    EmbeddingError and IndexForeign.
+    Faster than `check_drafts`, and the same for `decide`. Raises EmbeddingError and IndexForeign.
     """
     text = _compared_text(draft)
     (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True)
@@ -119,7 +115,7 @@ def with_written_texts(
 ) -> list[DraftCheck]:
     """Return the checks with `written` set for matches of their own entity, as a merge needs it.
 
-    `read` returns the content of a path. A page that is gone or unreadable leaves `written` empty.
+    A page that is gone or unreadable leaves it empty.
     """
 
     @cache
@@ -146,7 +142,6 @@ def _said_of_others(
     entities: Mapping[str, Entity],
     subjects: SubjectIndex,
 ) -> list[DraftMatch | None]:
-    """Return, per draft, the fact that says the same of another entity."""
     hints: list[DraftMatch | None] = [None] * len(drafts)
     owned = [
         (row, entities[draft.entity_id])
@@ -160,7 +155,6 @@ def _said_of_others(
 
 
 def _with_hint(matches: tuple[DraftMatch, ...], hint: DraftMatch | None) -> tuple[DraftMatch, ...]:
-    """Return matches with a hint in its place by score, once."""
     if hint is None:
         return matches
     others = (match for match in matches if match.known.fact_id != hint.known.fact_id)
@@ -178,7 +172,6 @@ def _choose_entity(
     entities: Mapping[str, Entity],
     engine: SimilarityEngine,
 ) -> tuple[EntityGuess | None, tuple[str, ...]]:
-    """Return the entity that was chosen, given with the draft or named in its text, and notes."""
     if not draft.is_guessed:
         entity = entities.get(draft.entity_id)
         return (entity_guess(entity, "chosen") if entity else None), ()
@@ -187,7 +180,8 @@ def _choose_entity(
             return entity_guess(engine.entity(draft.entity_name), "named above"), ()
         except NotFound as error:
             return None, (str(error),)
-    return confident_guess(guesses), ()
+    best = guesses[0] if guesses else None
+    return best if best and best.is_named and not best.is_ambiguous else None, ()
 
 
 def _candidates(
@@ -198,7 +192,6 @@ def _candidates(
 
 
 def _matches(near: Sequence[SimilarityMatch], draft: Draft) -> tuple[DraftMatch, ...]:
-    """Return what is near a draft as matches, except the fact that it represents."""
     return tuple(
         DraftMatch(known, is_own=draft.entity_id in ("", known.entity_id))
         for known in near
@@ -207,7 +200,6 @@ def _matches(near: Sequence[SimilarityMatch], draft: Draft) -> tuple[DraftMatch,
 
 
 MAX_GUESSES = 5
-"""Maximum number of candidates shown."""
 
 
 def guess_by_name(
@@ -216,7 +208,7 @@ def guess_by_name(
     """Return the entities whose names or roles the text mentions, best first.
 
     An entity whose whole name the text begins with comes first, even if that is also an ordinary
-    word (`Platform owns deploys`). Then named entities in the order of their mentions: `Alice leads
+    word (`Platform owns deploys`), then named entities in the order of their mentions: `Alice leads
     the migration` is about Alice.
     """
     matches = entity_pass.names.find(text)
@@ -232,7 +224,12 @@ def guess_by_name(
             -candidate.score,
         ),
     )
-    guesses = [_guess(candidate) for candidate in candidates[:MAX_GUESSES]]
+    guesses = []
+    for candidate in candidates[:MAX_GUESSES]:
+        signal = candidate.signals[0]  # the strongest
+        reason = f"{signal.kind.replace('_', ' ')} {signal.detail!r}"
+        flags = {"is_named": candidate.named, "is_ambiguous": signal.ambiguous}
+        guesses.append(entity_guess(candidate, reason, candidate.score, **flags))
     subject = subjects.subject_of(text)
     if subject is None:
         return tuple(guesses)
@@ -243,37 +240,23 @@ def guess_by_name(
 def guess_by_fact(
     near: Sequence[SimilarityMatch], entities: Mapping[str, Entity]
 ) -> tuple[EntityGuess, ...]:
-    """Return the entities that have a fact similar to a text, best first."""
     guesses: dict[str, EntityGuess] = {}
     for known in near:
         entity = entities.get(known.entity_id)
         if entity and known.score >= known.threshold:
             reason = f"its fact {known.text!r} is the nearest"
-            guess = replace(entity_guess(entity, reason, known.score), is_named=False)
+            guess = entity_guess(entity, reason, known.score, is_named=False)
             guesses.setdefault(entity.id, guess)
     return tuple(guesses.values())[:MAX_GUESSES]
 
 
-def entity_guess(entity: Entity | EntityCandidate, reason: str, score: float = 1.0) -> EntityGuess:
-    """Return an entity as a guess, by default a certain one."""
-    return EntityGuess(entity.id, entity.name, entity.type, entity.path, score, reason)
-
-
-def confident_guess(guesses: Sequence[EntityGuess]) -> EntityGuess | None:
-    """Return the best guess, None unless the text names it and nothing else has that name."""
-    best = guesses[0] if guesses else None
-    return best if best and best.is_named and not best.is_ambiguous else None
-
-
-def _guess(candidate: EntityCandidate) -> EntityGuess:
-    signal = candidate.signals[0]  # the strongest
-    reason = f"{signal.kind.replace('_', ' ')} {signal.detail!r}"
-    guess = entity_guess(candidate, reason, candidate.score)
-    return replace(guess, is_named=candidate.named, is_ambiguous=signal.ambiguous)
+def entity_guess(
+    entity: Entity | EntityCandidate, reason: str, score: float = 1.0, **flags: bool
+) -> EntityGuess:
+    return EntityGuess(entity.id, entity.name, entity.type, entity.path, score, reason, **flags)
 
 
 LEAST_WORDS = 2
-"""Content words below which a statement says too little to be the same: `retired`."""
 
 
 def said_of_another(
@@ -285,10 +268,9 @@ def said_of_another(
 ) -> DraftMatch | None:
     """Return the best fact of `near` that says a statement of another entity, if only of one.
 
-    `statement` is the draft without the name of its owner; `near` are facts near to it, best first.
-
-    Whether a statement can be true of one entity only, no rule can tell from its words. What the
-    base says of several, as that they work remotely, is true of many.
+    `statement` is the draft without the name of its owner; `near` is best first. No rule can tell
+    from the words whether a statement is true of one entity only; what the base says of several, as
+    that they work remotely, is true of many.
     """
     words = analyse_words(statement).content
     if len(words) < LEAST_WORDS:
@@ -310,15 +292,13 @@ def said_of_another(
 MIN_COSINE = 0.35
 """Pairs below it are compared only when their texts are equal: no other pair reaches the floor."""
 MAX_COMPARED = 50
-"""Earlier drafts that one is compared with."""
 
 
 def find_batch_duplicates(
     drafts: Sequence[Draft],
     texts: Sequence[str],
     vectors: Vectors,
-    calibration: Calibration,
-    thresholds: Thresholds,
+    scale: Scale,
 ) -> list[tuple[BatchMatch, ...]]:
     """Return for each draft the similar earlier ones of its entity, best first.
 
@@ -341,9 +321,9 @@ def find_batch_duplicates(
         matches = []
         for cosine, earlier in sorted(nearest, key=itemgetter(1)):
             other = drafts[earlier]
-            pair = similarity(texts[later], texts[earlier], cosine, calibration)
+            pair = scale.pair(texts[later], texts[earlier], cosine)
             if pair.score >= FLOOR and is_near(pair):
-                threshold = thresholds.of(other.kind, texts[earlier])
+                threshold = scale.of(other.kind, texts[earlier])
                 matches.append(BatchMatch(other.id, other.text, pair, threshold))
         if draft.choice is None or draft.choice.action != "skip":
             rows.append(later)
@@ -361,38 +341,20 @@ def check_groups(
     scan: DuplicateScan,
     facts: Mapping[int, Fact],
     entities: Mapping[str, Entity],
-    thresholds: Thresholds,
+    scale: Scale,
     compare: Callable[[Sequence[tuple[str, str]]], Sequence[PairSimilarity]],
 ) -> list[DraftCheck]:
-    """Return for each group a check of a draft that stands for the newest fact.
-
-    It matches the others. `facts` are those of the groups by id.
-    """
     checks = []
     for group in duplicate_groups(scan):
         newest, *others = members = [facts[fact.fact_id] for fact in group]
         text, *texts = (strip_subject(fact.text, entities.get(fact.entity_id)) for fact in members)
-        matches = [
-            DraftMatch(
-                SimilarityMatch(
-                    text=fact.text,
-                    pair=pair,
-                    # in a chain of duplicates, a fact may score lower with the newest
-                    threshold=min(thresholds.of(fact.kind, fact.text), pair.score),
-                    match_type=fact.kind,
-                    source_path=fact.path,
-                    line=fact.line,
-                    entity_id=fact.entity_id,
-                    entity_name=duplicate.entity_name,
-                    fact_id=fact.fact_id,
-                    date=fact.date,
-                ),
-                is_own=fact.entity_id == newest.entity_id,
-            )
-            for duplicate, fact, pair in zip(
-                group[1:], others, compare([(text, other) for other in texts]), strict=True
-            )
-        ]
+        pairs = compare([(text, other) for other in texts])
+        matches = []
+        for duplicate, fact, pair in zip(group[1:], others, pairs, strict=True):
+            # in a chain of duplicates, a fact may score lower with the newest
+            threshold = min(scale.of(fact.kind, fact.text), pair.score)
+            known = SimilarityMatch.of_fact(fact, pair, threshold, duplicate.entity_name)
+            matches.append(DraftMatch(known, is_own=fact.entity_id == newest.entity_id))
         entity = entities.get(newest.entity_id)
         guess = entity_guess(entity, "its fact") if entity else None
         ids = ",".join(str(fact.fact_id) for fact in members)

@@ -13,23 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
-from kbx_tui.drafting.drafts import Choice
-from kbx_tui.drafting.records import DraftCheck
+from kbx_tui.drafting.drafts import Choice, DraftCheck
 from kbx_tui.editing.state_files import Log
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.similarity.matches import precision_recall_f1, require_threshold
-from kbx_tui.similarity.pair_score import PairSimilarity
+from kbx_tui.similarity.pair_score import PairSimilarity, precision_recall_f1, require_threshold
 from kbx_tui.state_file import Notice, ignore
 
 _LABELS, _KEPT_PAIRS = "labels.jsonl", "kept-pairs.jsonl"
 MIN_LABELS = 20
-"""Minimum number of labels for meaningful metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Whether two texts mean the same, in the user's judgment."""
-
     left: str
     right: str
     same: bool
@@ -37,8 +32,6 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class LabelledScore:
-    """A labelled pair and its score."""
-
     label: Label
     score: float
     is_conflict: bool
@@ -46,17 +39,12 @@ class LabelledScore:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdMetrics:
-    """Precision and recall of a threshold on the labelled pairs."""
-
     labels: int
     precision: float
-    """Share of the pairs above the threshold that are the same, 0..1; 0 if none is above."""
     recall: float
-    """Share of the pairs that are the same and above the threshold, 0..1."""
 
 
 def read_labels(root: Path, notice: Notice = ignore) -> tuple[Label, ...]:
-    """Return the newest label of each pair, in either order, skipping unreadable lines."""
     labels = Log(root, _LABELS, Label, notice).records()
     return tuple({frozenset((label.left, label.right)): label for label in labels}.values())
 
@@ -78,9 +66,9 @@ def score_labels(
 def measure_threshold(
     labelled: Sequence[LabelledScore], threshold: float
 ) -> ThresholdMetrics | None:
-    """Return the metrics of a threshold; None with too few labels. Conflicts count as different.
+    """Return the metrics of a threshold, None with too few labels.
 
-    Raises OutOfRange.
+    Conflicts count as different. Raises OutOfRange.
     """
     require_threshold(threshold)
     if len(labelled) < MIN_LABELS:
@@ -94,15 +82,14 @@ def measure_threshold(
 
 
 FactPair = frozenset[int]
-"""The ids of two facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPair:
-    """Two facts that stay as they are; the texts are for people who read the file.
+    """Two facts that stay as they are, left out of scans for duplicates.
 
-    A scan for duplicates leaves them out. A fact whose text changes gets another id, so that its
-    pairs are found again.
+    A fact whose text changes gets another id, so that its pairs are found again. The texts are for
+    people who read the file.
     """
 
     first_id: int
@@ -112,12 +99,10 @@ class KeptPair:
 
     @property
     def ids(self) -> FactPair:
-        """The facts, in either order."""
         return frozenset((self.first_id, self.second_id))
 
 
 def pairs_of(check: DraftCheck) -> tuple[KeptPair, ...]:
-    """Return all pairs of the facts that a check of a scan compares; none for other drafts."""
     draft = check.draft
     if draft.stands_for is None:
         return ()
@@ -136,7 +121,6 @@ def with_choice_to_keep(check: DraftCheck) -> DraftCheck:
 
 
 def read_kept(root: Path, notice: Notice = ignore) -> frozenset[FactPair]:
-    """Return the pairs that the user keeps, skipping unreadable lines."""
     return frozenset(pair.ids for pair in Log(root, _KEPT_PAIRS, KeptPair, notice).records())
 
 

@@ -13,17 +13,12 @@ new        nothing reaches the threshold                      -> create
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from itertools import takewhile
 
-from kbx_tui.drafting.drafts import Choice
-from kbx_tui.drafting.records import DraftCheck, DraftMatch, State, Verdict
-from kbx_tui.knowledge.fact_line import notes_in, read_fact_line
-from kbx_tui.knowledge.inline import EMPHASIS, LINK, strip_markup
-from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
+from kbx_tui.drafting.drafts import Choice, DraftCheck, DraftMatch, State, Verdict
+from kbx_tui.drafting.texts import one_sentence
 from kbx_tui.similarity.conflict_guard import Conflict
-from kbx_tui.similarity.matches import require_threshold
+from kbx_tui.similarity.pair_score import require_threshold
 
 
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
@@ -61,10 +56,7 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
 
 
 def known_matches(check: DraftCheck, threshold: float | None = None) -> list[DraftMatch]:
-    """Return the matches that keep a draft from being new, best first, without a conflict on ties.
-
-    They are facts, open items and fields of its entity that say the same or the contrary.
-    """
+    """Return the matches that keep a draft from being new, best first, conflicts last on ties."""
     own = [match for match in _reaching(check.matches, threshold) if match.is_own]
     return sorted(own, key=lambda match: (-match.known.score, bool(match.known.conflicts)))
 
@@ -108,7 +100,6 @@ def _decide_near(check: DraftCheck, match: DraftMatch) -> Verdict:
 
 
 def _decide_stored(check: DraftCheck, threshold: float | None) -> Verdict:
-    """Decide about an existing fact and the older ones that repeat or contradict it."""
     near = _reaching(check.matches, threshold)
     older = [match for match in near if not match.known.conflicts] or near
     if not older:
@@ -138,7 +129,6 @@ def _has_same_kind(check: DraftCheck, match: DraftMatch) -> bool:
 
 
 def _kind(check: DraftCheck, match: DraftMatch) -> str:
-    """Return what a match is, in words, when it is of another kind than the draft."""
     if _has_same_kind(check, match):
         return ""
     kinds = {"fact": "a fact", "open_item": "an open item", "field": match.known.field}
@@ -155,113 +145,3 @@ def _reaching(matches: Sequence[DraftMatch], threshold: float | None) -> list[Dr
 
 def _listed(conflicts: Sequence[Conflict]) -> str:
     return ", ".join(f"{conflict.left} ≠ {conflict.right}" for conflict in conflicts)
-
-
-_WORD_AND_SPACE = re.compile(r"\S+\s*")
-
-
-def merged_text(text: str, known: str) -> str:
-    """Return the text in which `m` begins: one sentence, or else both joined by a semicolon."""
-    return one_sentence(text, known) or f"{_without_end(known)}; {text}"
-
-
-def one_sentence(text: str, known: str) -> str:
-    """Return one sentence that says what both say, empty if there is none that is safe to make.
-
-    That is the text that contains all content words of the other. If both begin alike, it is the
-    beginning with both ends: `likes milk and tea`.
-    """
-    ours, theirs = (analyse_words(read_fact_line(side).text).content for side in (text, known))
-    if ours <= theirs:
-        return known
-    plain, notes = _split_notes(text)
-    if theirs <= ours:
-        marked = transfer_markup(plain, known)
-        return "" if marked is None else marked + notes
-    joined = _joined_ends(plain.rstrip(), known)
-    return f"{joined} {notes}".strip() if joined else ""
-
-
-def _joined_ends(text: str, known: str) -> str:
-    """Return the common beginning and both ends, joined by `and`; empty if there is none."""
-    start = _common_start(text, known)
-    begins = known[:start]
-    shared = analyse_words(begins).tokens
-    ends = _without_end(known[start:]), text[start:].strip()
-    if not set(shared) - FUNCTION_WORDS or not all(ends) or any(" and " in end for end in ends):
-        return ""
-    return f"{begins}{ends[0]} and {ends[1]}"
-
-
-def _common_start(text: str, known: str) -> int:
-    """Return how many characters of whole words two texts begin with in common."""
-    length = 0
-    for word, other in zip(
-        _WORD_AND_SPACE.findall(text), _WORD_AND_SPACE.findall(known), strict=False
-    ):
-        if word.casefold() != other.casefold() or word[-1:].strip():
-            break
-        length += len(word)
-    return length
-
-
-def _split_notes(text: str) -> tuple[str, str]:
-    """Return a text without and with only its notes, such as a source."""
-    notes = notes_in(text)
-    start = text.find(notes[0]) if notes else len(text)
-    return text[:start], text[start:]
-
-
-def _without_end(text: str) -> str:
-    return text.rstrip(" .;")
-
-
-_MARKED = re.compile("|".join(pattern.pattern for pattern in (LINK, *EMPHASIS)))
-_WORD = re.compile(r"\w+")
-_CONTEXT = 100
-"""Characters on each side by which places with the same words are distinguished."""
-LONGEST = 4_000
-"""Combined length of both texts; the running time grows with their product."""
-
-
-def transfer_markup(text: str, source: str) -> str | None:
-    """Return a text with the links and emphasis of `source` around the same words.
-
-    Words that are already linked or emphasised stay so. Emphasis of words that the text lacks is
-    dropped. Returns None when it lacks the words of a link, or both texts are too long. Of several
-    places with the same words, the one with the most similar context gets the markup.
-    """
-    if len(text) + len(source) > LONGEST:
-        return None
-    for marked in _MARKED.finditer(source):
-        markup, shown = marked[0], strip_markup(marked[0])
-        if markup in text or not shown:
-            continue
-        is_link = LINK.search(markup) is not None
-        taken = [match.span() for match in (LINK if is_link else _MARKED).finditer(text)]
-        places = [
-            place.span()
-            for place in re.finditer(rf"(?<!\w){re.escape(shown)}(?!\w)", text)
-            if all(place.end() <= start or end <= place.start() for start, end in taken)
-        ]
-        if not places and is_link:
-            return None
-        if places:
-            context = source[: marked.start()], source[marked.end() :]
-            start, end = max(places, key=lambda place: _shared_context(text, place, context))
-            text = text[:start] + markup + text[end:]
-    return text
-
-
-def _shared_context(text: str, place: tuple[int, int], context: tuple[str, str]) -> int:
-    """Return how many words directly before and after a place match the other context."""
-    (start, end), (before, after) = place, context
-    return _shared_words(text[:start], before, -1) + _shared_words(text[end:], after, 1)
-
-
-def _shared_words(left: str, right: str, step: int) -> int:
-    """Return how many leading words two texts share; trailing words with a step of -1."""
-    near = slice(None, _CONTEXT) if step > 0 else slice(-_CONTEXT, None)
-    words = [_WORD.findall(strip_markup(text[near]).casefold())[::step] for text in (left, right)]
-    pairs = zip(*words, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -1,4 +1,9 @@
-"""Drafts: facts that are not written yet, stored in `.kbx/drafts.jsonl`."""
+"""Drafts, facts that are not written yet, stored in `.kbx/drafts.jsonl`; and the records of a draft
+on its way to a page: check, verdict, plan, and what was written.
+
+A check keeps matches down to a floor far below any threshold, so that `decide` can apply another
+threshold without a search.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from kbx_tui.editing.page_edits import PageEdit
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.fact_line import read_fact_line, split_head
 from kbx_tui.knowledge.records import FactKind
+from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
 from kbx_tui.state_file import Notice, ignore
 
 MAX_DRAFTS = 5_000
@@ -28,8 +35,6 @@ _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The decision about a draft."""
-
     action: Action
     fact_ids: tuple[int, ...] = ()
     """The fact to merge into, or the facts to supersede; empty for other actions."""
@@ -39,26 +44,19 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A fact or open item that is not written yet. The file of drafts stores these fields."""
-
     id: str
-    """Unique in the base, 12 hex digits."""
     text: str
     """As it is to be written, with wikilinks and `(source: x)`, without the date."""
     kind: FactKind = "fact"
     entity_id: str = ""
-    """The entity whose page it belongs on; empty while unknown."""
     is_guessed: bool = True
     """False once the user chose the entity; checks then leave it unchanged."""
     date: str = ""
     """ISO date; when empty, a fact gets the day it is written and an open item none."""
     source: str = ""
     entity_name: str = ""
-    """The entity name given with the draft, which a check resolves to `entity_id`."""
     stands_for: int | None = None
-    """Id of the existing fact this draft represents, for duplicates found by a scan."""
     choice: Choice | None = None
-    """None while undecided."""
 
 
 def new_draft(text: str, **fields: Any) -> Draft:
@@ -91,7 +89,7 @@ def drafts_from_text(text: str) -> tuple[Draft, ...]:
 
 
 def read_drafts(root: Path, notice: Notice = ignore) -> tuple[Draft, ...]:
-    """Return the stored drafts in order, the first of each id, skipping unreadable lines."""
+    """Return the stored drafts in order, the first of each id."""
     return tuple(dict.fromkeys(draft for _, draft in _read(root, notice)[1] if draft))
 
 
@@ -111,7 +109,7 @@ def drop_drafts(root: Path, ids: Iterable[str]) -> None:
 def merge_drafts(
     ours: Sequence[Draft], ancestor: Mapping[str, Draft], theirs: Sequence[Draft]
 ) -> list[Draft]:
-    """Return a three-way merge of our drafts with those another process stored.
+    """Return a three-way merge.
 
     `ancestor` holds by id the versions that both sides began with. A draft that they removed stays
     removed unless we changed it, one that only they changed takes their version, and those that
@@ -130,7 +128,6 @@ def merge_drafts(
 
 
 def _read(root: Path, notice: Notice = ignore) -> tuple[Log[Draft], list[tuple[str, Draft | None]]]:
-    """Return the log and its lines, of which a draft that is blank or repeats an id is none."""
     log, first = Log(root, "drafts.jsonl", Draft, notice), dict[str, Draft]()
 
     def is_first(draft: Draft | None) -> bool:
@@ -174,9 +171,8 @@ def _from_json(line: str, number: int) -> Draft:
 def complete_file(text: str, root: Path, limit: int = 20) -> tuple[str, ...]:
     """Return at most `limit` completions of `text`: folders with a final slash, then files.
 
-    As in `kb.drafts.in_file`, paths are relative to the current folder, then to `root`, and
-    `~` is expanded. Every completion begins with `text`. Hidden names are completed only after a
-    dot; unreadable folders have no completions.
+    Paths are relative to the current folder, then to `root`, as in `kb.drafts.in_file`. Hidden
+    names are completed only after a dot; unreadable folders have no completions.
     """
     prefix, slash, name = text.rpartition("/")
     prefix += slash
@@ -206,3 +202,141 @@ def _entries(folder: Path) -> list[tuple[str, bool]]:
             return [(entry.name, entry.is_dir()) for entry in entries]
     except (OSError, ValueError):
         return []
+
+
+State = Literal["new", "exact", "near", "conflict", "repeated"]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityGuess:
+    id: str
+    name: str
+    type: str
+    path: str
+    score: float
+    """0..1, from the entity pass."""
+    reason: str
+    is_named: bool = True
+    """False when the text only hints at it, by a role or part of one."""
+    is_ambiguous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DraftMatch:
+    known: SimilarityMatch
+    """Its `threshold` is that of its type; in `known.conflicts` the draft is on the left."""
+    is_own: bool
+    """True when it belongs to the draft's entity, or the draft has none. Only these decide."""
+    written: str = ""
+    """The text as written in its file, with markup, without notes; empty when not looked up."""
+    is_redacted: bool = False
+    is_of_another: bool = False
+    """Whether it says of another entity what the draft says of its own: a hint, without effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchMatch:
+    draft_id: str
+    text: str
+    pair: PairSimilarity
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class DraftCheck:
+    draft: Draft
+    """The draft as given, with the guessed entity unless the user chose one."""
+    text: str
+    """The compared text: the draft without notes, markup and the name it begins with."""
+    entity: EntityGuess | None
+    candidates: tuple[EntityGuess, ...]
+    """Entities it may belong to, best first, including the chosen one."""
+    matches: tuple[DraftMatch, ...]
+    """Best first; on ties those of the draft's own entity first."""
+    repeats: tuple[BatchMatch, ...]
+    """Best first."""
+    model: str
+    is_calibrated: bool
+    notes: tuple[str, ...] = ()
+    written: str = ""
+    """The draft as written, without the name it begins with; empty means its text."""
+
+    @property
+    def of_another(self) -> DraftMatch | None:
+        """The fact that says the same of another entity: perhaps only one of them can be true."""
+        return next((match for match in self.matches if match.is_of_another), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What `decide` concludes from a check under a threshold."""
+
+    state: State
+    proposal: Choice
+    is_sure: bool
+    """True when the proposal needs no review; unattended `apply` carries out only these."""
+    reason: str
+    match: DraftMatch | None = None
+    """The deciding match for exact, near and conflict; None when an earlier draft decided."""
+    repeat: BatchMatch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    path: str
+    before: bytes
+    after: bytes
+    edits: tuple[PageEdit, ...] = ()
+    """The edits themselves, so that they can be rebased if the file changes before `apply`."""
+    draft_ids: tuple[str, ...] = ()
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftProblem:
+    draft_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    files: tuple[PlannedFile, ...]
+    actions: tuple[tuple[str, Action], ...]
+    """Id and action of each draft that can be carried out, in order."""
+    problems: tuple[DraftProblem, ...]
+
+    @property
+    def diff(self) -> str:
+        return "".join(file.diff for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    created: int
+    merged: int
+    superseded: int
+    skipped: int
+    failed: tuple[DraftProblem, ...]
+    done: tuple[str, ...]
+    """Ids of the settled drafts, skipped ones included; they can be dropped."""
+    paths: tuple[str, ...]
+    entry: int | None
+    """Journal number that `undo` takes to revert everything; None when nothing changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was or would be written to one file, or why nothing was."""
+
+    written: bool
+    """False for a dry run, for a known fact, and when nothing would change."""
+    path: str
+    diff: str
+    fact_id: int | None = None
+    """Id of the fact that was added or reworded; a new text gives a new id."""
+    line: int = 0
+    matches: tuple[SimilarityMatch, ...] = ()
+    """For an added fact: what says the same or contradicts it, best first."""
+    hints: tuple[str, ...] = ()
+    entry: int | None = None
+    """Journal number that `undo` takes to revert the write."""

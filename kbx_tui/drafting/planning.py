@@ -11,8 +11,7 @@ from difflib import unified_diff
 from functools import partial
 from pathlib import Path
 
-from kbx_tui.drafting.drafts import Action, Draft
-from kbx_tui.drafting.records import Applied, DraftProblem, Plan, PlannedFile
+from kbx_tui.drafting.drafts import Action, Applied, Draft, DraftProblem, Plan, PlannedFile
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, StrikeFact, source_note
 from kbx_tui.editing.file_edits import FileEdit, ProgressCallback, write_files
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
@@ -28,10 +27,8 @@ from kbx_tui.similarity.compared_words import normal_form
 from kbx_tui.similarity.pair_score import MAX_TEXT, too_long_for_a_fact
 
 CONTEXT = 3
-"""Lines around a change in a diff."""
 
 _PathEdit = tuple[str, AddFact | ChangeFact | StrikeFact]
-"""A path and an edit of that page."""
 
 
 def make_plan(
@@ -64,7 +61,6 @@ def file_diff(path: str, before: bytes | None, after: bytes | None) -> str:
 
 
 def _shown_line(line: str) -> str:
-    """Return a line of a diff, cut where it is longer than any fact."""
     text, end = line.removesuffix("\n"), "\n" if line.endswith("\n") else "\n\\ No newline\n"
     if (rest := len(text) - MAX_TEXT) > 0:
         text = f"{text[:MAX_TEXT]} … ({rest:,} more characters)"
@@ -86,20 +82,16 @@ def find_active_fact(
 
 @dataclass(slots=True)
 class _Planner:
-    """Collects the edits of one draft after another."""
-
     entities: Mapping[str, Entity]
     facts: Mapping[int, Fact]
     read: Callable[[str], bytes | None]
     today: str
     files: dict[str, PlannedFile] = field(default_factory=dict)
     targets: dict[int, str] = field(default_factory=dict)
-    """Text of the draft that decides about a fact, by fact id."""
     actions: list[tuple[str, Action]] = field(default_factory=list)
     problems: list[DraftProblem] = field(default_factory=list)
 
     def add(self, draft: Draft, action: Action) -> None:
-        """Plan a draft, or record why it cannot be carried out."""
         try:
             edits = self._edits_for(draft)
             targets = {edit.fact.fact_id for _, edit in edits if not isinstance(edit, AddFact)}
@@ -124,7 +116,6 @@ class _Planner:
         return Plan(files, tuple(self.actions), tuple(self.problems))
 
     def _edits_for(self, draft: Draft) -> list[_PathEdit]:
-        """Return the edits that carry out the choice of a draft. Raises WriteFault."""
         choice = draft.choice
         if choice is None or choice.action == "skip":
             return []
@@ -184,7 +175,6 @@ class _Planner:
         return PlannedFile(path, content, content)
 
     def _require_new(self, path: str, data: bytes, edit: AddFact) -> None:
-        """Raise WriteFault if the page already says what would be added."""
         text = read_fact_line(edit.text).text or edit.text
         texts = (text, strip_subject(text, self.entities.get(edit.entity_id)))
         if fact := find_active_fact(path, data, edit.entity_id, edit.kind, texts):
@@ -192,7 +182,6 @@ class _Planner:
 
 
 def _merge(draft: Draft, text: str, fact: Fact) -> ChangeFact:
-    """Return the edit that merges a draft into a fact: the later date, both sources."""
     source = source_note(draft.kind, draft.source)
     if source and draft.source not in read_fact_line(text).sources:
         text = f"{text} {source}"
@@ -208,7 +197,16 @@ def apply_plan(root: Path, plan: Plan, progress: ProgressCallback | None = None)
     """
     count = sum(action != "skip" for _, action in plan.actions)
     groups = _groups(plan.files)
-    edits = [_edit(file, groups[file.path]) for file in plan.files]
+    edits = [
+        FileEdit(
+            file.path,
+            file.before,
+            file.after,
+            partial(rebase_edits, file.path, file.edits, file.before),
+            groups[file.path],
+        )
+        for file in plan.files
+    ]
     outcome = write_files(root, edits, f"dedup: {format_count(count, 'draft')}", progress=progress)
     failed = {
         draft_id: DraftProblem(draft_id, str(outcome.failed[file.path]))
@@ -245,11 +243,6 @@ def rebase_edits(
             if added and not old:
                 raise WriteFault(f"{added.text!r} is now in {path}:{added.line}")
     return apply_edits(path, current, edits)
-
-
-def _edit(file: PlannedFile, group: str) -> FileEdit:
-    rebase = partial(rebase_edits, file.path, file.edits, file.before)
-    return FileEdit(file.path, file.before, file.after, rebase, group)
 
 
 def _groups(files: Sequence[PlannedFile]) -> dict[str, str]:

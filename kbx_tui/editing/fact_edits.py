@@ -34,12 +34,9 @@ class AddFact:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFact:
-    """A new text for a fact; its check box and notes stay."""
-
     fact: Fact
     text: str
     date: str = ""
-    """New date; empty keeps the old one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +48,6 @@ class StrikeFact:
 
 @dataclass(frozen=True, slots=True)
 class DeleteFact:
-    """A fact to delete, with the notes nested below its line."""
-
     fact: Fact
 
 
@@ -60,7 +55,6 @@ FactEdit = AddFact | ChangeFact | StrikeFact | DeleteFact
 
 
 def owner_of(edit: FactEdit) -> str:
-    """Return the id of the entity on whose page a fact is edited."""
     return edit.entity_id if isinstance(edit, AddFact) else edit.fact.entity_id
 
 
@@ -71,7 +65,6 @@ class _FactValues(NamedTuple):
     text: str
     date: str
     status: FactStatus | None
-    """None accepts any status."""
     done: bool
 
     @classmethod
@@ -107,7 +100,7 @@ def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
 
 
 def fact_line(edit: AddFact) -> str:
-    """Return the line to add, bullet included. Raises WriteFault if it would read differently."""
+    """Raises WriteFault if the line would be read differently."""
     text, source = _require_text(edit.text), source_note(edit.kind, edit.source)
     date = _require_date(edit.date)
     box = "[ ] " if edit.kind == "open_item" else ""
@@ -124,13 +117,11 @@ def fact_line(edit: AddFact) -> str:
 
 
 def source_note(kind: FactKind, source: str) -> str:
-    """Return the note for a source, `(source: x)`; empty for no source."""
     source = one_line(source)
     return f"({'from' if kind == 'open_item' else 'source'}: {source})" if source else ""
 
 
 def _find_fact(page: FactPage, wanted: Fact) -> tuple[Fact, ListItem]:
-    """Return a fact as the page has it now; its id may have come to mean another one."""
     path = page.document.path
     for fact, item in page.facts:
         if fact.fact_id == wanted.fact_id:
@@ -148,7 +139,6 @@ def _find_fact(page: FactPage, wanted: Fact) -> tuple[Fact, ListItem]:
 def _change(
     page: FactPage, fact: Fact, item: ListItem, edit: ChangeFact | StrikeFact | DeleteFact
 ) -> tuple[Iterator[Splice], _FactValues | None]:
-    """Return candidate splices and the fact expected afterwards, None for a deleted one."""
     values = _FactValues.of(fact)
     if isinstance(edit, DeleteFact):
         return removals(page, item), None
@@ -168,7 +158,6 @@ def _values_in(page: FactPage) -> Counter[_FactValues]:
 def _is_expected(
     actual: Counter[_FactValues], others: Counter[_FactValues], expected: _FactValues | None
 ) -> bool:
-    """Return whether a page holds the other facts unchanged and, besides, the expected one."""
     added = list((actual - others).elements())
     if others - actual or len(added) != (expected is not None):
         return False
@@ -195,30 +184,24 @@ HEADINGS: dict[FactKind, str] = {"fact": "Recent Facts", "open_item": "Open Item
 
 @dataclass(frozen=True, slots=True)
 class FactPage:
-    """A page, lossless and parsed, with the list item of each of its facts."""
-
     text: LosslessText
     document: Document
     facts: tuple[tuple[Fact, ListItem], ...]
 
     @classmethod
     def parse(cls, path: str, data: bytes, entity_id: str) -> FactPage:
-        """Parse the page of an entity. Raises WriteFault when it cannot be decoded losslessly."""
         document = parse_document(path, data)
         return cls(decode_lossless(data), document, facts_with_items(document, entity_id))
 
     @property
     def body_start(self) -> int:
-        """0-based line of the file on which the body begins."""
         return self.document.body_line - 1
 
     def lines_of(self, item: ListItem) -> tuple[int, int]:
-        """Return first and end line in the file of an item's own text."""
         first = self.body_start + item.line
         return first, self.body_start + max(item.text_end, item.line + 1)
 
     def content(self, number: int) -> tuple[int, str]:
-        """Return offset and text of a list item's line after bullet, check box and date."""
         line = self.text.line(number)
         marker = MARKERS.match(line)
         bare = line[marker.end() :] if marker else line
@@ -227,7 +210,6 @@ class FactPage:
         return self.text.line_starts[number] + offset, rest
 
     def last_filled_line(self, start: int, end: int) -> int:
-        """Return the line of the file after the last non-blank one of these body lines."""
         last = self.body_start + end
         while last > self.body_start + start and not self.text.line(last - 1).strip():
             last -= 1
@@ -235,10 +217,9 @@ class FactPage:
 
 
 def additions(page: FactPage, kind: FactKind, line: str) -> Iterator[Splice]:
-    """Yield splices that add a line: a fact last in its section, an open item first.
+    """Yield splices that add a line, the most natural first: a fact last, an open item first.
 
-    As all functions that yield candidates, the most natural first; the caller takes the first one
-    after which the page reads as intended.
+    The caller takes the first splice after which the page reads as intended.
     """
     sections = [section for section in fact_sections(page.document.body) if section.kind == kind]
     sections.sort(key=lambda section: section.title != HEADINGS[kind].casefold())  # kbx reads it
@@ -260,7 +241,6 @@ def additions(page: FactPage, kind: FactKind, line: str) -> Iterator[Splice]:
 
 
 def removals(page: FactPage, item: ListItem) -> Iterator[Splice]:
-    """Yield the splice that removes an item with its nested notes."""
     end = page.last_filled_line(item.line, item.end)
     yield page.text.remove_lines(page.body_start + item.line, end)
 
@@ -279,7 +259,6 @@ def strikes(page: FactPage, item: ListItem) -> Iterator[Splice]:
 def rewordings(
     page: FactPage, fact: Fact, item: ListItem, text: str, date: str
 ) -> Iterator[Splice]:
-    """Yield splices that replace the text of a fact, and its date unless that is empty."""
     first, end = page.lines_of(item)
     line, (offset, rest) = page.text.line(first), page.content(first)
     line_start, text_end = page.text.line_starts[first], page.text.line_ends[end - 1]
@@ -314,7 +293,6 @@ def verbatim_fact_texts(path: str, data: bytes) -> dict[tuple[int, str], str]:
 
 
 def _without_notes(content: str, plain: str) -> str:
-    """Return the text before the notes, or all text without them if it continues after them."""
     statement = _before_notes(content)
     if read_fact_line(statement).text == plain:
         return statement
@@ -324,14 +302,12 @@ def _without_notes(content: str, plain: str) -> str:
 
 
 def _before_notes(text: str) -> str:
-    """Return a text up to its first note, or all of it when it begins with one."""
     notes = notes_in(text)
     start = text.find(notes[0]) if notes else 0
     return text[: start if start > 0 else None].rstrip()
 
 
 def _new_section(text: LosslessText, lines: str) -> Splice:
-    """Return a splice that adds a section at the end of the file, after one blank line."""
     end = text.line_end
     is_terminated = text.line_starts[-1] == text.line_ends[-1]
     gap = "" if not text.text else end if is_terminated else end + end
@@ -342,7 +318,6 @@ def _new_section(text: LosslessText, lines: str) -> Splice:
 
 
 def _top_items(page: FactPage, section: FactSection) -> Sequence[ListItem]:
-    """Return the outermost items of a section above its first subheading."""
     headings = (heading.line for heading in outline(page.document.body).headings)
     end = next((line for line in headings if section.first <= line < section.end), section.end)
     return [item for item in section.items if item.depth == 0 and item.line < end]

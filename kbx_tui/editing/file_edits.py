@@ -14,34 +14,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kbx_tui.editing import journal
-from kbx_tui.editing.atomic_write import write_fault
-from kbx_tui.editing.file_change import (
+from kbx_tui.editing.journal import (
+    FOLDER,
     ByteChange,
+    JournalEntry,
     StagedChange,
+    entry_to_undo,
     file_changed,
     file_hash,
+    finish_pending,
     read_file,
     smallest_change,
 )
-from kbx_tui.editing.journal import FOLDER, JournalEntry, entry_to_undo, finish_pending
-from kbx_tui.editing.state_files import edit_lock
+from kbx_tui.editing.state_files import edit_lock, write_fault
 from kbx_tui.errors import FileChanged, RecordDamaged, WriteFault
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.safe_text import safe_line
 
 ProgressCallback = Callable[[int, int], None]
-"""Called with the number of files done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """The old and new content of one file."""
-
     path: str
     """Relative to the root, with `/`."""
     before: bytes | None
-    """The content as it was read; None when there was no file."""
     after: bytes | None
     """None removes the file."""
     rebase: Callable[[bytes], bytes] | None = None
@@ -52,12 +50,8 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """What a write changed and what it could not."""
-
     entry: JournalEntry | None
-    """None when nothing was written."""
     failed: dict[str, WriteFault]
-    """By path, why a file was not written."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -97,7 +91,6 @@ def write_files(
 def _prepare(
     root: Path, edits: Sequence[FileEdit]
 ) -> tuple[list[StagedChange], dict[str, WriteFault]]:
-    """Return the edits that change their file, fitted to its current content, and the faults."""
     fitting: list[StagedChange] = []
     failed: dict[str, WriteFault] = {}
     for edit in edits:
@@ -133,7 +126,6 @@ def _write(
     failed: dict[str, WriteFault],
     progress: ProgressCallback | None,
 ) -> JournalEntry | None:
-    """Record and make the changes; add a fault to `failed` for each one that was not made."""
     try:
         journal.begin(root, entry)
         for item in staged:
@@ -159,7 +151,6 @@ def _replace_all(
     failed: dict[str, WriteFault],
     progress: ProgressCallback | None,
 ) -> list[StagedChange]:
-    """Replace the files and return the changes made; roll back a group that fails midway."""
     made: list[StagedChange] = []
     for count, item in enumerate(staged, 1):
         if item.path not in failed:
@@ -186,7 +177,6 @@ def _fail_groups(failed: dict[str, WriteFault], edits: Sequence[FileEdit | Stage
 
 
 def _roll_back(done: StagedChange) -> bool:
-    """Restore a file and return whether that succeeded."""
     restored = done.inverse()
     try:
         restored.stage()
@@ -197,7 +187,6 @@ def _roll_back(done: StagedChange) -> bool:
 
 
 MAX_QUOTED = 120
-"""Characters of a line that a refusal repeats."""
 
 
 def undo(root: Path, number: int | None = None) -> JournalEntry:
@@ -238,7 +227,6 @@ def _edited_since(entry: JournalEntry, change: ByteChange, current: bytes | None
 
 
 def _quoted(text: str) -> str:
-    """Return the first line of a text in quotes, and how many follow."""
     first, *others = text.strip("\n").split("\n")
     if len(first) > MAX_QUOTED:
         first = f"{first[:MAX_QUOTED].rstrip()} …"
@@ -260,7 +248,6 @@ def _damaged(
 
 
 SECONDS = 30
-"""Timeout of each git command."""
 
 
 def commit_files(
@@ -268,8 +255,7 @@ def commit_files(
 ) -> str:
     """Commit these files alone and return why that failed, empty on success.
 
-    `message` may contain `{operation}`, `{target}`, `{file_count}` and `{timestamp}`. What is
-    already staged stays staged.
+    `message` may contain `{operation}`, `{target}`, `{file_count}` and `{timestamp}`.
     """
     message = message.replace("{operation}", operation).replace("{target}", target)
     message = message.replace("{file_count}", str(len(paths)))

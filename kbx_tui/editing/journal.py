@@ -14,20 +14,27 @@ from __future__ import annotations
 import json
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from kbx_tui.editing.atomic_write import sync_folder, write_atomically, write_fault
-from kbx_tui.editing.file_change import ByteChange, StagedChange, file_hash, is_editable, read_file
-from kbx_tui.editing.state_files import edit_lock
-from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.decoding import content_hash
-from kbx_tui.removal import STATE_FOLDER, remove_state_file
+from kbx_tui.editing.state_files import (
+    edit_lock,
+    sync_folder,
+    write_atomically,
+    write_fault,
+    write_synced,
+)
+from kbx_tui.errors import FileChanged, WriteFault
+from kbx_tui.knowledge.decoding import content_hash, decode
+from kbx_tui.knowledge.vault import CONFIG_NAME, locate, read_page, resolve_links
+from kbx_tui.removal import STATE_FOLDER, remove_page, remove_state_file, remove_temporary
 from kbx_tui.state_file import (
     Notice,
     UnusableFile,
@@ -40,7 +47,6 @@ from kbx_tui.state_file import (
 from kbx_tui.user_files import logger
 
 FOLDER = Path(STATE_FOLDER, "journal")
-"""Relative to the root."""
 PENDING = FOLDER / "begun.json"
 SIZE_LIMIT = 1024 * 1024 * 1024
 """Largest record in bytes: a write that needs a larger one is refused."""
@@ -49,27 +55,21 @@ _NUMBERED = re.compile(r"(\d{6,})\.json")
 
 
 class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One write; if it was interrupted, it is completed when the base is next opened."""
-
     number: int
     written_at: str = msgspec.field(name="at")
     """Local time, `2026-03-17 09:41:05`."""
     description: str = msgspec.field(name="told")
-    """What was done, for display."""
     changes: tuple[ByteChange, ...]
     undoes: int | None = None
-    """The entry this one reverted."""
     digest: str = ""
     """Hash of all fields above; empty in a record of an older version."""
     undone: bool = False
-    """True when a later entry reverted this one; not stored."""
 
     def computed_digest(self) -> str:
         return content_hash(json.dumps(_fields(self), sort_keys=True).encode())
 
     @property
     def is_damaged(self) -> bool:
-        """Whether the record changed since it was written. Older records cannot show that."""
         return self.digest not in ("", self.computed_digest())
 
 
@@ -101,10 +101,7 @@ def begin(root: Path, entry: JournalEntry) -> None:
 
 
 def finish(root: Path, entry: JournalEntry, made: Sequence[ByteChange]) -> JournalEntry | None:
-    """Mark the pending write as complete and return its entry, None when nothing was changed.
-
-    `made` are those of its changes that were actually made. Raises WriteFault.
-    """
+    """Mark the pending write as complete; return its entry, None when `made` is empty."""
     if not made:
         discard_pending(root)
         return None
@@ -123,7 +120,6 @@ def finish(root: Path, entry: JournalEntry, made: Sequence[ByteChange]) -> Journ
 
 
 def discard_pending(root: Path) -> None:
-    """Delete the record of a write that changed nothing."""
     with suppress(OSError):
         remove_state_file(root / PENDING)
 
@@ -175,8 +171,8 @@ def finish_pending(root: Path, notice: Notice = ignore) -> tuple[str, ...]:
 def _stage_pending(root: Path, entry: JournalEntry) -> tuple[list[StagedChange], list[ByteChange]]:
     """Return the changes still to be made, and all that are or will have been made.
 
-    Temporary files of the interrupted process are removed. Raises WriteFault, and ValueError when
-    a change does not fit the file it was recorded for; nothing is written in either case.
+    Removes temporary files of the interrupted process. Raises WriteFault, and ValueError when a
+    change does not fit its file; nothing is written in either case.
     """
     staged, made = [], []
     for change in entry.changes:
@@ -196,7 +192,6 @@ def _stage_pending(root: Path, entry: JournalEntry) -> tuple[list[StagedChange],
 
 
 def _set_pending_aside(root: Path, reason: Exception, notice: Notice) -> None:
-    """Rename the record of a pending write that cannot be finished. Raises WriteFault."""
     cause = reason.strerror if isinstance(reason, OSError) else reason
     kept = set_aside(root / PENDING)
     message = (
@@ -239,7 +234,6 @@ def _numbered_files(root: Path) -> dict[int, Path]:
 
 
 def _fields(entry: JournalEntry) -> dict[str, Any]:
-    """Return what the digest covers."""
     stored: dict[str, Any] = msgspec.to_builtins(entry)
     del stored["undone"], stored["digest"]
     return stored
@@ -253,15 +247,10 @@ def _encode(entry: JournalEntry) -> bytes:
 
 
 def _read(file: Path) -> JournalEntry:
-    """Return a record. Raises FileNotFoundError, OSError, and ValueError for an invalid one."""
     return decode_json(read_regular_file(file, limit=SIZE_LIMIT), JournalEntry)
 
 
 def _read_damaged(file: Path, number: int) -> JournalEntry:
-    """Return a damaged record, if it can still be decoded and is of this write.
-
-    Raises WriteFault.
-    """
     try:
         entry = _read(file)
         if entry.number != number or not (entry.is_damaged and entry.changes):
@@ -272,3 +261,155 @@ def _read_damaged(file: Path, number: int) -> JournalEntry:
         raise WriteFault(
             f"{file} cannot be read ({cause}), so that write cannot be undone; nothing was written"
         ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class ByteChange:
+    """The bytes one file loses and gains at one offset. The journal stores these fields."""
+
+    path: str
+    start: int
+    removed: bytes
+    inserted: bytes
+    before: str
+    """Hash of the whole file before; empty when it did not exist."""
+    after: str
+
+    def apply(self, data: bytes | None) -> bytes | None:
+        """Return the file after the change; `data` must have the hash `before`."""
+        if not self.after:
+            return None
+        data = data or b""
+        return data[: self.start] + self.inserted + data[self.start + len(self.removed) :]
+
+    def inverse(self) -> ByteChange:
+        return ByteChange(
+            self.path, self.start, self.inserted, self.removed, self.after, self.before
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StagedChange:
+    """A change that fits the current content of its file, made by staging and a rename."""
+
+    change: ByteChange
+    target: Path
+    """The file itself, symbolic links resolved."""
+    after: bytes | None
+    group: str = ""
+
+    @classmethod
+    def of(
+        cls, root: Path, change: ByteChange, after: bytes | None, group: str = ""
+    ) -> StagedChange:
+        """Locate the file. Raises WriteFault unless it is writable markdown within the root."""
+        return cls(change, _writable_target(root, change.path), after, group)
+
+    @property
+    def path(self) -> str:
+        return self.change.path
+
+    @property
+    def temporary(self) -> Path:
+        return self.target.with_name(f".{self.target.name}.kbx-edit")
+
+    def stage(self) -> None:
+        """Write the new content to the temporary file and flush it. Raises WriteFault."""
+        if self.after is None:
+            return
+        try:
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            like = self.target if self.target.exists() else None
+            write_synced(self.temporary, self.after, like)
+        except OSError as error:
+            raise write_fault(Path(self.path), error) from error
+
+    def replace_target(self) -> None:
+        """Swap in the new content. Raises FileChanged if the file changed since it was read."""
+        try:
+            current = read_page(self.target) if self.target.exists() else None
+            if file_hash(current) != self.change.before:
+                raise file_changed(self.path, None, current)
+            if self.after is None:
+                remove_page(self.target, current or b"")
+            else:
+                self.temporary.replace(self.target)
+            sync_folder(self.target.parent)
+        except OSError as error:
+            raise write_fault(Path(self.path), error) from error
+
+    def discard(self) -> None:
+        with suppress(OSError):
+            remove_temporary(self.temporary)
+
+    def inverse(self) -> StagedChange:
+        change = self.change.inverse()
+        return StagedChange(change, self.target, change.apply(self.after))
+
+
+def read_file(root: Path, path: str) -> bytes | None:
+    """Return a file's content, None if it is missing. Raises WriteFault outside the root."""
+    try:
+        return read_page(_located(root, path))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise WriteFault(f"{path} lies outside {root}; only files in it are written") from error
+    except OSError as error:
+        raise WriteFault(f"{path} cannot be read: {error.strerror}") from error
+
+
+def is_editable(root: Path, path: str) -> bool:
+    try:
+        target, folder = resolve_links(root / path), resolve_links(root)
+    except OSError:
+        return False
+    is_page = target.suffix.lower() == ".md"
+    return target.is_relative_to(folder) and (is_page or target == folder / CONFIG_NAME)
+
+
+def file_changed(path: str, expected: bytes | None, actual: bytes | None) -> FileChanged:
+    event = "is gone" if actual is None else "was changed by another program"
+    return FileChanged(
+        f"{path} {event} since it was read; nothing was written to it, look at it and try again",
+        path,
+        decode(expected or b"")[0],
+        decode(actual or b"")[0],
+    )
+
+
+def smallest_change(path: str, before: bytes | None, after: bytes | None) -> ByteChange:
+    old, new = before or b"", after or b""
+    longest = min(len(old), len(new))
+    start = _common_prefix(old, new, longest)
+    tail = _common_prefix(old[::-1], new[::-1], longest - start)
+    removed, inserted = old[start : len(old) - tail], new[start : len(new) - tail]
+    return ByteChange(path, start, removed, inserted, file_hash(before), file_hash(after))
+
+
+def file_hash(data: bytes | None) -> str:
+    return "" if data is None else content_hash(data)
+
+
+def _located(root: Path, path: str) -> Path:
+    if path == CONFIG_NAME and is_editable(root, path) and (root / path).exists():
+        return root / path
+    return locate(root, path)
+
+
+def _writable_target(root: Path, path: str) -> Path:
+    try:
+        target = resolve_links(_located(root, path))
+    except FileNotFoundError:
+        target = resolve_links(root / path)
+        if not is_editable(root, path):
+            raise WriteFault(f"{path} is not a markdown file in {root}") from None
+    except OSError as error:
+        raise WriteFault(f"{path} cannot be read: {error.strerror}") from error
+    if target.exists() and not os.access(target, os.W_OK):
+        raise WriteFault(f"{path} is read-only; it was not written")
+    return target
+
+
+def _common_prefix(left: bytes, right: bytes, longest: int) -> int:
+    return bisect_left(range(1, longest + 1), True, key=lambda end: left[:end] != right[:end])

@@ -19,8 +19,6 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """A replacement of a range of characters. Offsets are into `LosslessText.text`."""
-
     start: int
     end: int
     inserted: str
@@ -34,15 +32,13 @@ class LosslessText:
     bom: bytes
     encoding: str
     text: str
-    """Without byte order mark, with the original line ends."""
     line_starts: tuple[int, ...]
     """Offset of each line, 0-based; a text that ends with a line end has an empty last line."""
     line_ends: tuple[int, ...]
-    """Offset of the end of each line, its line end excluded."""
+    """Offset of each line's end, without its line end."""
 
     @property
     def line_end(self) -> str:
-        """The most frequent line end, `\\n` when there is none."""
         counts = Counter(_LINE_END.findall(self.text))
         return max(counts, key=lambda end: counts[end]) if counts else "\n"
 
@@ -50,7 +46,6 @@ class LosslessText:
         return self.text[self.line_starts[number] : self.line_ends[number]]
 
     def start_of(self, number: int) -> int:
-        """Return the offset of a line, or the length of the text for a line past the last."""
         return self.line_starts[number] if number < len(self.line_starts) else len(self.text)
 
     def insert_line(self, number: int, line: str) -> Splice:
@@ -67,7 +62,6 @@ class LosslessText:
         return Splice(start, stop, "")
 
     def apply(self, splice: Splice) -> bytes:
-        """Return the bytes after a splice. Raises WriteFault for a character not in the charset."""
         before = self.bom + self._encode(self.text[: splice.start])
         removed = self._encode(self.text[splice.start : splice.end])
         try:
@@ -103,7 +97,6 @@ def decode_lossless(data: bytes) -> LosslessText:
 
 
 def one_line(text: str) -> str:
-    """Return text stripped, with line breaks and control characters replaced by spaces."""
     return _CONTROL.sub(" ", text).strip()
 
 

@@ -18,7 +18,7 @@ import yaml
 from kbx_tui.editing.fact_edits import FactEdit, apply_fact_edit
 from kbx_tui.editing.lossless_text import LosslessText, Splice, decode_lossless, one_line
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.entity_pages import legacy_fields
+from kbx_tui.knowledge.entities import legacy_fields
 from kbx_tui.knowledge.fields import link_target, texts_of
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.knowledge.markdown import headings, inline_fields, links_of
@@ -26,10 +26,8 @@ from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document
 
 Value = str | tuple[str, ...] | None
-"""A text, a list of texts, or None to remove the field."""
 
 LINKED = frozenset({"team", "reports_to", "lead", "company"})
-"""Fields that name an entity; kbx writes them as wikilinks."""
 ORDER = (
     "id", "type", "name", "title", "aliases", "email", "role", "team", "reports_to", "company",
     "pcm_base", "pcm_phase", "status", "started", "lead", "pinned",
@@ -47,8 +45,6 @@ _NO_CHANGE = Splice(0, 0, "")
 
 @dataclass(frozen=True, slots=True)
 class SetFields:
-    """New values for frontmatter fields of a page."""
-
     fields: tuple[tuple[str, Value], ...]
     was: tuple[tuple[str, str], ...] = ()
     """Old values of some fields, as `shown_value` returns them; if one differs, none is set."""
@@ -61,13 +57,11 @@ def shown_value(value: Any) -> str:
 
 
 def field_value(fields: Mapping[str, Any], key: str) -> Any:
-    """Return the value of a field, ignoring the case of its name; None if it is missing."""
     by_folded_name = {name.casefold(): value for name, value in fields.items()}
     return by_folded_name.get(key.casefold())
 
 
 def apply_field_edits(path: str, data: bytes, edit: SetFields) -> bytes:
-    """Return the page with these fields set. Raises WriteFault when that cannot be done safely."""
     frontmatter = parse_document(path, data).frontmatter
     for key, was in edit.was:
         current = shown_value(field_value(frontmatter, key))
@@ -79,7 +73,6 @@ def apply_field_edits(path: str, data: bytes, edit: SetFields) -> bytes:
 
 
 def field_name(key: str) -> str:
-    """Return a field name as it is to be written. Raises WriteFault for an invalid name."""
     key = one_line(key)
     if not re.fullmatch(r"[\w][\w .-]*", key):
         raise WriteFault(f"{key!r} is not a valid field name: use letters, digits, - and _")
@@ -87,7 +80,6 @@ def field_name(key: str) -> str:
 
 
 def field_lines(key: str, value: Value) -> str:
-    """Return the YAML of a field, several lines for a list."""
     if isinstance(value, tuple):
         return "\n".join((f"{key}:", *(f"- {scalar(text)}" for text in value)))
     return f"{key}: {scalar(_linked(key, value or ''))}"
@@ -114,7 +106,6 @@ def _set_field(path: str, data: bytes, key: str, value: Value) -> bytes:
 
 
 def _splices(text: LosslessText, page: Document, key: str, value: Value) -> Iterator[Splice]:
-    """Yield candidate splices, the most natural first."""
     if page.body_line == 1:  # no frontmatter
         if value is None:
             yield _NO_CHANGE
@@ -139,7 +130,6 @@ def _splices(text: LosslessText, page: Document, key: str, value: Value) -> Iter
 
 
 def _value_on_its_line(text: LosslessText, number: int, name: str, value: str) -> Iterator[Splice]:
-    """Yield a splice that replaces only the value, keeping spacing and comment."""
     line = text.line(number)
     offset = line.index(":") + 1
     offset += len(line[offset:]) - len(line[offset:].lstrip())
@@ -151,7 +141,6 @@ def _value_on_its_line(text: LosslessText, number: int, name: str, value: str) -
 
 
 def _fields(text: LosslessText, fence: int) -> Iterator[tuple[str, range]]:
-    """Yield name and lines of the fields above line `fence`, without comments that follow them."""
     matches = ((number, _KEY.match(text.line(number))) for number in range(1, fence))
     keys = [(number, match["key"]) for number, match in matches if match]
     for (first, name), (end, _) in pairwise([*keys, (fence, "")]):
@@ -161,14 +150,12 @@ def _fields(text: LosslessText, fence: int) -> Iterator[tuple[str, range]]:
 
 
 def _line_for(fields: list[tuple[str, range]], key: str) -> int:
-    """Return the line at which to insert a field, keeping the order in which kbx writes fields."""
     earlier = ORDER[: ORDER.index(key)] if key in ORDER else None
     ends = [lines.stop for name, lines in fields if earlier is None or name.casefold() in earlier]
     return max(ends, default=1)
 
 
 def _legacy_value(text: LosslessText, page: Document, key: str) -> tuple[int, int] | None:
-    """Return start and end offset of the value on a `**Role:** x` line."""
     label = key.replace("_", " ")
     if label not in legacy_fields(page.body):
         return None
@@ -180,7 +167,6 @@ def _legacy_value(text: LosslessText, page: Document, key: str) -> tuple[int, in
 
 
 def _is_expected(before: Document, after: Document, key: str, value: Value) -> bool:
-    """Return whether the field has its new value and nothing else changed."""
     if after.problems != before.problems and len(after.problems) >= max(len(before.problems), 1):
         return False
     others_before, others_after = (
@@ -196,18 +182,13 @@ def _is_expected(before: Document, after: Document, key: str, value: Value) -> b
 
 
 def _linked(key: str, value: str) -> str:
-    """Return the value as a wikilink if the field names an entity, else unchanged."""
     return f"[[{value}]]" if key in LINKED and value and "[[" not in value else value
 
 
 @dataclass(frozen=True, slots=True)
 class LinkName:
-    """Replaces a name by a wikilink that shows it."""
-
     line: int
-    """1-based line of the file."""
     column: int
-    """0-based character of the line."""
     name: str
     wikilink: str
     """`[[Plan]]`, `[[notes/plan|Plan]]`."""
@@ -259,7 +240,6 @@ PageEdit = FactEdit | SetFields | LinkName
 FOLDERS: Mapping[str, str] = {
     "person": "people", "project": "projects", "team": "teams", "company": "companies",
 }  # fmt: skip
-"""Entity type -> folder of its pages."""
 
 
 def apply_edits(path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:

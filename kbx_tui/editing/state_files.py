@@ -1,4 +1,4 @@
-"""The folder `.kbx` of a base: its locks, its logs of records, and their check.
+"""Writes of our own files in one step, and the folder `.kbx` of a base: its locks and logs.
 
 It holds the index and the user's drafts, journal, judgments and labels.
 """
@@ -14,10 +14,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from kbx_tui.editing.atomic_write import sync_folder, write_atomically, write_fault
 from kbx_tui.ending import unfinished_write
 from kbx_tui.errors import WriteFault
-from kbx_tui.removal import STATE_FOLDER
+from kbx_tui.removal import STATE_FOLDER, remove_temporary
 from kbx_tui.state_file import (
     Notice,
     UnusableFile,
@@ -31,10 +30,80 @@ from kbx_tui.state_file import (
     unreadable,
 )
 
+
+def write_atomically(target: Path, data: bytes) -> None:
+    """Replace one of our own files in one step, creating its folder if needed.
+
+    Not safe for concurrent writers. Raises WriteFault, which leaves the file unchanged.
+    """
+    require_writable(target)
+    temporary = target.with_name(f".{target.name}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_synced(temporary, data)
+        temporary.replace(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        with suppress(OSError):
+            remove_temporary(temporary)
+        raise write_fault(target, error) from error
+
+
+def write_new(target: Path, data: bytes) -> None:
+    """Write a file that must not exist yet, in one step.
+
+    Raises FileExistsError, which leaves that file unchanged, and OSError.
+    """
+    require_writable(target)
+    temporary = target.with_name(f".{target.name}.tmp")
+    try:
+        write_synced(temporary, data)
+        try:
+            os.link(temporary, target)  # unlike a rename, it replaces nothing
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            with target.open("xb") as stream:
+                stream.write(data)
+        sync_folder(target.parent)
+    finally:
+        with suppress(OSError):
+            remove_temporary(temporary)
+
+
+def write_synced(file: Path, data: bytes, like: Path | None = None) -> None:
+    """Write a temporary file, flush it to disk, copy mode and owner from `like` where permitted.
+
+    Removes first what is at its path: writing through a link would change another file.
+    """
+    remove_temporary(file)
+    with file.open("xb") as stream:
+        if like is not None:
+            status = like.stat()
+            with suppress(OSError, AttributeError):  # Windows has no chown
+                os.chown(file, status.st_uid, status.st_gid)
+            file.chmod(status.st_mode & 0o7777)
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def write_fault(target: Path, error: OSError) -> WriteFault:
+    reason = error.strerror or str(error)
+    return WriteFault(f"{target} was not written ({reason}); it is unchanged")
+
+
 EDIT_LOCK_SECONDS = 60.0
-"""Longest wait for another process that writes files of the base."""
 LOCK_SECONDS = 10.0
-"""Longest wait for another process that writes a log, which takes milliseconds."""
 BRIEF_LOCK_SECONDS = 2.0
 """Longest wait where a log is not worth an error: what cannot be noted is lost."""
 
@@ -87,7 +156,6 @@ def state_lock(
 
 
 def edit_lock(root: Path, seconds: float = EDIT_LOCK_SECONDS) -> AbstractContextManager[None]:
-    """Hold the lock under which one process at a time writes the files of a base; reentrant."""
     busy = f"another process is writing in {root}; try again"
     return state_lock(root, "edit.lock", seconds, busy, is_reentrant=True)
 
@@ -108,17 +176,12 @@ class Log(Generic[Record]):
         *,
         brief: bool = False,
     ) -> None:
-        """`notice` receives one sentence about what cannot be read.
-
-        `brief` waits less for the lock.
-        """
         self.root, self.file, self.notice = root, root / STATE_FOLDER / name, notice
         self._kind, self._brief = kind, brief
         self._version: tuple[int, ...] | None = None
         self._lines: list[tuple[str, Record | None]] = []
 
     def version(self) -> tuple[int, ...] | None:
-        """Return what differs once the file has changed; None without a file."""
         try:
             status = os.lstat(self.file)
         except OSError:
@@ -128,9 +191,8 @@ class Log(Generic[Record]):
     def lines(self) -> Sequence[tuple[str, Record | None]]:
         """Return each non-blank line with its record, None if it is invalid.
 
-        The same sequence is returned until the file changes. There is none without a file, or if
-        it cannot be read. Bytes that are not UTF-8 are surrogates in the line, U+FFFD in the
-        record.
+        The same sequence is returned until the file changes. There is none without a file, or if it
+        cannot be read. Bytes that are not UTF-8 are surrogates in the line, U+FFFD in the record.
         """
         version = self.version()
         if version is None or version != self._version:
@@ -141,17 +203,12 @@ class Log(Generic[Record]):
         return [record for _, record in self.lines() if record is not None]
 
     def locked(self, seconds: float | None = None) -> AbstractContextManager[None]:
-        """Hold the lock, so that what is read still holds when it is written.
-
-        Raises WriteFault, or TimeoutError, as `state_lock`.
-        """
         if seconds is None:
             seconds = BRIEF_LOCK_SECONDS if self._brief else LOCK_SECONDS
         busy = f"another process is writing {self.file}; nothing was changed, try again"
         return state_lock(self.root, f"{self.file.stem}.lock", seconds, busy)
 
     def append(self, lines: Sequence[bytes], *, synced: bool = True) -> int:
-        """Append lines as `append_lines`, for a caller that holds the lock. Raises WriteFault."""
         try:
             return append_lines(self.file, lines, synced=synced) if lines else 0
         except OSError as error:

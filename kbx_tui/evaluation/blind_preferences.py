@@ -11,10 +11,9 @@ appends the line again with `"undo": true`. Lines that cannot be read are named 
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,28 +21,22 @@ import msgspec
 
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, WriteFault
-from kbx_tui.evaluation.judgments import query_key
-from kbx_tui.evaluation.significance import sign_test_p
+from kbx_tui.evaluation.judgments import log_line, query_key
+from kbx_tui.evaluation.metrics import sign_test_p
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import Notice
 
 DEPTH = 5
-"""Results of a list that are shown and compared: as many as one reads before deciding."""
 
 Better = Literal["first", "second", "neither"]
 Paths = tuple[str, ...]
 Lists = tuple[Paths, Paths]
-"""The first results of a query under two settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownList:
-    """The first results under one setting, as they were shown."""
-
     paths: Paths
-    """The best first, at most `DEPTH`."""
     knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """The fields of the Tuning that ranked them; they were hidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +45,13 @@ class Preference:
 
     query: str
     first: ShownList
-    """The one shown on the left, or above; which one that was is random."""
     second: ShownList
     better: Better
     when: str = ""
     """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
     generation: int | None = None
-    """Generation of the index at that time."""
 
     def __post_init__(self) -> None:
-        """Raise ConfigError for a blank query, and for lists that are the same."""
         object.__setattr__(self, "query", query_key(self.query))
         for name in ("first", "second"):
             shown: ShownList = getattr(self, name)
@@ -73,12 +63,10 @@ class Preference:
 
     @property
     def key(self) -> tuple[str, frozenset[Paths]]:
-        """Return what it is about, whichever list was shown first."""
         return preference_key(self.query, (self.first.paths, self.second.paths))
 
     @property
     def preferred(self) -> Paths | None:
-        """The list that was preferred; None for neither."""
         if self.better == "neither":
             return None
         return self.first.paths if self.better == "first" else self.second.paths
@@ -96,17 +84,14 @@ class Votes:
 
     @property
     def p(self) -> float:
-        """Two-sided p-value of the sign test; queries without a winner do not count."""
         return sign_test_p(self.wins_a, self.wins_b)
 
 
 def preference_key(query: str, lists: Lists) -> tuple[str, frozenset[Paths]]:
-    """Return the query and its two lists, in no order."""
     return query_key(query), frozenset(map(stored_paths, lists))
 
 
 def stored_paths(paths: Sequence[str]) -> Paths:
-    """Return the first paths of a list as they are stored."""
     return tuple(unicodedata.normalize("NFC", replace_surrogates(path)) for path in paths[:DEPTH])
 
 
@@ -155,8 +140,6 @@ class _Line(msgspec.Struct):
 
 
 class PreferenceLog:
-    """The file of preferences of one base. For one thread."""
-
     def __init__(self, root: Path, notice: Notice) -> None:
         self._log = Log(root, "preferences.jsonl", _Line, notice)
 
@@ -170,9 +153,8 @@ class PreferenceLog:
         return tuple(standing.values())
 
     def add(self, preference: Preference) -> None:
-        """Append a preference. Raises WriteFault, changing nothing."""
         with self._log.locked():
-            self._log.append([_encode(preference)])
+            self._log.append([log_line(preference)])
 
     def undo(self, preference: Preference | None = None) -> Preference:
         """Take a preference back, by default the last one, and return it.
@@ -189,10 +171,5 @@ class PreferenceLog:
                 raise WriteFault(
                     f"the preference for “{preference.query}” was replaced or taken back since"
                 )
-            self._log.append([_encode(preference, undo=True)])
+            self._log.append([log_line(preference, undo=True)])
         return preference
-
-
-def _encode(preference: Preference, *, undo: bool = False) -> bytes:
-    fields = {name: value for name, value in asdict(preference).items() if value not in ("", None)}
-    return json.dumps(fields | ({"undo": True} if undo else {}), ensure_ascii=False).encode()

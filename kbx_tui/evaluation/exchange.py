@@ -22,32 +22,20 @@ Format = Literal["qrels", "quepid", "opensearch"]
 
 @dataclass(frozen=True, slots=True)
 class JudgmentConflict:
-    """A grade in a file that differs from one given here."""
-
     place: str
-    """Where in the file."""
     judgment: Judgment
-    """The judgment given here."""
     grade: int
-    """The grade in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgmentImport:
-    """What a file of judgments adds to those of a base."""
-
     added: tuple[Judgment, ...]
-    """Judgments of documents that had none."""
     conflicts: tuple[JudgmentConflict, ...]
     unchanged: int
-    """Number of grades that are the same here."""
     problems: tuple[str, ...]
-    """A sentence about each part of the file that cannot be read."""
     missing: tuple[str, ...] = ()
-    """Paths in the file that name no document of the base; they are added nevertheless."""
 
     def judgments(self, *, replace: bool) -> list[Judgment]:
-        """Return what is to be appended; with `replace`, the grades in conflict as well."""
         conflicts = self.conflicts if replace else ()
         when = now()
         changed = (
@@ -59,7 +47,7 @@ class JudgmentImport:
 def read_judgment_file(
     file: Path, form: Format | None, topics: Path | None, scale: float | None
 ) -> GradedFile:
-    """Return the grades of a file, whose format is recognised by its content if `form` is None.
+    """Return the grades of a file, recognised by its content if `form` is None.
 
     Raises NotFound and ConfigError.
     """
@@ -83,10 +71,7 @@ def read_judgment_file(
 def write_judgment_file(
     file: Path, form: Format, judgments: Iterable[Judgment], topics: Path | None
 ) -> int:
-    """Write the judgments that have a grade, and their queries to `topics`; return how many.
-
-    Raises KbxError for a file that cannot be written.
-    """
+    """Write the judgments that have a grade; return how many. Raises KbxError."""
     grades = [
         Grade("", judgment.query, judgment.path, judgment.grade)
         for judgment in judgments
@@ -141,14 +126,12 @@ def _recognise(data: bytes) -> Format:
     if start[:1] in (b"{", b"["):
         return "opensearch"
     first = start.partition(b"\n")[0].decode("utf-8", "replace")
-    return "quepid" if is_quepid(first) else "qrels"
+    names = _names(next(csv.reader([first]), []))
+    return "quepid" if set(COLUMNS) <= set(names) else "qrels"
 
 
 class Grade(NamedTuple):
-    """A grade as a file has it."""
-
     place: str
-    """Where in the file: `line 7`."""
     query: str
     path: str
     grade: int
@@ -156,8 +139,6 @@ class Grade(NamedTuple):
 
 @dataclass(slots=True)
 class GradedFile:
-    """The grades of a file, in order, and a sentence about each part that cannot be read."""
-
     grades: list[Grade] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -199,7 +180,6 @@ def grade_of(rating: object, scale: float | None = None) -> int:
 
 
 def read_file(file: Path) -> bytes:
-    """Return the content of a file of the user. Raises NotFound and ConfigError."""
     try:
         return read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
     except FileNotFoundError as error:
@@ -221,7 +201,6 @@ def lines_of(data: bytes, problems: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def write_file(file: Path, text: str) -> None:
-    """Write a file that the user asked for. Raises KbxError."""
     try:
         file.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
@@ -230,35 +209,26 @@ def write_file(file: Path, text: str) -> None:
 
 _BLANK = re.compile(r"[\s%\x00-\x1f\x7f]")
 _FIELDS = re.compile(r"[ \t\v\f\r]+")
-"""What separates fields for tools in C; a no-break space does not."""
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL)
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)")
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*([^<]+)")
 _IDS, _TEXTS = ("id", "qid", "query_id", "_id"), ("text", "query", "title")
 
 Topics = Mapping[str, str]
-"""Text of a query by its id."""
 
 
 def escape(text: str) -> str:
-    """Return a text without blanks, from which `decode` restores it.
+    """Return a text without blanks, from which `unquote` restores it.
 
     Fields are separated by blanks in files of TREC tools, so a document or a query id has `%20` for
-    a blank and `%25` for `%`, as in a URL; all other characters, such as colons, stay. The id of a
-    query is its text, written that way, unless a file of topics gives the texts of other ids.
+    a blank and `%25` for `%`, as in a URL. The id of a query is its text, written that way, unless
+    a file of topics gives the texts of other ids.
     """
     return _BLANK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
 
 
-def unescape(field: str) -> str:
-    return unquote(field)
-
-
 def read_qrels(data: bytes, topics: Topics | None = None, scale: float | None = None) -> GradedFile:
-    """Return the grades of qrels: lines of query id, an unused field, document and grade.
-
-    Raises ConfigError without topics if all ids are numbers, instead of texts of queries.
-    """
+    """Raises ConfigError without topics if all ids are numbers, instead of texts of queries."""
     file = GradedFile()
     ids = set()
     for number, line in lines_of(data, file.problems):
@@ -271,8 +241,8 @@ def read_qrels(data: bytes, topics: Topics | None = None, scale: float | None = 
         if topics is not None and query_id not in topics:
             file.problems.append(f"{place}: no topic has the id {query_id[:60]!r}")
             continue
-        query = unescape(query_id) if topics is None else topics[query_id]
-        file.add(place, query, unescape(document), rating, scale)
+        query = unquote(query_id) if topics is None else topics[query_id]
+        file.add(place, query, unquote(document), rating, scale)
     if topics is None and ids and all(map(str.isdecimal, ids)):
         raise ConfigError("the queries are only numbers there; `--topics` names a file with texts")
     return file
@@ -300,8 +270,7 @@ def read_topics(data: bytes) -> tuple[dict[str, str], list[str]]:
                 problems.append(f"a topic without number or title: {found[1].strip()[:60]!r}")
         return topics, problems
     for number, line in lines_of(data, problems):
-        topic = _json_topic(line) if line.lstrip().startswith("{") else _tab_topic(line)
-        if topic is None:
+        if (topic := _topic(line)) is None:
             problems.append(f"line {number}: not a topic with id and text: {line[:60]!r}")
         else:
             topics[topic[0]] = topic[1]
@@ -309,7 +278,6 @@ def read_topics(data: bytes) -> tuple[dict[str, str], list[str]]:
 
 
 def write_topics(queries: Iterable[str]) -> str:
-    """Return queries as JSON lines of topics, with the ids that qrels and runs have."""
     lines = ({"id": escape(query), "text": query} for query in queries)
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
@@ -317,8 +285,7 @@ def write_topics(queries: Iterable[str]) -> str:
 def read_run(data: bytes) -> tuple[dict[str, list[str]], list[str]]:
     """Return the documents of a run by query id, best first, and what cannot be read.
 
-    Lines have query id, Q0, document, rank, score and tag. As in trec_eval the score decides; equal
-    scores are ordered by rank.
+    As in trec_eval the score decides; equal scores are ordered by rank.
     """
     rows: dict[str, dict[str, tuple[float, float]]] = {}
     problems: list[str] = []
@@ -335,12 +302,11 @@ def read_run(data: bytes) -> tuple[dict[str, list[str]], list[str]]:
         if any(value != value for value in place):  # NaN has no place in an order
             problems.append(f"line {number}: rank or score is not a number")
             continue
-        rows.setdefault(unescape(query_id), {}).setdefault(unescape(document), place)
+        rows.setdefault(unquote(query_id), {}).setdefault(unquote(document), place)
     return {query: sorted(found, key=found.__getitem__) for query, found in rows.items()}, problems
 
 
 def write_run(ranked: Mapping[str, Sequence[str]], tag: str) -> str:
-    """Return a run; scores count down, so that tools that sort by score keep our order."""
     return "".join(
         f"{escape(query)} Q0 {escape(path)} {rank} {len(paths) - rank + 1} {escape(tag) or 'kbx'}\n"
         for query, paths in ranked.items()
@@ -348,23 +314,18 @@ def write_run(ranked: Mapping[str, Sequence[str]], tag: str) -> str:
     )
 
 
-def _json_topic(line: str) -> tuple[str, str] | None:
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(fields, dict):
-        return None
-    found = [next((fields[key] for key in keys if key in fields), None) for keys in (_IDS, _TEXTS)]
-    return _topic(*(str(value) if isinstance(value, str | int) else "" for value in found))
-
-
-def _tab_topic(line: str) -> tuple[str, str] | None:
-    query_id, _, text = line.partition("\t")
-    return _topic(query_id, text)
-
-
-def _topic(query_id: str, text: str) -> tuple[str, str] | None:
+def _topic(line: str) -> tuple[str, str] | None:
+    if line.lstrip().startswith("{"):
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        found = (
+            next((fields[key] for key in keys if key in fields), "") for keys in (_IDS, _TEXTS)
+        )
+        query_id, text = (str(value) if isinstance(value, str | int) else "" for value in found)
+    else:
+        query_id, _, text = line.partition("\t")
     query_id, text = query_id.strip(), text.strip()
     return (query_id, text) if query_id and text else None
 
@@ -372,16 +333,10 @@ def _topic(query_id: str, text: str) -> tuple[str, str] | None:
 COLUMNS = ("query", "docid", "rating")
 _OTHER_NAMES = {"query text": "query", "doc id": "docid", "document id": "docid"}
 MAX_LINES = 20
-"""Lines that one record may have; a quotation mark that is not closed after them is a mistake."""
-
-
-def is_quepid(first_line: str) -> bool:
-    """Return whether a first line names the three columns, among others."""
-    return set(COLUMNS) <= set(_names(next(csv.reader([first_line]), [])))
 
 
 def read_quepid(data: bytes, scale: float | None = None) -> GradedFile:
-    """Return the grades of a file; rows with an empty rating are not judged and left out.
+    """Return the grades of a file; rows with an empty rating are left out.
 
     Raises ConfigError without the three columns.
     """
@@ -413,10 +368,7 @@ def _names(cells: list[str]) -> list[str]:
 
 
 def _records(lines: list[tuple[int, str]], problems: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield number of the first line and cells of each record.
-
-    A quotation mark that is not closed costs its own line, not the rest of the file.
-    """
+    """A quotation mark that is not closed costs its own line, not the rest of the file."""
     at, columns = 0, 0
     while at < len(lines):
         number = lines[at][0]
@@ -439,7 +391,7 @@ def _records(lines: list[tuple[int, str]], problems: list[str]) -> Iterator[tupl
 
 
 def read_opensearch(data: bytes, scale: float | None = None) -> GradedFile:
-    """Return the grades of a file; a part of it that cannot be read is named by its place.
+    """Return the grades of a file; a part that cannot be read is named by its place.
 
     Raises ConfigError for what is not JSON, or has no `judgmentRatings`.
     """
@@ -463,7 +415,6 @@ def read_opensearch(data: bytes, scale: float | None = None) -> GradedFile:
 
 
 def write_opensearch(grades: Iterable[Grade]) -> str:
-    """Return grades as the body of a request that imports them."""
     by_query: dict[str, list[dict[str, str]]] = {}
     for grade in grades:
         rating = {"docId": grade.path, "rating": f"{grade.grade:.3f}"}

@@ -8,7 +8,7 @@ hundreds of queries are ranked under an alpha each in a few array operations.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
@@ -27,7 +27,6 @@ from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import Preset, Tuning
 
 POOL_LIMIT = 64 * 1024 * 1024
-"""Bytes of score lines from which they are computed again."""
 
 Progress = Callable[[int, int], bool | None]
 """Called with the number of queries done and the total; True stops."""
@@ -44,16 +43,14 @@ class Measured:
 
 
 class JudgedEvidence:
-    """Judged queries with their Evidence, compact. Not thread-safe."""
+    """Not thread-safe."""
 
     def __init__(self, generation: int) -> None:
         self.generation = generation
-        """Generation of the index that was read."""
         self.queries: list[JudgedQuery] = []
         self.evidence: list[Evidence] = []
         """Parallel to `queries`; to rank, not to explain (`compact`)."""
         self.left_out = 0
-        """Number of judged queries for which there was no room, or that were not reached."""
         self._compactor = EvidenceCompactor()
         self._ideal: list[float] = []
         self._clear()
@@ -88,11 +85,9 @@ class JudgedEvidence:
 
     @property
     def bytes(self) -> int:
-        """Bytes of memory that Evidence and lines take, about."""
         return self._compactor.bytes + self._pool.bytes
 
     def add(self, query: JudgedQuery, evidence: Evidence, tuning: Tuning) -> None:
-        """Add a query with complete Evidence, and the lines of `tuning` with every threshold."""
         self.queries.append(query)
         self.evidence.append(self._compactor.compact(evidence))
         self._ideal.append(ideal_gain(query.grades))
@@ -100,10 +95,7 @@ class JudgedEvidence:
         self._prepare(len(self) - 1, tuning)
 
     def regrade(self, queries: Sequence[JudgedQuery], tuning: Tuning) -> list[JudgedQuery]:
-        """Take over the grades of these queries and drop all others; return those to add.
-
-        `tuning` as in `add`.
-        """
+        """Take over the grades of these queries and drop all others; return those to add."""
         newest = {query.text: query for query in queries}
         stays = [query.text in newest for query in self.queries]
         if not all(stays):
@@ -123,7 +115,6 @@ class JudgedEvidence:
         return list(newest.values())
 
     def measure(self, tunings: Sequence[Tuning]) -> Measured:
-        """Return what the first 10 results of each query are worth under each tuning."""
         if self._pool.bytes > POOL_LIMIT:
             self._clear()
         slots = np.array([self._slots_of(tuning) for tuning in tunings], np.int64)
@@ -131,10 +122,9 @@ class JudgedEvidence:
         values, column = np.unique([tuning.alpha for tuning in tunings], return_inverse=True)
         different, place = np.unique(slots * len(values) + column[:, None], return_inverse=True)
         slot, alpha = np.divmod(different, max(len(values), 1))
-        top = self._pool.top_ten(slot, values[alpha])
-        gain = top.gain[place].reshape(slots.shape)
-        judged = top.judged / np.maximum(top.found, 1.0)
-        return Measured(gain / np.array(self._ideal), judged[place].reshape(slots.shape))
+        gain, judged, found = self._pool.top_ten(slot, values[alpha])
+        ndcg = gain[place].reshape(slots.shape) / np.array(self._ideal)
+        return Measured(ndcg, (judged / np.maximum(found, 1.0))[place].reshape(slots.shape))
 
     def _slots_of(self, tuning: Tuning) -> Slots:
         key = without_alpha(tuning)
@@ -144,7 +134,6 @@ class JudgedEvidence:
         return self._slots[key]
 
     def _slot(self, number: int, tuning: Tuning) -> int:
-        """Return the number in the pool of the lines of one query, which are added if needed."""
         evidence = self.evidence[number]
         ranking = Ranking(evidence, tuning, *choose_entities(evidence, tuning))
         key = number, lines_key(ranking)
@@ -155,7 +144,9 @@ class JudgedEvidence:
         return self._slot_of[key]
 
     def _prepare(self, number: int, tuning: Tuning) -> None:
-        for threshold in _thresholds(self.evidence[number]):
+        # a threshold for every choice of entities by their score
+        scores = {1.0, *(min(entity.score, 1.0) for entity in self.evidence[number].entities)}
+        for threshold in scores:
             self._slot(number, replace(tuning, entity_threshold=threshold))
 
     def _clear(self) -> None:
@@ -164,37 +155,16 @@ class JudgedEvidence:
         self._slots: dict[Tuning, Slots] = {}
 
 
-def _thresholds(evidence: Evidence) -> set[float]:
-    """Return a threshold for every choice of entities by their score."""
-    return {1.0, *(min(entity.score, 1.0) for entity in evidence.entities)}
-
-
 NARROWEST = 16
 AT_ONCE = 2048
-"""How many rankings are computed at a time: few enough for their arrays to stay in the cache."""
 FIELDS = 7
 ANSWERED, PARENT, OPENED, KNOWN_ITEM, ALWAYS, GAIN, JUDGED = range(FIELDS)
 DISCOUNTS = np.log2(np.arange(2, CUTOFF + 2))
 
 Slots = NDArray[np.int64]
-"""Numbers of lines in the pool."""
-
-
-@dataclass(frozen=True, slots=True)
-class TopTen:
-    """What the first 10 results of some rankings are worth; arrays have shape (m,)."""
-
-    gain: Scores
-    """Discounted cumulative gain, gain `2^grade - 1`."""
-    judged: Scores
-    """How many of the first 10 are judged."""
-    found: Scores
-    """How many results there are, up to 10."""
 
 
 class LinePool:
-    """Score lines by number, in order of addition."""
-
     def __init__(self) -> None:
         self._width: list[int] = []
         self._position: list[int] = []
@@ -208,11 +178,9 @@ class LinePool:
 
     @property
     def bytes(self) -> int:
-        """Bytes that the lines take, as pieces and stacked."""
         return sum(2 * 8 * FIELDS * width for width in self._width)
 
     def add(self, lines: ScoreLines, paths: Sequence[str], grades: Grades) -> int:
-        """Add the lines of a query and return their number; `paths` are those of its Evidence."""
         width = NARROWEST
         while width < len(lines):
             width *= 2
@@ -234,26 +202,25 @@ class LinePool:
         self._is_flat.append(lines.is_flat)
         return len(self._width) - 1
 
-    def top_ten(self, slots: Slots, alphas: Scores) -> TopTen:
-        """Return the worth of the first 10 results of lines under alphas; both of shape (m,)."""
+    def top_ten(self, slots: Slots, alphas: Scores) -> tuple[Scores, Scores, Scores]:
+        """Return gain, number judged and number of the first 10 results of lines under alphas.
+
+        All of shape (m,). The gain is discounted and cumulative, of `2^grade - 1`.
+        """
         gain, judged, found = (np.zeros(len(slots)) for _ in range(3))
         widths = np.array(self._width)[slots]
         positions, factors = np.array(self._position)[slots], np.array(self._factors)[slots]
         alphas = np.where(np.array(self._is_flat)[slots], 1.0, alphas)
         for width in np.unique(widths).tolist():
             numbers = np.flatnonzero(widths == width)
-            tables = self._table(width)
+            if width not in self._stacked:
+                self._stacked[width] = np.stack(self._tables[width])
             for start in range(0, len(numbers), AT_ONCE):
                 some = numbers[start : start + AT_ONCE]
-                batch = tables[positions[some]]
+                batch = self._stacked[width][positions[some]]
                 final = _final(batch, factors[some], alphas[some])
                 gain[some], judged[some], found[some] = _first_ten(final, batch)
-        return TopTen(gain, judged, found)
-
-    def _table(self, width: int) -> Scores:
-        if width not in self._stacked:
-            self._stacked[width] = np.stack(self._tables[width])
-        return self._stacked[width]
+        return gain, judged, found
 
 
 def _final(tables: Scores, factors: Scores, alphas: Scores) -> Scores:
@@ -285,7 +252,6 @@ def _first_ten(final: Scores, tables: Scores) -> tuple[Scores, Scores, Scores]:
 
 
 LIMIT = 256 * 1024 * 1024
-"""Bytes of memory for the Evidence of one preset, unless a caller says otherwise."""
 
 
 class KeptEvidence:
@@ -294,7 +260,6 @@ class KeptEvidence:
     def __init__(self, retrieve: Callable[[str, Preset], Evidence]) -> None:
         self._retrieve = retrieve
         self._kept: dict[Preset, tuple[int, dict[str, Evidence]]] = {}
-        """By preset, the generation of the index with the Evidence by query."""
 
     def read(
         self,
@@ -305,10 +270,6 @@ class KeptEvidence:
         limit: int = LIMIT,
         progress: Progress | None = None,
     ) -> dict[str, Evidence]:
-        """Return the Evidence of each query, in their order, and forget that of all others.
-
-        `generation` is that of the index. Stops at `limit` bytes, or where `progress` returns True.
-        """
         before, known = self._kept.get(preset, (generation, {}))
         if before != generation:
             known = {}
@@ -325,7 +286,6 @@ class KeptEvidence:
 
 
 OBJECT_BYTES = 2_000
-"""About what the objects of one Evidence take besides its arrays."""
 
 
 class EvidenceCompactor:
@@ -339,7 +299,6 @@ class EvidenceCompactor:
 
     def __init__(self) -> None:
         self.bytes = 0
-        """Bytes of all Evidence compacted so far."""
         self._links: dict[Hashable, LinkedDocuments] = {}
         self._arrays: dict[Hashable, NDArray[Any]] = {}
 
@@ -385,7 +344,7 @@ class EvidenceCompactor:
         key = entity_id, *map(_content, arrays)
         if key not in self._links:
             self._links[key] = linked
-            self.bytes += _size(arrays) + 8 * len(linked.reasons)
+            self.bytes += sum(array.nbytes for array in arrays) + 8 * len(linked.reasons)
         return self._links[key]
 
     def _shared(self, array: Array) -> Array:
@@ -397,7 +356,3 @@ class EvidenceCompactor:
 
 def _content(array: NDArray[Any]) -> Hashable:
     return array.dtype.str, hash(array.tobytes()), len(array)
-
-
-def _size(arrays: Iterable[NDArray[Any]]) -> int:
-    return sum(array.nbytes for array in arrays)

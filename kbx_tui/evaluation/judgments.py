@@ -30,13 +30,12 @@ from typing import Any, Literal
 import msgspec
 
 from kbx_tui.editing.state_files import Log
-from kbx_tui.errors import ConfigError, NotFound, OutOfRange, WriteFault
+from kbx_tui.errors import ConfigError, KbxError, NotFound, OutOfRange, WriteFault
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice, decode_json, read_regular_file
 
 SIZE_LIMIT = 1024 * 1024 * 1024
-"""Largest file of judgments or queries, in bytes."""
 
 Grades = Mapping[str, int]
 """Grade by path: 0 is not relevant, 1 relevant, higher is more relevant."""
@@ -46,26 +45,19 @@ HOW_TO_JUDGE = (
     "search in the app (`kbx`) and grade results with 0 to 3, or run "
     "`kbx judgments add QUERY PATH GRADE`"
 )
-"""What someone without judgments can do."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:
-    """A query with its relevance judgments."""
-
     id: str
     text: str
     group: str
-    """Its form, else its kind; results are reported per group."""
     grades: Grades
     entities: frozenset[str]
-    """Pages of the entities it names; empty when not labelled."""
     unsure: frozenset[str] = frozenset()
-    """Paths judged "not sure", which count as not judged."""
 
     @property
     def is_measurable(self) -> bool:
-        """Whether a document is judged relevant, without which every measure is 0."""
         return any(grade > 0 for grade in self.grades.values())
 
 
@@ -110,7 +102,6 @@ def _table(file: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _read(file: Path) -> Iterator[tuple[str, str]]:
-    """Yield place and text of each non-blank line."""
     try:
         data = read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
         lines = data.decode("utf-8-sig").splitlines()
@@ -144,16 +135,12 @@ GROUP = "own"
 MAX_GRADE = 3
 """The highest grade that the app gives, "just what was wanted"."""
 UNSURE: Literal["unsure"] = "unsure"
-"""The grade "not sure" in the file."""
 
 Pair = tuple[str, str]
-"""Query and path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A grade that the user gave a document for a query."""
-
     query: str
     path: str
     grade: int | None
@@ -161,12 +148,9 @@ class Judgment:
     when: str = ""
     """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
     knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """The fields of the Tuning that ranked the document when it was judged."""
     generation: int | None = None
-    """Generation of the index at that time."""
 
     def __post_init__(self) -> None:
-        """Raise ConfigError for a blank query or path, OutOfRange for an unknown grade."""
         object.__setattr__(self, "query", query_key(self.query))
         path = unicodedata.normalize("NFC", replace_surrogates(self.path))
         object.__setattr__(self, "path", path)
@@ -182,8 +166,6 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class UndoneJudgment:
-    """A judgment that was undone, and the one that counts again, if any."""
-
     undone: Judgment
     restored: Judgment | None
 
@@ -211,33 +193,26 @@ class _Line(msgspec.Struct):
 
 
 class StandingJudgments:
-    """The judgments that count, with those they replaced, so that they can be undone."""
-
     def __init__(self, lines: Iterable[_Line] = ()) -> None:
         self._standing: dict[int, Judgment] = {}
-        """Judgments that were not undone by number of their line, older ones of a pair included."""
         self._numbers: dict[Pair, list[int]] = {}
         for number, line in enumerate(lines):
             self._add(number, line)
 
     def __iter__(self) -> Iterator[Judgment]:
-        """Yield the judgment that counts of each pair, in the order they were first judged."""
         return (self._standing[numbers[-1]] for numbers in self._numbers.values())
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def get(self, pair: Pair) -> Judgment | None:
-        """Return the judgment of a query and path that counts, if any."""
         numbers = self._numbers.get(pair)
         return self._standing[numbers[-1]] if numbers else None
 
     def last(self) -> Judgment | None:
-        """Return the last judgment that was not undone, if any."""
         return self._standing[next(reversed(self._standing))] if self._standing else None
 
     def before(self, judgment: Judgment) -> Judgment | None:
-        """Return the judgment that undoing a standing one restores, if any."""
         numbers = self._numbers[judgment.pair]
         return self._standing[numbers[-2]] if len(numbers) > 1 else None
 
@@ -255,15 +230,12 @@ class StandingJudgments:
 
 
 class JudgmentLog:
-    """The file of judgments of one base; rereads it when it has changed. For one thread."""
-
     def __init__(self, root: Path, notice: Notice) -> None:
         self._log = Log(root, "judgments.jsonl", _Line, notice)
         self._lines: object = None
         self._standing = StandingJudgments()
 
     def read(self) -> StandingJudgments:
-        """Return the judgments that count; none if there is no file, or it cannot be read."""
         if (lines := self._log.lines()) is not self._lines:
             self._lines, self._standing = lines, StandingJudgments(self._log.records())
         return self._standing
@@ -274,7 +246,6 @@ class JudgmentLog:
             self.append(judgments)
 
     def append(self, judgments: Sequence[Judgment]) -> None:
-        """Append judgments as `add` does, for a caller that holds the lock."""
         self._log.append([_encode(judgment) for judgment in judgments])
 
     def undo(self, judgment: Judgment | None = None) -> UndoneJudgment:
@@ -295,14 +266,13 @@ class JudgmentLog:
                 )
             restored = standing.before(judgment)
             if restored is None:
-                gone = {"query": judgment.query, "path": judgment.path, "grade": None}
-                self._log.append([_json(gone | {"undo": True})])
+                gone = {"query": judgment.query, "path": judgment.path, "grade": None, "undo": True}
+                self._log.append([json.dumps(gone, ensure_ascii=False).encode()])
             else:
                 self._log.append([_encode(restored, undo=True)])
         return UndoneJudgment(judgment, restored)
 
     def locked(self) -> AbstractContextManager[None]:
-        """Hold the lock of the file, so that what is read still holds when it is written."""
         return self._log.locked()
 
 
@@ -312,7 +282,6 @@ def query_key(query: str) -> str:
 
 
 def judged_queries(judgments: Iterable[Judgment]) -> tuple[JudgedQuery, ...]:
-    """Return the queries with their grades, in the order they were first judged."""
     grades: dict[str, dict[str, int]] = {}
     unsure: dict[str, set[str]] = {}
     for judgment in judgments:
@@ -328,7 +297,6 @@ def judged_queries(judgments: Iterable[Judgment]) -> tuple[JudgedQuery, ...]:
 
 
 def knobs_of(tuning: Tuning) -> dict[str, Any]:
-    """Return the fields of a tuning as JSON can hold them."""
     return {
         name: sorted(value) if isinstance(value, frozenset) else value
         for name, value in asdict(tuning).items()
@@ -336,27 +304,60 @@ def knobs_of(tuning: Tuning) -> dict[str, Any]:
 
 
 def now() -> str:
-    """Return the current time as `Judgment.when` has it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+def log_line(record: Any, *, undo: bool = False, **changed: object) -> bytes:
+    """Return a record as a line of a log, without its empty fields and the line break."""
+    fields = asdict(record) | changed | ({"undo": True} if undo else {})
+    filled = {name: value for name, value in fields.items() if value not in ("", {}, None)}
+    return json.dumps(filled, ensure_ascii=False).encode()
+
+
 def _encode(judgment: Judgment, *, undo: bool = False) -> bytes:
-    """Return the line of a judgment, without its line break."""
-    fields: dict[str, Any] = {
-        "query": judgment.query,
-        "path": judgment.path,
-        "grade": UNSURE if judgment.grade is None else judgment.grade,
-    }
-    if judgment.when:
-        fields["when"] = judgment.when
-    if judgment.knobs:
-        fields["knobs"] = dict(judgment.knobs)
-    if judgment.generation is not None:
-        fields["generation"] = judgment.generation
-    if undo:
-        fields["undo"] = True
-    return _json(fields)
+    grade = UNSURE if judgment.grade is None else judgment.grade
+    return log_line(judgment, undo=undo, grade=grade)
 
 
-def _json(fields: Mapping[str, Any]) -> bytes:
-    return json.dumps(fields, ensure_ascii=False).encode()
+@dataclass(frozen=True, slots=True)
+class TuningSnapshot:
+    when: str
+    knobs: Mapping[str, Any] = field(hash=False)
+    generation: int | None = None
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            _tuning(self.knobs)
+        except (TypeError, KbxError) as error:
+            raise ValueError(f"`knobs` are not valid: {error}") from error
+
+    @property
+    def tuning(self) -> Tuning:
+        return _tuning(self.knobs)
+
+
+class TuningSnapshots:
+    def __init__(self, root: Path, notice: Notice) -> None:
+        self._log = Log(root, "snapshots.jsonl", TuningSnapshot, notice)
+
+    def read(self) -> tuple[TuningSnapshot, ...]:
+        return tuple(self._log.records())
+
+    def add(self, snapshot: TuningSnapshot) -> None:
+        with self._log.locked():
+            self._log.replace([*self._log.records(), snapshot])
+
+    def remove(self, snapshot: TuningSnapshot) -> None:
+        with self._log.locked():
+            self._log.replace(one for one in self.read() if one != snapshot)
+
+    def restore(self, snapshot: TuningSnapshot) -> None:
+        with self._log.locked():
+            records = [*self._log.records(), snapshot]
+            self._log.replace(sorted(records, key=lambda one: one.when))
+
+
+def _tuning(knobs: Mapping[str, Any]) -> Tuning:
+    sets = {name: frozenset(knobs[name]) for name in ("muted", "pinned") if name in knobs}
+    return Tuning(**{**knobs, **sets})

@@ -17,23 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-from kbx_tui.evaluation.runs import ProgressCallback
-from kbx_tui.evaluation.significance import (
+from kbx_tui.evaluation.metrics import (
     EQUAL,
     NOTICEABLE,
     SIGNIFICANCE,
     queries_needed,
     randomisation_p,
 )
+from kbx_tui.evaluation.runs import ProgressCallback
 from kbx_tui.formatting import format_change, format_p
 from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.search.request import Tuning
 
 FOLDS = 5
 FEWEST_QUERIES = 10
-"""Fewer queries choose nothing: two per fold."""
 ROUNDS = 3
-"""How often each knob is set at most."""
 LEAST_GAIN = 0.002
 """Gain in mean nDCG@10 below which a knob stays as it is; among values that differ by less, the one
 closest to the current value is taken."""
@@ -51,10 +49,8 @@ SETTING_OF: Mapping[str, str] = {
     "parent": "hierarchy_parent",
     "hotness_weight": "hotness_weight",
 }
-"""Key in `[search]` of kbx.toml by knob of `Tuning`."""
 
 Queries = NDArray[np.int64]
-"""Positions in `JudgedEvidence.queries`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +61,13 @@ class Advice:
     best: Tuning
     """The setting that all queries choose; `current` if none is better."""
     wins: bool
-    """Whether to change: the settings chosen without a query are better on it, significantly."""
     queries: int
     left_out: int
-    """Judged queries that were not measured, for lack of memory."""
     before: float
     after: float
     """Mean of `best` on the queries that chose it: too good by a little."""
     gain: float
-    """Mean difference out of fold: each query with the setting that the others choose."""
     p: float
-    """Two-sided p-value of the paired randomisation test of this difference."""
     better: int
     worse: int
     """Number of queries with a higher and a lower nDCG@10 out of fold."""
@@ -88,7 +80,6 @@ class Advice:
 
     @property
     def changes(self) -> Mapping[str, tuple[Any, Any]]:
-        """Current and best value of each knob that differs, by key of `[search]`."""
         return {
             key: (getattr(self.current, knob), getattr(self.best, knob))
             for knob, key in SETTING_OF.items()
@@ -97,7 +88,6 @@ class Advice:
 
     @property
     def verdict(self) -> str:
-        """The advice in a sentence."""
         if self.wins:
             return (
                 f"change: {format_change(self.gain)} nDCG@10 on queries that did not choose it "
@@ -175,15 +165,12 @@ def _more_queries(differences: Scores) -> int:
 
 
 class _Worth:
-    """nDCG@10 of every query under each setting, measured once."""
-
     def __init__(self, kept: JudgedEvidence) -> None:
         self._kept = kept
         self._known: dict[Tuning, Scores] = {}
         self.may_count_openings = any(found.frecency.any() for found in kept.evidence)
 
     def ndcg(self, tunings: Sequence[Tuning]) -> Scores:
-        """Return the figures, shape (settings, queries)."""
         unknown = list(dict.fromkeys(each for each in tunings if each not in self._known))
         if unknown:
             figures = self._kept.measure(unknown).ndcg
@@ -192,7 +179,6 @@ class _Worth:
 
 
 def _search(worth: _Worth, start: Tuning, queries: Queries) -> Tuning:
-    """Return the best setting on some queries, by coordinate search from `start`."""
     best = start
     for _ in range(ROUNDS):
         before = best
@@ -206,7 +192,6 @@ def _search(worth: _Worth, start: Tuning, queries: Queries) -> Tuning:
 def _set_knob(
     worth: _Worth, current: Tuning, knob: str, values: Sequence[Any], queries: Queries
 ) -> Tuning:
-    """Return `current` with the best value of one knob, if that is clearly better."""
     variants = [replace(current, **{knob: value}) for value in values]
     means = worth.ndcg([current, *variants])[:, queries].mean(axis=1)
     now, others = means[0], means[1:]
@@ -233,7 +218,7 @@ def _knobs(worth: _Worth, start: Tuning) -> Iterator[tuple[str, Sequence[Any]]]:
 
 
 def _folds(size: int) -> list[Queries]:
-    """Return positions by fold, shuffled, so that queries written together are separated."""
+    """Return the positions by fold, shuffled: queries written together are separated."""
     order = np.random.default_rng(SEED).permutation(size)
     return [np.sort(fold) for fold in np.array_split(order, FOLDS)]
 

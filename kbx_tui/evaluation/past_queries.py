@@ -24,58 +24,41 @@ THRESHOLDS = tuple(step / 20 for step in range(21))
 BINS = 20
 
 Outcome = Literal["two_pass", "flat", "nothing"]
-"""How a query is answered; `nothing` without any result."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuery:
-    """One query at every threshold."""
-
     query: str
     top_score: float | None
-    """Score of the best entity that pass 1 finds; None if it finds none."""
     outcomes: tuple[Outcome, ...]
-    """One per threshold."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdObservatory:
-    """Asked queries at each of some thresholds."""
-
     thresholds: tuple[float, ...]
-    """Ascending."""
     queries: tuple[AskedQuery, ...]
     histogram: tuple[int, ...]
     """Number of queries by the score of the best entity, in 20 equal bins from 0 to 1; the last
     includes 1. Queries without an entity are in none."""
 
     def share(self, outcome: Outcome) -> tuple[float, ...]:
-        """Return the share of the queries with this outcome at each threshold, 0..1."""
         size = max(len(self.queries), 1)
-        counts = [0] * len(self.thresholds)
-        for query in self.queries:
-            for place, own in enumerate(query.outcomes):
-                counts[place] += own == outcome
-        return tuple(count / size for count in counts)
+        return tuple(
+            sum(query.outcomes[place] == outcome for query in self.queries) / size
+            for place in range(len(self.thresholds))
+        )
 
     def flips(self, before: float, after: float) -> tuple[AskedQuery, ...]:
-        """Return the queries with another outcome at one threshold than at another.
-
-        Either may be any number: what holds at the nearest of `thresholds` counts.
-        """
-        one, other = (self._place(threshold) for threshold in (before, after))
+        thresholds = np.array(self.thresholds)
+        one, other = (int(np.argmin(np.abs(thresholds - each))) for each in (before, after))
         return tuple(
             query for query in self.queries if query.outcomes[one] != query.outcomes[other]
         )
-
-    def _place(self, threshold: float) -> int:
-        return int(np.argmin(np.abs(np.array(self.thresholds) - threshold)))
 
 
 def observe_thresholds(
     evidence: Sequence[Evidence], tuning: Tuning, thresholds: Sequence[float] = THRESHOLDS
 ) -> ThresholdObservatory:
-    """Return how each query would be answered at each threshold, the other knobs as in `tuning`."""
     asked = tuple(_asked(found, tuning, thresholds) for found in evidence)
     scores = [query.top_score for query in asked if query.top_score is not None]
     histogram, _ = np.histogram(scores, bins=BINS, range=(0.0, 1.0))
@@ -98,25 +81,19 @@ def _asked(found: Evidence, tuning: Tuning, thresholds: Sequence[float]) -> Aske
 
 
 DEPTH = 10
-"""Results of a query that count: as many as are read."""
 LEAST_QUERIES = 10
 """Queries below which nothing is said: a share of a few queries is a matter of chance."""
 LEAST_OCCURRENCES = 5
 LEAST_SHARE = 0.2
-"""Share of the queries from which it is too many."""
 DEVIATIONS = 3.0
 """Standard deviations above chance: in a small base every document is often among ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverRetrieved:
-    """A document, and for how many queries it turned up."""
-
     path: str
     occurrences: int
-    """Queries with it among their first results that have no word of its title."""
     queries: int
-    """Queries that were asked."""
 
 
 def find_over_retrieved(
@@ -144,7 +121,6 @@ def find_over_retrieved(
 
 
 def _unasked(firsts: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> Iterable[str]:
-    """Yield the path of each first result whose title has no word of its query."""
     words = {path: frozenset(terms_in(title)) for path, title in titles.items()}
     for query, paths in firsts.items():
         asked = set(terms_in(query))

@@ -23,12 +23,14 @@ from kbx_tui.evaluation.judgments import (
     Grades,
     JudgedQuery,
 )
-from kbx_tui.evaluation.metrics import CUTOFF, judged_share, ndcg
-from kbx_tui.evaluation.significance import (
+from kbx_tui.evaluation.metrics import (
+    CUTOFF,
     Interval,
     PairedDifference,
     bootstrap_interval,
     holm,
+    judged_share,
+    ndcg,
     paired_difference,
 )
 from kbx_tui.search.evidence.evidence import Evidence
@@ -40,7 +42,6 @@ from kbx_tui.state_file import Notice, decode_json, ignore, read_regular_file
 ALL = "all"
 TREC_SUFFIX = ".run"
 DEPTH = 100
-"""Ranks of a result list that are measured and saved; those below add next to nothing."""
 
 
 class Measures(msgspec.Struct, frozen=True):
@@ -49,7 +50,6 @@ class Measures(msgspec.Struct, frozen=True):
     ndcg: float
     """nDCG@10, gain 2^grade - 1."""
     ndcg_linear: float
-    """nDCG@10, gain grade."""
     recall: float
     """Share of the relevant documents among the first 10."""
     precision: float
@@ -59,7 +59,6 @@ class Measures(msgspec.Struct, frozen=True):
     err: float
     """ERR@10."""
     rbp: float
-    """RBP with p = .8."""
     rbp_residual: float
     """By how much documents without a grade could raise RBP."""
     judged: float
@@ -67,8 +66,6 @@ class Measures(msgspec.Struct, frozen=True):
 
 
 class QueryResult(Measures, frozen=True):
-    """The result of one query."""
-
     id: str
     text: str
     group: str
@@ -78,28 +75,21 @@ class QueryResult(Measures, frozen=True):
     """Whether the entity pass ranked a labelled entity first; None without labelled entities."""
     milliseconds: float
     top: tuple[str, ...]
-    """Paths of the first `DEPTH` results."""
 
 
 class Run(msgspec.Struct, frozen=True):
-    """The results of all judged queries of a base under one search setting."""
-
     base: str
-    """Folder name of the base."""
     mode: str
     preset: str
     doc_types: tuple[str, ...]
     results: tuple[QueryResult, ...]
     skipped: int
-    """Number of queries left out because no document is judged relevant."""
     vector_share: float
-    """Share of the texts that have a vector."""
     by_candidates: int = 0
-    """Number of queries of which only candidates were scored: the scope is too wide for all."""
+    """Queries of which only candidates were scored: the scope is too wide for all."""
 
     @property
     def groups(self) -> dict[str, list[QueryResult]]:
-        """The results by group; with several groups, all results together last."""
         groups: dict[str, list[QueryResult]] = {}
         for result in self.results:
             groups.setdefault(result.group, []).append(result)
@@ -108,15 +98,12 @@ class Run(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class GroupMetrics:
-    """The mean metrics of one group."""
-
     group: str
     queries: int
     judged: float
     """Share of the first 10 results that have a grade: how far the other figures can be trusted."""
     ndcg: float
     ndcg_interval: Interval | None
-    """95 %; None for a single query."""
     ndcg_linear: float
     recall: float
     precision: float
@@ -126,32 +113,23 @@ class GroupMetrics:
     rbp: float
     rbp_residual: float
     two_pass: float
-    """Share of the queries searched in two passes."""
     entity_first: float | None
-    """Share of the queries with labelled entities for which one of them ranked first."""
     milliseconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class GroupDifference:
-    """The difference between two runs in one group."""
-
     group: str
     against: str
-    """The name of the earlier run."""
     ndcg: PairedDifference
     ndcg_p_holm: float
-    """The p-value of nDCG adjusted for the number of runs compared with."""
     recall: PairedDifference
     judged: float
-    """Share of the first 10 results with a grade, in the later run."""
     judged_before: float
     votes: Votes
-    """Preferences between the first results of the two runs: A is the earlier, B the later."""
 
 
 def group_metrics(run: Run) -> tuple[GroupMetrics, ...]:
-    """Return the mean metrics of each group; all queries together come last."""
     return tuple(_means(group, results) for group, results in run.groups.items())
 
 
@@ -203,10 +181,9 @@ def highest_grade(queries: Iterable[JudgedQuery]) -> int:
 
 
 def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
-    """Return a run with the measures that its results have with these judgments.
+    """Return a run with the measures of these judgments: more may have been judged since.
 
-    So a saved run can be compared after more documents were judged. Queries that are not among
-    `queries`, or for which no document is relevant, are left out.
+    Queries without a relevant document are left out.
     """
     judged = {query.id: query for query in queries if query.is_measurable}
     highest = highest_grade(queries)
@@ -222,10 +199,7 @@ def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
 
 
 def save_run(run: Run, file: Path) -> None:
-    """Write a run as JSON, or as a TREC run if the name ends in `.run`.
-
-    Raises KbxError when the file cannot be written.
-    """
+    """Write a run as JSON, or as a TREC run if the name ends in `.run`. Raises KbxError."""
     if file.suffix == TREC_SUFFIX:
         text = write_run({result.id: result.top for result in run.results}, f"kbx-{run.mode}")
         write_file(file, text)
@@ -234,10 +208,10 @@ def save_run(run: Run, file: Path) -> None:
 
 
 def read_saved_run(file: Path, notice: Notice = ignore) -> Run:
-    """Return a saved run, or a TREC run of any tool, whose measures are 0 before `measured_again`.
+    """Return a saved run, or a TREC run of any tool, whose measures are 0.
 
-    `notice` receives a sentence about each line of a TREC run that cannot be read. Raises NotFound
-    and ConfigError.
+    `notice` receives a sentence about each line that cannot be read. Raises NotFound and
+    ConfigError.
     """
     try:
         data = read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
@@ -320,7 +294,6 @@ SWEEP_VALUES = tuple(step / 20 for step in range(21))
 
 Retrieve = Callable[[str], Evidence]
 ProgressCallback = Callable[[int, int], None]
-"""Called with the number of queries done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,12 +303,9 @@ class Sweep:
     knob: Knob
     values: tuple[float, ...]
     ndcg: Mapping[str, tuple[float, ...]]
-    """By group, one mean per value."""
     judged: tuple[float, ...]
-    """Mean judged@10 of all queries, one per value. The lower it is, the worse the value looks."""
 
     def best(self, group: str) -> float:
-        """Return the value with the highest nDCG; the middle one of several."""
         means = self.ndcg[group]
         best = [value for value, mean in zip(self.values, means, strict=True) if mean == max(means)]
         return best[len(best) // 2]
@@ -382,10 +352,7 @@ def sweep(
     values: Sequence[float] = SWEEP_VALUES,
     progress: ProgressCallback | None = None,
 ) -> Sweep:
-    """Return nDCG and judged@10 by value of one knob.
-
-    Raises NotFound if no query has a relevant document.
-    """
+    """Return nDCG and judged@10 by value of one knob. Raises as `measure`."""
     tunings = [
         replace(tuning, alpha=value) if knob == "alpha" else replace(tuning, entity_threshold=value)
         for value in values
@@ -411,7 +378,6 @@ def _column_means(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
 def _judged_queries(
     queries: Sequence[JudgedQuery], progress: ProgressCallback | None
 ) -> Iterator[JudgedQuery]:
-    """Yield the queries that have a relevant document. Raises NotFound if none has."""
     judged = [query for query in queries if query.is_measurable]
     if not judged:
         raise NotFound(

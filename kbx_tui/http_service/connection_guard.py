@@ -30,7 +30,6 @@ class ConnectionLimits:
     answer_seconds: float = 90.0
     """Time from a complete request to the end of its answer."""
     handshake_seconds: float = 10.0
-    """Time for TLS to agree on keys."""
 
 
 class ConnectionGuard:
@@ -50,7 +49,6 @@ class ConnectionGuard:
         self._open: dict[Peer, _Connection] = {}
 
     def wrap(self, inner: asyncio.Protocol) -> asyncio.Protocol:
-        """Return the guarded protocol of a new connection."""
         return _Connection(self, inner) if self._tls is None else _Encrypting(self, inner)
 
     def answering(self, peer: Peer | None) -> None:

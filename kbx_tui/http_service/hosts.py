@@ -23,8 +23,6 @@ SAFE_FETCH_SITES = frozenset(("same-origin", "none"))
 
 @dataclass(frozen=True, slots=True)
 class HostRules:
-    """The hosts under which a server is reached."""
-
     scheme: str
     """`http` or `https`, as the browser sees it."""
     names: frozenset[str]
@@ -50,10 +48,7 @@ class HostRules:
 
 
 def host_rules(host: str, *, secure: bool, public_url: str = "") -> HostRules:
-    """Return the rules of a server that listens on `host`.
-
-    `public_url` is the address under which a proxy serves it, if that is another.
-    """
+    """Return the rules of a server on `host`, which a proxy may serve at `public_url`."""
     public = urlsplit(public_url) if public_url else None
     names = {*LOOPBACK_NAMES, host.lower()}
     everywhere = not is_loopback(host)

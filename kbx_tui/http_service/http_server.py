@@ -47,7 +47,6 @@ class HttpServer(uvicorn.Server):
         self.should_exit = True
 
     async def adopt(self, connection: socket.socket) -> None:
-        """Serve a connection that was accepted elsewhere."""
         connection.setblocking(False)
         state = {"server_state": self.server_state, "app_state": self.lifespan.state}
         await asyncio.get_running_loop().connect_accepted_socket(

@@ -27,19 +27,15 @@ WAITING_CONNECTIONS = 16
 
 @dataclass(frozen=True, slots=True)
 class MonitorPort:
-    """A socket that listens for requests of health and metrics."""
-
     socket: socket.socket
     rules: HostRules
 
     @property
     def is_open_to_others(self) -> bool:
-        """Whether other machines can read the metrics."""
         return not is_loopback(self.socket.getsockname()[0])
 
     @property
     def url(self) -> str:
-        """The address of the metrics."""
         host, port = self.socket.getsockname()[:2]
         return f"http://{f'[{host}]' if ':' in host else host}:{port}/metrics"
 
@@ -72,8 +68,7 @@ async def monitored(port: MonitorPort | None, state: ServiceState) -> AsyncItera
     from kbx_tui.http_service.http_server import HttpServer
     from kbx_tui.http_service.monitor_app import MonitorApp, ServiceMetrics
 
-    metrics = ServiceMetrics()
-    metrics.show(state)
+    metrics = ServiceMetrics(state)
     state.observer = metrics
     guard = ConnectionGuard(ConnectionLimits(at_once=16, receive_seconds=10.0))
     server = HttpServer(MonitorApp(port.rules, state, metrics), guard)

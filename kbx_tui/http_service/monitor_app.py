@@ -10,6 +10,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from functools import partial
 
 from prometheus_client import (
     CollectorRegistry,
@@ -79,46 +80,36 @@ class ServiceMetrics(Observer):
 
     content_type = "text/plain; version=0.0.4; charset=utf-8"
 
-    def __init__(self) -> None:
+    def __init__(self, state: ServiceState) -> None:
         # Of each series it would write a time, too, which this text format does not know.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "kbx_http_requests",
-            "HTTP requests answered, by route and status.",
-            ["route", "status"],
-            registry=self._registry,
+        self._registry.register(_StateCollector(state))  # read anew each time
+        counter = partial(Counter, registry=self._registry)
+        histogram = partial(Histogram, buckets=SECONDS, registry=self._registry)
+        self._requests = counter(
+            "kbx_http_requests", "HTTP requests answered, by route and status.", ["route", "status"]
         )
-        self._request_seconds = Histogram(
+        self._request_seconds = histogram(
             "kbx_http_request_seconds",
             "Time from a complete request to the end of its answer.",
             ["route"],
-            buckets=SECONDS,
-            registry=self._registry,
         )
-        self._calls = Counter(
+        self._calls = counter(
             "kbx_tool_calls",
             "Calls of tools, by tool and result: ok, or the type of the failure.",
             ["tool", "result"],
-            registry=self._registry,
         )
-        self._call_seconds = Histogram(
-            "kbx_tool_call_seconds",
-            "Time of a call, waiting for the engine included.",
-            ["tool"],
-            buckets=SECONDS,
-            registry=self._registry,
+        self._call_seconds = histogram(
+            "kbx_tool_call_seconds", "Time of a call, waiting for the engine included.", ["tool"]
         )
-        self._rejected = Counter(
+        self._rejected = counter(
             "kbx_rejected",
             "Requests and sessions refused because a limit was reached.",
             ["reason"],
-            registry=self._registry,
         )
-        self._restarts = Counter(
-            "kbx_worker_restarts",
-            "Processes started again after they ended unasked.",
-            registry=self._registry,
+        self._restarts = counter(
+            "kbx_worker_restarts", "Processes started again after they ended unasked."
         )
 
     def request(self, route: str, status: int, seconds: float) -> None:
@@ -135,18 +126,11 @@ class ServiceMetrics(Observer):
     def restarted(self) -> None:
         self._restarts.inc()
 
-    def show(self, state: ServiceState) -> None:
-        """Write this state, too, as it is at each reading."""
-        self._registry.register(_StateCollector(state))
-
     def text(self) -> bytes:
-        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
 
 
 class _StateCollector(Collector):
-    """Reads the state of a server."""
-
     def __init__(self, state: ServiceState) -> None:
         self._state = state
 
@@ -182,12 +166,11 @@ class _StateCollector(Collector):
         )
         for name, pids in self._state.pids().items():
             count.add_metric([name], len(pids))
-            usages = [usage for pid in pids if (usage := process_usage(pid)) is not None]
-            if usages:
+            if usages := list(filter(None, map(process_usage, pids))):
                 private.add_metric([name], sum(usage.private_bytes for usage in usages))
                 shared.add_metric([name], sum(usage.proportional_bytes for usage in usages))
-            if usages and name != "sessions":  # their sum falls when one ends
-                cpu.add_metric([name], sum(usage.cpu_seconds for usage in usages))
+                if name != "sessions":  # their sum falls when one ends
+                    cpu.add_metric([name], sum(usage.cpu_seconds for usage in usages))
         yield from (count, private, shared, cpu)
 
     def _indices(self) -> Iterator[Metric]:

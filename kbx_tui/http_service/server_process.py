@@ -21,8 +21,6 @@ from kbx_tui.user_files import logger
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """The index that a process has open."""
-
     generation: int
     pages: int
     chunks: int
@@ -77,7 +75,6 @@ class ServiceState:
                 self.indices[process] = IndexState(**fields)
 
     def forget(self, process: str) -> None:
-        """Note that a process has ended."""
         self.indices.pop(process, None)
         self.load.pop(process, None)
 
@@ -173,10 +170,7 @@ def allow_connections() -> None:
 
 
 def limit_memory(most: int) -> None:
-    """Limit the private data of this process to so many bytes, or to the limit that it has.
-
-    What is read of files through mappings is shared and does not count.
-    """
+    """Limit the private data of this process, to which mapped files do not count."""
     if sys.platform != "win32":
         import resource
 

@@ -16,8 +16,8 @@ from kbx_tui.importing.imported_document import (
     ImportedDocument,
     ImportProblem,
     SourceFile,
+    content_id,
 )
-from kbx_tui.importing.reading_help import content_id, text_of_file
 from kbx_tui.knowledge.fields import EMAIL
 from kbx_tui.knowledge.records import Attendee
 
@@ -26,7 +26,7 @@ _NO_PEOPLE = ("RESOURCE", "ROOM")
 
 def read_calendar(file: SourceFile) -> Imported:
     """Return the events of a calendar file; a repeated one counts once. Raises ValueError."""
-    text = text_of_file(file)
+    text = file.text
     if "BEGIN:VCALENDAR" not in text:
         raise ValueError("it does not hold a VCALENDAR")
     documents: dict[str, ImportedDocument] = {}
@@ -116,8 +116,7 @@ _UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
 
 
 def read_contacts(file: SourceFile) -> Imported:
-    """Return the people of a vCard file. Raises ValueError with a reason."""
-    text = text_of_file(file)
+    text = file.text
     if "BEGIN:VCARD" not in text.upper():
         raise ValueError("it does not hold a VCARD")
     documents, problems = [], []

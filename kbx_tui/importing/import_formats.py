@@ -1,45 +1,182 @@
-"""Which format a group of files has, and the documents in it."""
+"""Reads the files to import (single ones, folders and zip archives, within fixed limits), and the
+documents in them, whatever their format.
+
+An archive is read in memory and nothing of it is written. One that could write elsewhere, holds
+links or expands beyond the limits is refused as a whole: it is not an export of any program.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import io
+import os
+import stat
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from pathlib import Path, PurePosixPath
 
-from kbx_tui.errors import ConfigError
+from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.importing.calendars_contacts import read_calendar, read_contacts
-from kbx_tui.importing.chat_exports import is_chatgpt, is_claude, read_chatgpt, read_claude
+from kbx_tui.importing.conversations import read_conversations
 from kbx_tui.importing.imported_document import (
     FORMATS,
     Format,
     Imported,
-    ImportedDocument,
     ImportProblem,
     SourceFile,
 )
 from kbx_tui.importing.note_apps import is_logseq, is_notion, read_logseq, read_notion
 from kbx_tui.importing.okf import is_okf, read_okf
-from kbx_tui.importing.reading_help import json_of_file, text_of_file
-from kbx_tui.importing.transcripts import (
-    is_fathom_json,
-    is_granola_json,
-    is_granola_markdown,
-    looks_like_fathom,
-    looks_like_otter,
-    read_fathom_json,
-    read_fathom_text,
-    read_granola_json,
-    read_granola_markdown,
-    read_otter,
-    read_srt,
-    read_vtt,
+from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.state_file import read_regular_file
+
+_ReadTree = Callable[[Sequence[SourceFile]], Imported]
+
+FILE_LIMIT = 256 * 1024 * 1024
+TOTAL_LIMIT = 1024 * 1024 * 1024
+COUNT_LIMIT = 100_000
+RATIO_LIMIT = 200
+"""Bytes that one byte of a compressed file may become; text reaches about 20."""
+RATIO_FREE = 10 * 1024 * 1024
+"""Bytes below which the ratio does not matter."""
+
+READ_SUFFIXES = frozenset(
+    {".vtt", ".srt", ".txt", ".json", ".md", ".markdown", ".csv", ".ics", ".vcf", ".edn"}
 )
 
-_TREES: tuple[tuple[Format, Callable[[Sequence[SourceFile]], bool]], ...] = (
-    ("logseq", is_logseq),
-    ("notion", is_notion),
-    ("okf", is_okf),
-)
-"""Formats of whole folders, the most certain first."""
-_SUFFIXES: dict[str, Format] = {".vtt": "vtt", ".srt": "srt", ".ics": "ics", ".vcf": "vcard"}
+
+def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProblem, ...]]:
+    """Return the files of a file, folder or zip archive, sorted by path, and those not readable.
+
+    Raises NotFound, and ConfigError for a source that is too large or an archive that is refused.
+    """
+    if not os.path.lexists(source):
+        raise NotFound(f"{source} does not exist; give a file or folder to import")
+    problems: list[ImportProblem] = []
+    try:
+        if source.is_dir():
+            files = _read_folder(source, problems)
+        elif source.suffix.lower() == ".zip":
+            files = read_archive(str(source), read_regular_file(source, limit=TOTAL_LIMIT))
+        else:
+            files = [_read_file(source, source.name)]
+    except OSError as error:
+        raise ConfigError(f"{source} cannot be read: {error.strerror or error}") from error
+    return tuple(sorted(files, key=lambda file: file.path)), tuple(problems)
+
+
+def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[SourceFile]:
+    """Return the readable files of a zip archive and of archives in it. Raises ConfigError."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            _check_entries(name, entries)
+            files: list[SourceFile] = []
+            total = 0
+            for entry in entries:
+                path = PurePosixPath(entry.filename)
+                suffix, added = path.suffix.lower(), list[SourceFile]()
+                if suffix == ".zip" and not nested:  # Notion splits large exports
+                    added = read_archive(entry.filename, archive.read(entry), nested=True)
+                elif suffix in READ_SUFFIXES and not _is_hidden(entry.filename):
+                    plain_path = _plain_path(path.as_posix())
+                    added = [SourceFile(plain_path, archive.read(entry), _date_of(entry))]
+                files += added
+                total += sum(len(file.data) for file in added)
+                if total > TOTAL_LIMIT:
+                    raise _refused(name, "its files are too large together")
+                if len(files) > COUNT_LIMIT:
+                    raise _refused(name, f"it holds more than {COUNT_LIMIT:,} files")
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
+        raise ConfigError(f"{name} is not a readable zip archive: {error}") from error
+    return files
+
+
+def _date_of(entry: zipfile.ZipInfo) -> str:
+    """Return the ISO date of an entry; empty where the program that packed it stored none."""
+    try:
+        return date(*entry.date_time[:3]).isoformat()
+    except ValueError:
+        return ""
+
+
+def _check_entries(name: str, entries: list[zipfile.ZipInfo]) -> None:
+    if len(entries) > COUNT_LIMIT:
+        raise _refused(name, f"it holds more than {COUNT_LIMIT:,} files")
+    if sum(entry.file_size for entry in entries) > TOTAL_LIMIT:
+        raise _refused(name, f"it expands to more than {TOTAL_LIMIT // 1024**2:,} MB")
+    for entry in entries:
+        path = PurePosixPath(entry.filename)
+        is_outside = path.is_absolute() or ".." in path.parts or "\\" in entry.orig_filename
+        if is_outside or (path.parts and path.parts[0].endswith(":")):
+            raise _refused(name, f"{entry.filename!r} would lie outside it")
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise _refused(name, f"{entry.filename!r} is a link")
+        if entry.flag_bits & 1:
+            raise ConfigError(f"{name} is encrypted; unpack it and import the folder")
+        if entry.file_size > max(RATIO_FREE, RATIO_LIMIT * entry.compress_size):
+            raise _refused(name, f"{entry.filename!r} expands to {entry.file_size:,} bytes")
+
+
+def _refused(name: str, reason: str) -> ConfigError:
+    return ConfigError(f"{name} is refused: {reason}; nothing was imported")
+
+
+def _read_folder(folder: Path, problems: list[ImportProblem]) -> list[SourceFile]:
+    files: list[SourceFile] = []
+    total = 0
+    for path in _walk(folder):
+        name = path.relative_to(folder).as_posix()
+        try:
+            file = _read_file(path, name)
+        except OSError as error:
+            reason = f"it cannot be read: {error.strerror or error}"
+            problems.append(ImportProblem(_plain_path(name), reason))
+            continue
+        total += len(file.data)
+        if len(files) >= COUNT_LIMIT or total > TOTAL_LIMIT:
+            raise ConfigError(
+                f"{folder} holds more than {COUNT_LIMIT:,} files or "
+                f"{TOTAL_LIMIT // 1024**2:,} MB; import its folders one by one"
+            )
+        files.append(file)
+    return files
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the readable files below a folder. Links are not followed."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(place, name)
+            is_read = path.suffix.lower() in READ_SUFFIXES and not name.startswith(".")
+            if is_read and path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _read_file(file: Path, path: str) -> SourceFile:
+    data = read_regular_file(file, limit=FILE_LIMIT, follow_links=True)
+    modified = date.fromtimestamp(file.stat().st_mtime).isoformat()
+    return SourceFile(_plain_path(path), data, modified)
+
+
+def _plain_path(path: str) -> str:
+    """Return a path as a base names its files: in NFC, which macOS does not pack."""
+    return unicodedata.normalize("NFC", replace_surrogates(path))
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(path).parts)
+
+
+_TREES: dict[Format, tuple[Callable[[Sequence[SourceFile]], bool], _ReadTree]] = {
+    "logseq": (is_logseq, read_logseq),
+    "notion": (is_notion, read_notion),
+    "okf": (is_okf, read_okf),
+}
+"""How formats of whole folders are recognised and read, the most certain first."""
 
 
 def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> Imported:
@@ -50,16 +187,15 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
     """
     if not files:
         raise ConfigError(f"there is no file to import; known formats: {', '.join(FORMATS)}")
-    form = form or next((name for name, matches in _TREES if matches(files)), None)
-    if form == "logseq":
-        return Imported(tuple(read_logseq(files)))
-    if form == "notion":
-        return read_notion(files)
-    if form == "okf":
-        return read_okf(files)
+    form = form or next((name for name, (matches, _) in _TREES.items() if matches(files)), None)
+    if form in _TREES:
+        return _TREES[form][1](files)
     imported = Imported()
     for file in files:
-        imported += _read_file(file, form)
+        try:
+            imported += _read_documents(file, form)
+        except ValueError as error:
+            imported += Imported(problems=(ImportProblem(file.path, str(error)),))
     if not imported.documents and not imported.problems:
         raise ConfigError(
             f"{files[0].path} holds nothing of a known format ({', '.join(FORMATS)}); "
@@ -68,59 +204,9 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
     return imported
 
 
-def _read_file(file: SourceFile, form: Format | None) -> Imported:
-    try:
-        return _read(file, form or _SUFFIXES.get(file.suffix))
-    except ValueError as error:
-        return Imported(problems=(ImportProblem(file.path, str(error)),))
-
-
-def _read(file: SourceFile, form: Format | None) -> Imported:
-    if form == "vtt":
-        return _all(read_vtt(file))
-    if form == "srt":
-        return _all(read_srt(file))
-    if form == "ics":
+def _read_documents(file: SourceFile, form: Format | None) -> Imported:
+    if form == "ics" or (form is None and file.suffix == ".ics"):
         return read_calendar(file)
-    if form == "vcard":
+    if form == "vcard" or (form is None and file.suffix == ".vcf"):
         return read_contacts(file)
-    if file.suffix == ".json":
-        return _read_json(file, form)
-    is_page = file.suffix in (".md", ".markdown")
-    if is_page and form in (None, "granola") and is_granola_markdown(file):
-        return _all(read_granola_markdown(file))
-    if is_page or file.suffix == ".txt" or form in ("otter", "fathom"):
-        return _read_text(file, form)
-    if form is not None and file.suffix != ".csv":
-        raise ValueError(f"it is not in the format {form}")
-    return Imported()
-
-
-def _read_json(file: SourceFile, form: Format | None) -> Imported:
-    data = json_of_file(file)
-    if is_chatgpt(data):
-        return _all(read_chatgpt(data))
-    if is_claude(data):
-        return _all(read_claude(data))
-    if is_fathom_json(data):
-        return _all(read_fathom_json(data))
-    if is_granola_json(data):
-        return _all(read_granola_json(file, data))
-    if form is not None or file.name == "conversations.json":
-        raise ValueError(f"it holds no conversations or meetings{f' of {form}' if form else ''}")
-    return Imported()  # settings, users, feedback: beside the conversations of an export
-
-
-def _read_text(file: SourceFile, form: Format | None) -> Imported:
-    text = text_of_file(file)
-    if form == "fathom" or (form is None and looks_like_fathom(text)):
-        return _all(read_fathom_text(file))
-    if form == "otter" or (form is None and looks_like_otter(text)):
-        return _all(read_otter(file))
-    if form is not None:
-        raise ValueError(f"it is not in the format {form}")
-    return Imported()
-
-
-def _all(documents: list[ImportedDocument]) -> Imported:
-    return Imported(tuple(documents))
+    return Imported(tuple(read_conversations(file, form)))

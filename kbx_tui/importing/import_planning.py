@@ -18,8 +18,8 @@ from kbx_tui.importing.imported_document import (
     ImportedPage,
     ImportProblem,
 )
+from kbx_tui.knowledge.entities import page_entity
 from kbx_tui.knowledge.entity_names import EntityResolver
-from kbx_tui.knowledge.entity_pages import page_entity
 from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.reading import parse_document
@@ -32,16 +32,12 @@ ReadPage = Callable[[str], bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would write."""
-
     edits: tuple[FileEdit, ...]
-    """New pages, in the order in which they were read."""
     present: int
     """Documents that the base has already: imported before, or people with a page."""
     differing: tuple[str, ...]
     """Paths that hold something else; those pages are kept."""
     questions: tuple[AttendeeQuestion, ...]
-    """The questions that came up about attendees."""
     unknown: tuple[Attendee, ...]
     """Attendees without a page, who are kept by name."""
     attendees: int
@@ -50,7 +46,6 @@ class ImportPlan:
 
     @property
     def diff(self) -> str:
-        """The diffs of all files."""
         return "".join(file_diff(edit.path, edit.before, edit.after) for edit in self.edits)
 
 
@@ -74,7 +69,6 @@ class ImportPlanner:
         self._differing: list[str] = []
 
     def plan(self, imported: Imported, matcher: AttendeeMatcher) -> ImportPlan:
-        """Return what would be written."""
         names: dict[Attendee, None] = {}
         for document in imported.documents:
             if isinstance(document, ImportedPage):
@@ -99,7 +93,6 @@ class ImportPlanner:
         )
 
     def _has_page(self, document: ImportedDocument) -> bool:
-        """Return whether a document is a person who has a page."""
         email = str(document.fields.get("email", ""))
         who = Attendee(document.title, email)
         return document.kind == "person" and bool(self._people.by_attendee(who))
@@ -130,10 +123,7 @@ class ImportPlanner:
             self._edits[path] = FileEdit(path, None, page.data)
 
     def _create_people(self, attendees: Sequence[Attendee]) -> None:
-        """Add a page for each attendee with a full name; a bare address or first name gets none.
-
-        Who is listed with an address in one document and without in another has one page.
-        """
+        """Add one page for each attendee with a full name, with the address if one is known."""
         named: set[str] = set()
         for attendee in sorted(attendees, key=lambda attendee: not attendee.email):
             key = name_key(attendee.name)
@@ -164,8 +154,6 @@ exchanged in a name of twelve give 91, two people of one family name at most 80.
 
 @dataclass(frozen=True, slots=True)
 class AttendeeQuestion:
-    """An attendee who may be one of some people."""
-
     attendee: Attendee
     candidates: tuple[Entity, ...]
     """The most likely first."""
@@ -189,7 +177,6 @@ class AttendeeMatcher:
         self._resolver = EntityResolver(people)
         self._answers: dict[tuple[str, str], Entity | None] = {}
         self.questions: list[AttendeeQuestion] = []
-        """Every question that came up."""
         self.unknown: list[Attendee] = []
         """Attendees who are nobody here and resemble nobody, each once."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal, get_args
 
+from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.records import Attendee
 
 DocumentKind = Literal["meeting", "note", "person"]
@@ -19,8 +21,6 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file to import."""
-
     path: str
     """Relative to the folder or archive it was read from, with `/`; the name of a single file."""
     data: bytes
@@ -29,12 +29,10 @@ class SourceFile:
 
     @property
     def name(self) -> str:
-        """The file name."""
         return PurePosixPath(self.path).name
 
     @property
     def stem(self) -> str:
-        """The file name without its last suffix."""
         return PurePosixPath(self.path).stem
 
     @property
@@ -42,11 +40,15 @@ class SourceFile:
         """The last suffix in lower case, with its dot."""
         return PurePosixPath(self.path).suffix.lower()
 
+    @property
+    def text(self) -> str:
+        """The content, whatever its encoding, with `\\n` line ends."""
+        text, _ = decode(self.data)
+        return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+
 
 @dataclass(frozen=True, slots=True)
 class ImportedDocument:
-    """One meeting, note or person of another program."""
-
     import_id: str
     """`format:id`, the same each time the document is imported."""
     kind: DocumentKind
@@ -76,8 +78,6 @@ class ImportedPage:
 
 @dataclass(frozen=True, slots=True)
 class ImportProblem:
-    """Why a file, or a part of it, was not imported."""
-
     path: str
     reason: str
     """One sentence without a final full stop."""
@@ -85,10 +85,13 @@ class ImportProblem:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Everything read from a group of files."""
-
     documents: tuple[ImportedDocument | ImportedPage, ...] = ()
     problems: tuple[ImportProblem, ...] = ()
 
     def __add__(self, other: Imported) -> Imported:
         return Imported(self.documents + other.documents, self.problems + other.problems)
+
+
+def content_id(data: bytes) -> str:
+    """Return an id made from content, for formats that have none."""
+    return hashlib.sha256(data).hexdigest()[:16]

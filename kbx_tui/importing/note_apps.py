@@ -17,11 +17,9 @@ from kbx_tui.importing.imported_document import (
     ImportProblem,
     SourceFile,
 )
-from kbx_tui.importing.reading_help import text_of_file
 from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.inline import is_in_table, wikilink
-from kbx_tui.knowledge.markdown import links_of
+from kbx_tui.knowledge.markdown import is_in_table, links_of, wikilink
 from kbx_tui.knowledge.records import Attendee
 
 LOGSEQ_FOLDER = "logseq"
@@ -44,19 +42,17 @@ def is_logseq(files: Sequence[SourceFile]) -> bool:
     return "logseq" in folders or {"journals", "pages"} <= folders
 
 
-def read_logseq(files: Sequence[SourceFile]) -> list[ImportedDocument]:
+def read_logseq(files: Sequence[SourceFile]) -> Imported:
     """Return journals and pages. Backups, the recycle bin and whiteboards are left out."""
     pages = [
         file
         for file in files
-        if file.suffix == ".md"
-        and "logseq" not in file.path.split("/")[:-1]
-        and text_of_file(file).strip()
+        if file.suffix == ".md" and "logseq" not in file.path.split("/")[:-1] and file.text.strip()
     ]
     blocks: dict[str, str] = {}
     for file in pages:
-        blocks |= _blocks(text_of_file(file))
-    return [_logseq_page(file, blocks) for file in pages]
+        blocks |= _blocks(file.text)
+    return Imported(tuple(_logseq_page(file, blocks) for file in pages))
 
 
 def _blocks(text: str) -> dict[str, str]:
@@ -71,7 +67,7 @@ def _blocks(text: str) -> dict[str, str]:
 
 
 def _logseq_page(file: SourceFile, blocks: dict[str, str]) -> ImportedDocument:
-    lines = text_of_file(file).split("\n")
+    lines = file.text.split("\n")
     properties: dict[str, str] = {}
     while lines and (match := _LOGSEQ_PROPERTY.match(lines[0].removeprefix("- "))):
         properties[match["key"].lower()] = match["value"].strip()
@@ -187,7 +183,7 @@ def _notion_id(file: SourceFile) -> str:
 
 def _notion_title(file: SourceFile) -> str:
     if file.suffix == ".md":
-        for line in text_of_file(file).split("\n", 5)[:5]:
+        for line in file.text.split("\n", 5)[:5]:
             if line.startswith("# ") and (title := line[2:].strip()):
                 return title
     match = _ID.match(file.stem)
@@ -206,7 +202,7 @@ def _notion_folder(path: str) -> str:
 
 
 def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
-    lines = text_of_file(file).split("\n")
+    lines = file.text.split("\n")
     title = _notion_title(file)
     if lines and lines[0].startswith("# "):
         lines = lines[1:]
@@ -266,7 +262,7 @@ def _date(value: str) -> str:
 
 
 def _notion_table(file: SourceFile) -> ImportedDocument:
-    rows = [row for row in csv.reader(io.StringIO(text_of_file(file))) if any(row)]
+    rows = [row for row in csv.reader(io.StringIO(file.text)) if any(row)]
     cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in rows]
     lines = [f"| {' | '.join(row)} |" for row in cells]
     if cells:

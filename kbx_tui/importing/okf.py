@@ -29,8 +29,6 @@ _IN_ADDRESS = re.compile(r"[\s()<>#%?\\]")
 
 @dataclass(frozen=True, slots=True)
 class OkfExport:
-    """What an export wrote."""
-
     folder: Path
     pages: int
     withheld: tuple[str, ...]
@@ -117,7 +115,6 @@ def _states_type(data: bytes) -> bool:
 
 
 def _index(pages: list[tuple[str, Document]]) -> str:
-    """Return the page that lists all others, by folder."""
     lines, folder = ["# Index", ""], ""
     for name, document in sorted(pages, key=lambda page: page[0]):
         parent = name.rpartition("/")[0]
@@ -166,7 +163,6 @@ def read_okf(files: Sequence[SourceFile]) -> Imported:
 
 
 def without_added_type(data: bytes) -> bytes:
-    """Return a page as it was before an export added its type."""
     try:
         text = decode_lossless(data)
     except WriteFault:

@@ -34,12 +34,9 @@ from kbx_tui.removal import remove_temporary
 from kbx_tui.state_file import decode_json, read_regular_file
 
 ALIGNMENT = 64
-"""Bytes that the offset of every array is a multiple of."""
 END = struct.Struct("<II")
-"""The end of a file: size of the JSON, and digest."""
 ZEROS = bytes(1 << 20)
 BLOCK = 1 << 20
-"""Bytes read at a time."""
 
 Shape = tuple[int, ...]
 Directory = dict[str, tuple[str, Shape, int]]
@@ -52,10 +49,7 @@ class Damaged(Exception):
 
 
 def map_arrays(folder: Path, name: str, format_tag: str) -> Arrays | None:
-    """Memory-map the arrays of a file; None when it is missing or of another format.
-
-    Raises Damaged unless the file has its digest, which is compared once per state of the file.
-    """
+    """Memory-map the arrays of a file; None if missing or of another format. Raises Damaged."""
     try:
         with (folder / name).open("rb") as source:
             state = state_of(source.fileno())
@@ -75,7 +69,6 @@ def map_arrays(folder: Path, name: str, format_tag: str) -> Arrays | None:
 
 
 def map_unverified(source: BufferedReader | BufferedRandom, format_tag: str) -> Arrays | None:
-    """Memory-map the arrays of an open file; None when it is of another format."""
     mapped = mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
     if mapped[: len(format_tag) + 1] != f"{format_tag}\n".encode():
         return None
@@ -88,10 +81,7 @@ def map_unverified(source: BufferedReader | BufferedRandom, format_tag: str) -> 
 
 
 class ArrayWriter:
-    """Writes the arrays of one file, in pieces, so that none need be in memory.
-
-    `finish` makes the file whole. All methods raise OSError.
-    """
+    """Writes the arrays of one file, in pieces, so that none need be in memory. Raises OSError."""
 
     def __init__(self, file: BufferedRandom, format_tag: str) -> None:
         self._file, self._directory = file, Directory()
@@ -99,12 +89,10 @@ class ArrayWriter:
         self._end = file.tell()
 
     def add(self, name: str, array: NDArray[Any]) -> None:
-        """Write an array at once."""
         self._file.seek(self._note(name, array.dtype, array.shape))
         self._file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
     def append(self, name: str, pieces: Iterable[NDArray[np.uint8]]) -> None:
-        """Write an array of bytes piece by piece."""
         offset = self._note(name, np.dtype(np.uint8), ())
         self._file.seek(offset)
         size = sum(self._file.write(piece.data) for piece in pieces)
@@ -121,14 +109,12 @@ class ArrayWriter:
         return np.memmap(self._file, dtype, "r+", offset, shape)
 
     def _note(self, name: str, dtype: np.dtype[Any], shape: Shape) -> int:
-        """Note the array that comes next, and return its offset."""
         offset = -(-self._end // ALIGNMENT) * ALIGNMENT
         self._directory[name] = (dtype.str, shape, offset)
         self._end = offset + dtype.itemsize * prod(shape)
         return offset
 
     def finish(self) -> None:
-        """Write the directory and the digest."""
         directory = json.dumps(self._directory).encode()
         self._file.seek(self._end)
         self._file.write(directory + END.pack(len(directory), 0)[:4])
@@ -166,10 +152,7 @@ _UNWRITTEN: set[str] = set()
 
 
 def digest_of_part(file: BufferedReader | BufferedRandom, begin: int, size: int) -> int | None:
-    """Return the digest of `size` bytes of a file; None when it ends before. Raises OSError.
-
-    Reads instead of mapping: an unreadable sector is an error, not the end of the process.
-    """
+    """Return a part's digest, None when the file ends before; reads it: bad sectors raise."""
     file.seek(begin)
     buffer, digest = memoryview(bytearray(min(BLOCK, max(size, 1)))), 0
     while size > 0:
@@ -181,7 +164,6 @@ def digest_of_part(file: BufferedReader | BufferedRandom, begin: int, size: int)
 
 
 def state_of(file: Path | str | int) -> FileState:
-    """Return the state of a file, given by path or descriptor. Raises OSError."""
     status = os.stat(file)  # noqa: PTH116 - faster than Path
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
@@ -198,11 +180,9 @@ class VerifiedFiles:
             self._states = decode_json(data, dict[str, list[int]])
 
     def holds(self, name: str, state: FileState, digest: int) -> bool:
-        """Return whether the file had this digest in this state."""
         return self._states.get(name) == [*state, digest]
 
     def add(self, name: str, state: FileState, digest: int) -> None:
-        """Note that a file has this digest in this state."""
         if state[3] < time.time_ns() - SETTLED_NS:
             self._states[name] = [*state, digest]
             self._is_kept = False
@@ -214,7 +194,6 @@ class VerifiedFiles:
         }
 
     def forget(self) -> None:
-        """Forget all states, so that every file is compared again."""
         self._states.clear()
 
     def keep(self) -> None:
@@ -237,11 +216,9 @@ class VerifiedFiles:
 
 
 def leave_unwritten(folder: str) -> None:
-    """Keep nothing in an index folder from now on: its base is open for reading only."""
     _UNWRITTEN.add(os.path.realpath(folder))
 
 
 @lru_cache(maxsize=8)
 def verified_files(folder: str) -> VerifiedFiles:
-    """Return the verified files of an index folder, read once per process."""
     return VerifiedFiles(Path(folder))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,12 +13,11 @@ import numpy as np
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import verified_files
-from kbx_tui.index.build.document_stage import read_chunk_texts
+from kbx_tui.index.build.stages import read_chunk_texts
 from kbx_tui.index.derived_files import DerivedFile
 from kbx_tui.index.lexical.postings import WORDS
-from kbx_tui.index.load_snapshot import stored_entities
 from kbx_tui.index.noted_state import find_damage
-from kbx_tui.index.snapshot import LINKS
+from kbx_tui.index.snapshot import LINKS, stored_entities
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
@@ -30,22 +30,20 @@ from kbx_tui.index.tables import (
     table_schema,
     text_hash,
 )
+from kbx_tui.index.vectors.stored_vectors import vectors_file
 from kbx_tui.index.vectors.vector_lists import EXACT_CHUNKS, LISTS
-from kbx_tui.index.vectors.vector_segment import vectors_file
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.removal import INDEX_TABLES
 
 LENGTH_TOLERANCE = 1e-3
-"""How far from 1 the length of a vector may be."""
 
 INDEX = "`kbx index`"
 FULL = "`kbx index --full`"
+KEEP = "move it away; what it holds is skipped until then"
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that is not as it was written, and what mends it."""
-
     where: str
     what: str
     remedy: str
@@ -53,8 +51,6 @@ class Fault:
 
 @dataclass(slots=True)
 class IndexCheck:
-    """The faults found so far, and how much was compared."""
-
     faults: list[Fault] = field(default_factory=list)
     files: int = 0
     rows: int = 0
@@ -63,14 +59,29 @@ class IndexCheck:
         self.faults.append(Fault(where, what, remedy))
 
 
-def check_index(store: Store, *, read_data: bool) -> IndexCheck:
-    """Return the faults of an index that exists.
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What `KnowledgeBase.check` found."""
+
+    sound: bool
+    faults: tuple[Fault, ...]
+    read_data: bool
+    files: int
+    """Files of the index with a digest."""
+    rows: int
+    seconds: float
+
+
+def check_index(
+    store: Store, unreadable: Iterable[tuple[str, str]] = (), *, read_data: bool
+) -> CheckReport:
+    """Return the faults of an index that exists, and those of `unreadable` state files.
 
     The structure: tables open, have the schema and the noted versions and refer to each other;
     headers and files have their digests, compared once per state of a file. With `read_data` all
     digests are compared again, and every row with the hashes it carries.
     """
-    check = IndexCheck()
+    began, check = time.monotonic(), IndexCheck()
     if read_data:
         verified_files.cache_clear()
         verified_files(store.uri).forget()
@@ -79,11 +90,14 @@ def check_index(store: Store, *, read_data: bool) -> IndexCheck:
     if read_data:
         _try(check, lambda: _check_rows(store, check))
         _try(check, lambda: _check_vectors(store, check))
-    return check
+    for path, reason in unreadable:
+        check.add(path, reason, KEEP)
+    seconds = round(time.monotonic() - began, 3)
+    faults = tuple(dict.fromkeys(check.faults))
+    return CheckReport(not faults, faults, read_data, check.files, check.rows, seconds)
 
 
 def _try(check: IndexCheck, step: Callable[[], None]) -> None:
-    """Run one step; an error of the index is a fault."""
     try:
         step()
     except IndexFault as error:
@@ -159,7 +173,6 @@ def _check_derived_files(store: Store, check: IndexCheck) -> None:
 
 
 def _check_rows(store: Store, check: IndexCheck) -> None:
-    """Read every row, and compare each text with its hash."""
     entities = {entity.id: entity for entity in stored_entities(store)}
     for name in INDEX_TABLES:
         if name == "vectors":
@@ -183,7 +196,6 @@ def _count_inconsistent(
 
 
 def _is_consistent(name: str, row: dict[str, Any], entities: Mapping[str, Entity]) -> bool:
-    """Return whether the hash that a row carries is that of its text."""
     if name == "documents":
         return bool(row["version"] == document_version(row["path"], row["content_hash"]))
     if name == "facts":
@@ -195,7 +207,6 @@ def _is_consistent(name: str, row: dict[str, Any], entities: Mapping[str, Entity
 
 
 def _check_vectors(store: Store, check: IndexCheck) -> None:
-    """Read every vector: finite and of unit length."""
     count = partial(_count_wrong_vectors, int(store.meta().get("dimension", 0)))
     if wrong := store.read_batches("vectors", ["vector"], count):
         check.add("vectors", f"{wrong:,} vectors are not finite or not of length 1")

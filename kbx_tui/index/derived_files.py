@@ -40,6 +40,7 @@ from kbx_tui.index.versions import (
     count_differing,
     have_same_versions,
     rows_of_versions,
+    table_state,
 )
 from kbx_tui.removal import DERIVED_FILES, remove_index_file, remove_temporary
 
@@ -53,8 +54,6 @@ T = TypeVar("T", bound="DataclassInstance")
 
 
 class OfDocuments(Protocol):
-    """Arrays of documents."""
-
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
@@ -63,8 +62,6 @@ class OfDocuments(Protocol):
 
 
 class OfState(Protocol):
-    """Arrays of one state of the tables."""
-
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
@@ -78,30 +75,21 @@ S = TypeVar("S", bound=OfState)
 
 @dataclass(frozen=True, slots=True)
 class DerivedFile(Generic[T]):
-    """One kind of derived file."""
-
     kind: str
-    """Name of the file without its ending."""
     version: str
     """A change of layout or of what the arrays mean needs another one."""
     layout: type[T]
 
     @property
     def name(self) -> str:
-        """Name of the file in the folder of the index."""
         return f"{self.kind}.bin"
 
     @property
     def format_tag(self) -> str:
-        """The first line of the file."""
         return f"kbx {self.kind} {self.version}"
 
     def map(self, store: Store) -> T | None:
-        """Memory-map the file, read-only.
-
-        Returns None when it is missing, of another format or damaged. A damaged one is noted in
-        `store.damaged_files`.
-        """
+        """Memory-map the file; None when it is missing, of another format or damaged."""
         try:
             arrays = map_arrays(Path(store.uri), self.name, self.format_tag)
         except Damaged:
@@ -110,22 +98,16 @@ class DerivedFile(Generic[T]):
         return None if arrays is None else self._content(arrays)
 
     def write(self, store: Store, content: T) -> None:
-        """Write the file atomically. Raises IndexFault."""
         with self.writer(store) as writer:
             self._add(writer, content)
 
     def remove(self, store: Store) -> None:
-        """Remove the file if it exists. Raises IndexFault."""
         with translate_errors(f"delete {self.name}", store.uri):
             remove_index_file(Path(store.uri), self.name)
 
     @contextmanager
     def writer(self, store: Store) -> Iterator[ArrayWriter]:
-        """Write the file, array by array, each named as its field of `layout`.
-
-        It takes its place at the end of the `with` block, or not at all after an error. Raises
-        IndexFault.
-        """
+        """Write arrays named as their fields; the file is in place at the end of the block."""
         file = Path(store.uri) / self.name
         with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
             with temporary.open("w+b") as out:
@@ -137,11 +119,6 @@ class DerivedFile(Generic[T]):
 
     @contextmanager
     def spilled(self, store: Store, content: T) -> Iterator[T]:
-        """Give the same content, memory-mapped from a temporary file. Raises IndexFault.
-
-        The file is removed at the end of the `with` block, and by the next run of indexing if this
-        process is killed before.
-        """
         with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
             with temporary.open("w+b") as out:
                 writer = ArrayWriter(out, self.format_tag)
@@ -153,7 +130,6 @@ class DerivedFile(Generic[T]):
 
     @contextmanager
     def _temporary(self, store: Store) -> Iterator[Path]:
-        """Give the path of a new file beside this one, which is removed if it is still there."""
         temporary = Path(store.uri) / f"{self.name}.{uuid4().hex}"
         try:
             yield temporary
@@ -183,7 +159,6 @@ class DocumentFile(DerivedFile[D]):
 
     @property
     def of_newer(self) -> DocumentFile[D]:
-        """The file beside it, of documents that this one lacks."""
         return replace(self, kind=f"{self.kind}-new")
 
     def map_for(self, store: Store, current: Versions) -> tuple[list[tuple[D, Rows]], Rows]:
@@ -205,7 +180,6 @@ class DocumentFile(DerivedFile[D]):
         return found, missing
 
     def is_current(self, store: Store, current: Versions) -> bool:
-        """Return whether the file is whole and few documents differ from those in the index."""
         mapped = self.map(store)
         return mapped is not None and is_few(
             count_differing(mapped.versions, current), len(current)
@@ -236,20 +210,25 @@ class DocumentFile(DerivedFile[D]):
 
 @dataclass(frozen=True, slots=True)
 class StateFile(DerivedFile[S]):
-    """A file that follows from all documents together, and is right for one state of the tables."""
+    """A file that follows from all documents together, and is right for one state of `tables`."""
+
+    tables: tuple[str, ...]
+
+    def state(
+        self,
+        versions: Mapping[str, int],
+        meta: Mapping[str, Any],
+        documents: Versions | None = None,
+    ) -> Versions:
+        return table_state(self.tables, versions, meta, documents)
 
     def map_state(self, store: Store, state: NDArray[np.bytes_]) -> S | None:
-        """Memory-map the file as `map` does; None as well when it is of another state.
-
-        `state` is that of the tables (`table_state`), as in field `state` of the layout.
-        """
         mapped = self.map(store)
         is_current = mapped is not None and np.array_equal(mapped.state, state)
         return mapped if is_current else None
 
 
 def _parts(name: str, value: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield the arrays of a field by the names that they have in a file."""
     if isinstance(value, np.ndarray):
         yield name, value
     elif isinstance(value, CodedColumn):
@@ -268,14 +247,12 @@ def _column(parts: Arrays) -> TextArena | CodedColumn | ByHash:
 
 
 def delete_derived_files(store: Store) -> None:
-    """Delete all derived files, when what they were derived from is rebuilt. Raises IndexFault."""
     for name in DERIVED_FILES:
         with translate_errors(f"delete {name}", store.uri):
             remove_index_file(Path(store.uri), name)
 
 
 def file_states(store: Store) -> dict[str, FileState]:
-    """Return the states of the derived files that exist."""
     states: dict[str, FileState] = {}
     for name in DERIVED_FILES:
         with suppress(OSError):
@@ -284,10 +261,7 @@ def file_states(store: Store) -> dict[str, FileState]:
 
 
 def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
-    """Return whether a derived file was written in place, which no run does.
-
-    A replaced one has another inode, and what was mapped stays as it is.
-    """
+    """Return whether a mapped file was written in place, which no run does."""
     now = file_states(store)
     return any(
         state != before[name] and state[0] == before[name][0] and state[1:3] != before[name][1:3]

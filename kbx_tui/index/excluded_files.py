@@ -20,7 +20,6 @@ def excluded_files(root: Path, settings: IndexSettings) -> tuple[str, ...]:
 
 
 def template_problems(root: Path, settings: IndexSettings) -> list[Problem]:
-    """Return each folder of templates and template note that is left out on purpose."""
     vault = None if settings.templates else read_vault_settings(root)
     if vault is None:
         return []
@@ -36,7 +35,6 @@ def template_problems(root: Path, settings: IndexSettings) -> list[Problem]:
 
 
 def _templates(vault: VaultSettings) -> tuple[str, ...]:
-    """Return the folders of templates, and the template notes outside them."""
     folders = vault.template_folders
     alone = (
         note

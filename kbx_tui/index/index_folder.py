@@ -14,7 +14,6 @@ from kbx_tui.object_store.store_uri import StoreUri, is_store_uri, parse_store_u
 from kbx_tui.removal import INDEX_MARKER, foreign_entries
 
 DEFAULT = ".kbx/index"
-"""Folder of the index, relative to the root."""
 
 ADVICE = "leave uri out for .kbx/index in the base, or name a new folder outside the notes"
 
@@ -25,7 +24,6 @@ _FILE_SCHEME = re.compile(r"file[^:/\\]*://", re.IGNORECASE)
 
 
 def store_of(settings: Settings) -> StoreUri | None:
-    """Return the object store that the index is published to, if any. Raises ConfigError."""
     uri = settings.index.uri
     if not is_store_uri(uri):
         return None
@@ -36,10 +34,7 @@ def store_of(settings: Settings) -> StoreUri | None:
 
 
 def index_location(root: Path, settings: Settings) -> str:
-    """Return the URI or folder that the settings name, whatever lies there.
-
-    Raises ConfigError for text that cannot be a path.
-    """
+    """Return the URI or folder that the settings name. Raises ConfigError for what is no path."""
     uri = settings.index.uri
     if "://" in uri:
         return uri
@@ -66,7 +61,7 @@ def index_uri(root: Path, settings: Settings) -> str:
     if _FILE_SCHEME.match(uri):
         raise ConfigError(f"[index] uri = {json.dumps(uri)} in kbx.toml: write a folder, not a URL")
     if (store := store_of(settings)) is not None:
-        from kbx_tui.object_store.published_index import mirrored_index, publishes_from_here
+        from kbx_tui.object_store.mirror import mirrored_index, publishes_from_here
 
         if not publishes_from_here(root, store):
             return str(mirrored_index(store))
@@ -86,10 +81,7 @@ def index_uri(root: Path, settings: Settings) -> str:
 
 
 def _misplacement(root: Path, folder: Path) -> str:
-    """Return what is wrong with the place of a folder, as a predicate; empty if nothing.
-
-    Folders are compared by device and inode, which no spelling or link can hide.
-    """
+    """Return what is wrong with a place, as a predicate, whatever the spelling; or nothing."""
     state, walked = (root / ".kbx").resolve(), walked_folder(root).resolve()
     if folder.is_relative_to(state):
         inside = folder.relative_to(state).parts
@@ -109,17 +101,13 @@ def _misplacement(root: Path, folder: Path) -> str:
 
 
 def _is_hidden(walked: Path, folder: Path, state: Path) -> bool:
-    """Return whether a folder inside the walked one lies in `.kbx`, which is never walked."""
     if not (folder.is_relative_to(state) and state.is_relative_to(walked)):
         return False
     return any(part.startswith(".") for part in state.relative_to(walked).parts)
 
 
 def _other_content(folder: Path, *, named: bool) -> str:
-    """Return that the folder holds something else than an index, as a predicate.
-
-    What lies beside an index in our marked default folder is tolerated, and never touched.
-    """
+    """Return that a folder holds other files, as a predicate; ours may, in `.kbx`."""
     if not named and (folder / INDEX_MARKER).is_file():
         return ""
     try:
@@ -131,7 +119,6 @@ def _other_content(folder: Path, *, named: bool) -> str:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode, None for a missing path."""
     try:
         status = os.stat(path)  # noqa: PTH116 - faster than Path
     except (FileNotFoundError, NotADirectoryError):

@@ -50,19 +50,12 @@ def note_state(store: Store) -> None:
 
 
 def find_damage(store: Store) -> list[str]:
-    """Return a sentence for each table of an index that is not what was noted.
-
-    The tables are opened, to compare what the stamp says of them. Raises IndexFault when that
-    fails.
-    """
+    """Return a sentence for each table that is not what was noted; opens all."""
     return _compare(store)[1] or _wrong_stamp(store)
 
 
 def undamaged_versions(store: Store) -> dict[str, int]:
-    """Return the versions of the tables. Raises IndexDamaged when they are not what was noted.
-
-    No table is opened: what the files and the stamp say is enough.
-    """
+    """Return the tables' versions, opening none. Raises IndexDamaged if they are not as noted."""
     versions, damage = _compare(store)
     if damage:
         raise IndexDamaged(damage[0])
@@ -70,7 +63,6 @@ def undamaged_versions(store: Store) -> dict[str, int]:
 
 
 def _compare(store: Store) -> tuple[dict[str, int], list[str]]:
-    """Return the versions and the damage, compared again if another index took the place."""
     build = store.build_id()
     versions, damage = _compare_once(store)
     return _compare_once(store) if damage and store.build_id() != build else (versions, damage)
@@ -100,7 +92,6 @@ def _compare_once(store: Store) -> tuple[dict[str, int], list[str]]:
 
 
 def _wrong_stamp(store: Store) -> list[str]:
-    """Return a sentence if the stamp says something else of a table than the table itself."""
     if (stamp := read_stamp(Path(store.uri))) is None:
         return []  # another index is about to take the place
     current, opened = store.versions(), store.opened_versions()
@@ -135,7 +126,6 @@ def changed_files(store: Store, files: Mapping[str, tuple[int, int]]) -> list[st
 
 
 def _measured(folder: Path, name: str) -> tuple[int, int]:
-    """Return size and digest of a new file, whose state is noted as verified."""
     state = state_of(folder / name)
     digest = _digest(folder / name, state[1])
     verified_files(str(folder)).add(name, state, digest)
@@ -149,7 +139,6 @@ def _digest(file: Path, size: int) -> int:
 
 
 def _table_files(folder: Path) -> Iterator[str]:
-    """Yield the files of the tables that decide what is read, relative to the index folder."""
     for table in INDEX_TABLES:
         for part in NOTED_FOLDERS:
             for below, _, names in os.walk(folder / f"{table}.lance" / part):

@@ -75,13 +75,11 @@ class PathFilter:
 
     @property
     def is_all(self) -> bool:
-        """True when every document is in scope, whatever its path."""
         if self.globs:
             return any(map(matches_everything, self.globs))
         return not self.prefix
 
     def matches(self, path: str) -> bool:
-        """Return whether a root-relative path is in scope."""
         if self.globs:
             return matcher(self.globs).fullmatch(path) is not None
         return not self.prefix or path == self.prefix or path.startswith(self.prefix + "/")
@@ -95,7 +93,6 @@ def _has(paths: Sequence[str], path: str) -> bool:
 
 
 def _glob(text: str) -> str:
-    """Return one alternative in the form of `PathFilter.globs`, empty when it names nothing."""
     parts = _parts(text)
     below = text.endswith(("/", "/.", "/..")) or text in (".", "..")
     if parts:
@@ -104,10 +101,7 @@ def _glob(text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """Return the components of a relative path, with `.` and `..` resolved.
-
-    Raises ValueError when it leads out of the root.
-    """
+    """Return a relative path's components. Raises ValueError when it leads out of the root."""
     parts: list[str] = []
     for part in text.split("/"):
         if part == "..":
@@ -120,7 +114,6 @@ def _parts(text: str) -> list[str]:
 
 
 def _relative(text: str, root: Path) -> str:
-    """Return a path relative to the root. Raises ValueError for an absolute path elsewhere."""
     rest = _without_root(text, root)
     if rest != text or not Path(text).is_absolute():
         return rest
@@ -171,7 +164,6 @@ def literal_prefix(glob: str) -> str:
 
 
 def matches_everything(glob: str) -> bool:
-    """Return whether an alternative matches every path."""
     return _STARS.fullmatch(glob) is not None
 
 
@@ -223,7 +215,6 @@ def matcher(globs: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _brace_roles(text: str) -> dict[int, str]:
-    """Return the braces of each closed pair that has commas, and these commas, by position."""
     role_at: dict[int, str] = {}
     opened: list[tuple[int, list[int]]] = []
     for token in _SET_OR_BRACE.finditer(text):
@@ -267,13 +258,11 @@ def _expression(glob: str) -> str:
 
 
 def _at_first_place(pieces: list[str]) -> str:
-    """Return an expression for pieces with stars between them, each at its first place."""
     first, *rest = pieces
     return first + "".join(f"(?>[^/]*?{piece})" for piece in rest)
 
 
 def _character_class(content: str) -> str:
-    """Return the expression for one character of a set, never a slash."""
     negated = content.startswith("!")
     allowed = "".join(
         f"{re.escape(first)}-{re.escape(last or first)}"

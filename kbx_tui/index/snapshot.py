@@ -1,28 +1,59 @@
 """Documents, entities and links of one generation of the index: immutable, read once.
 
 Documents are rows ordered by path, entities rows ordered by id. What a search needs of them stays
-in mapped arrays, their text on disk. Links are those of links.bin.
+in mapped arrays, their text on disk. What the files lack is read from the tables: after a killed
+run, or while one is writing.
 """
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.arrays import Ints, Rows, Scores, Starts, Versions
-from kbx_tui.index.derived_files import StateFile
-from kbx_tui.index.store import Store
-from kbx_tui.index.stored_documents import DocumentSegment
-from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
-from kbx_tui.index.stored_names import StoredNames
-from kbx_tui.index.text_columns import CodedColumn, Column, RowOfText, SortedTexts, TextArena
-from kbx_tui.index.versions import places_of
-from kbx_tui.knowledge.records import LinkKind
+from kbx_tui.index import tables
+from kbx_tui.index.arrays import Flags, Ints, Rows, Scores, Starts, Versions
+from kbx_tui.index.derived_files import StateFile, is_few
+from kbx_tui.index.store import Store, batched_clauses, quoted, release_memory
+from kbx_tui.index.stored_documents import (
+    COLUMNS,
+    DOCUMENTS,
+    DocumentSegment,
+    StoredDocuments,
+    make_documents,
+    places_by_row,
+)
+from kbx_tui.index.stored_entities import (
+    ENTITIES,
+    FACTS,
+    EntityColumn,
+    StoredEntities,
+    StoredFacts,
+    make_entities,
+)
+from kbx_tui.index.stored_names import NAMES, StoredNames, make_names
+from kbx_tui.index.text_columns import (
+    CodedColumn,
+    Column,
+    RowOfText,
+    SortedTexts,
+    TextArena,
+    TextColumn,
+    TextLists,
+)
+from kbx_tui.index.versions import (
+    VersionColumn,
+    are_among,
+    places_of,
+    stored_versions,
+    table_state,
+)
+from kbx_tui.knowledge.records import Entity, LinkKind
 
 LINK_KINDS: tuple[LinkKind, ...] = (
     "own_page", "attendee", "frontmatter", "title", "wikilink", "mention", "member"
@@ -37,7 +68,6 @@ class EntityLinks:
     rows: Rows
     """Document rows; a row repeats for each kind of link."""
     kinds: NDArray[np.uint8]
-    """Numbers in `LINK_KINDS`."""
     counts: NDArray[np.int32]
 
 
@@ -51,8 +81,6 @@ class NameVotes:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Documents, entities and links of one generation."""
-
     paths: Sequence[str]
     ids: Sequence[str]
     titles: Sequence[str]
@@ -62,9 +90,7 @@ class Snapshot:
     attendees: Sequence[str]
     """Attendees or authors of each document, as stored: JSON, decoded on demand."""
     row_of: Mapping[str, int]
-    """Path to row."""
     entities: EntityColumn
-    """Ordered by id."""
     links: LinksByEntity
     name_uses: NameUses
     entity_pages: EntityPages
@@ -72,11 +98,8 @@ class Snapshot:
     facts: StoredFacts | None = None
     """None where they have to be read from their table."""
     aliases: Sequence[tuple[str, ...]] = ()
-    """Other names of each document."""
     is_vault: bool = False
-    """Whether the base is an Obsidian vault, where links mean files before names."""
     versions: Sequence[str] = ()
-    """Identifies path and content of each document: `schema.document_version`."""
     segments: tuple[DocumentSegment, ...] = ()
     """The arrays that the columns are views of."""
 
@@ -86,90 +109,50 @@ def generation_of(versions: Mapping[str, int]) -> int:
     return sum(versions.values())
 
 
-class LinksByEntity(Mapping[str, EntityLinks]):
-    """The links of entities by id, without entities that have none: a range of the arrays each."""
-
-    __slots__ = ("_entities", "stored")
+class LinksByEntity:
+    """The links of entities by id: a range of the arrays each."""
 
     def __init__(self, links: StoredLinks, entities: EntityColumn) -> None:
         self.stored, self._entities = links, entities
 
-    def __getitem__(self, entity_id: str) -> EntityLinks:
-        start, end = self._range(entity_id)
+    def get(self, entity_id: str) -> EntityLinks | None:
+        """Return the links of an entity; None if it has none."""
+        number = self._entities.row_of.get(entity_id)
+        return None if number is None else self._of(*self.stored.starts[number : number + 2])
+
+    def items(self) -> Iterator[tuple[str, EntityLinks]]:
+        """Yield the entities that have links, in order, with these."""
+        for entity_id, bounds in zip(
+            self._entities.ids, pairwise(self.stored.starts.tolist()), strict=True
+        ):
+            if links := self._of(*bounds):
+                yield entity_id, links
+
+    def _of(self, start: int, end: int) -> EntityLinks | None:
+        part, stored = slice(start, end), self.stored
         if start == end:
-            raise KeyError(entity_id)
-        links = self.stored
-        rows = links.rows[start:end].astype(np.int64)
-        return EntityLinks(rows, links.kinds[start:end], links.counts[start:end])
+            return None
+        return EntityLinks(
+            stored.rows[part].astype(np.int64), stored.kinds[part], stored.counts[part]
+        )
 
-    def __contains__(self, entity_id: object) -> bool:
-        start, end = self._range(entity_id)
-        return start < end
-
-    def _range(self, entity_id: object) -> tuple[int, int]:
-        number = self._entities.row_of.get(entity_id, -1) if isinstance(entity_id, str) else -1
-        starts = self.stored.starts
-        return (int(starts[number]), int(starts[number + 1])) if number >= 0 else (0, 0)
-
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Rows:
         """Return the number of links of each entity, shape (entities,)."""
-        counts: NDArray[np.int64] = np.diff(self.stored.starts)
+        counts: Rows = np.diff(self.stored.starts)
         return counts
 
-    def entities_of(self, row: int) -> NDArray[np.int64]:
+    def entities_of(self, row: int) -> Rows:
         """Return the entities, by row and ascending, that a document is linked to."""
         places = np.flatnonzero(self.stored.rows == row)
-        entities: NDArray[np.int64] = self.stored.starts.searchsorted(places, "right") - 1
-        return np.unique(entities)
-
-    def items(self) -> ItemsView[str, EntityLinks]:
-        """Return ids and links; faster than one by one."""
-        return _LinkItems(self)
-
-    def _in_order(self) -> Iterator[tuple[str, EntityLinks]]:
-        links = self.stored
-        for entity_id, (start, end) in zip(
-            self._entities.ids, pairwise(links.starts.tolist()), strict=True
-        ):
-            if start < end:
-                rows = links.rows[start:end].astype(np.int64)
-                yield (
-                    entity_id,
-                    EntityLinks(rows, links.kinds[start:end], links.counts[start:end]),
-                )
-
-    def __len__(self) -> int:
-        return int(np.count_nonzero(self.counts()))
-
-    def __iter__(self) -> Iterator[str]:
-        counts = self.counts().tolist()
-        return (each for each, count in zip(self._entities.ids, counts, strict=True) if count)
+        return np.unique(self.stored.starts.searchsorted(places, "right") - 1)
 
 
-class _LinkItems(ItemsView[str, EntityLinks]):
-    _mapping: LinksByEntity
-
-    def __iter__(self) -> Iterator[tuple[str, EntityLinks]]:
-        return self._mapping._in_order()
-
-
-class EntityPages(Mapping[int, str]):
+class EntityPages:
     """The ids of the entities whose pages are documents, by row of the document."""
-
-    __slots__ = ("_entities", "_links")
 
     def __init__(self, links: StoredLinks, entities: EntityColumn) -> None:
         self._links, self._entities = links, entities
-
-    @property
-    def rows(self) -> NDArray[np.int32]:
-        """The documents that are pages of entities, ascending."""
-        return self._links.paged_rows
-
-    @property
-    def own(self) -> NDArray[np.int32]:
-        """Those that are about one entity, not notes that are topics as well; ascending."""
-        return self._links.own_pages
+        self.rows, self.own = links.paged_rows, links.own_pages
 
     def with_id_key(self, key: str) -> list[int]:
         """Return the pages of the entities whose id is a query's, as `item_key` writes it."""
@@ -177,78 +160,49 @@ class EntityPages(Mapping[int, str]):
         rows = [(number, int(self._links.page_rows[number])) for number in numbers]
         return [row for number, row in rows if row >= 0 and self._entity(row) == number]
 
-    def __getitem__(self, row: int) -> str:
-        if (number := self._entity(row)) < 0:
-            raise KeyError(row)
-        return self._entities.ids[number]
+    def get(self, row: int) -> str | None:
+        number = self._entity(row)
+        return self._entities.ids[number] if number >= 0 else None
 
-    def __contains__(self, row: object) -> bool:
-        return isinstance(row, int) and self._entity(row) >= 0
+    def __contains__(self, row: int) -> bool:
+        return self._entity(row) >= 0
 
     def _entity(self, row: int) -> int:
-        rows = self._links.paged_rows
-        place = int(rows.searchsorted(row))
-        is_page = place < len(rows) and rows[place] == row
+        place = int(self.rows.searchsorted(row))
+        is_page = place < len(self.rows) and self.rows[place] == row
         return int(self._links.paged_entities[place]) if is_page else -1
 
-    def __len__(self) -> int:
-        return len(self._links.paged_rows)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._links.paged_rows.tolist())
-
-    def items(self) -> ItemsView[int, str]:
-        """Return rows and ids, ascending by row; faster than one by one."""
-        return _PageItems(self)
-
-    def _in_order(self) -> Iterator[tuple[int, str]]:
+    def items(self) -> Iterator[tuple[int, str]]:
+        """Yield rows and ids, ascending by row."""
         ids = map(self._entities.ids.__getitem__, self._links.paged_entities.tolist())
-        return zip(self._links.paged_rows.tolist(), ids, strict=True)
-
-
-class _PageItems(ItemsView[int, str]):
-    _mapping: EntityPages
-
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        return self._mapping._in_order()
+        return zip(self.rows.tolist(), ids, strict=True)
 
 
 class IdColumn(Column[str]):
-    """The ids of documents by row. Immutable."""
+    """The ids of documents by row: the page of an entity has the entity's. Immutable."""
 
-    __slots__ = ("_ids", "_of_pages")
+    __slots__ = ("_ids", "_pages")
 
-    def __init__(self, ids: Sequence[str], of_pages: Mapping[int, str]) -> None:
-        """`ids` are those of all rows; `of_pages`, ascending, of the pages of entities instead."""
-        self._ids, self._of_pages = ids, of_pages
+    def __init__(self, ids: Sequence[str], pages: EntityPages) -> None:
+        self._ids, self._pages = ids, pages
 
     def __len__(self) -> int:
         return len(self._ids)
 
     def _at(self, row: int) -> str:
-        of_page = self._of_pages.get(row)
-        return self._ids[row] if of_page is None else of_page
+        return self._pages.get(row) or self._ids[row]
 
     def __iter__(self) -> Iterator[str]:
-        pages = iter(self._of_pages.items())
-        page, of_page = next(pages, (-1, ""))
-        for row, own in enumerate(self._ids):
-            if row == page:
-                yield of_page
-                page, of_page = next(pages, (-1, ""))
-            else:
-                yield own
+        of_pages = dict(self._pages.items())
+        return (of_pages.get(row, own) for row, own in enumerate(self._ids))
 
 
 class NameUses(Mapping[str, NameVotes]):
     """How the documents use the words that are also names, by folded word."""
 
-    __slots__ = ("_links", "_row_of", "_words")
-
     def __init__(self, links: StoredLinks) -> None:
         self._links = links
-        self._words = SortedTexts([links.words])
-        self._row_of = RowOfText(self._words)
+        self._row_of = RowOfText(SortedTexts([links.words]))
 
     def __getitem__(self, word: str) -> NameVotes:
         row = self._row_of[word]
@@ -258,27 +212,20 @@ class NameUses(Mapping[str, NameVotes]):
         return word in self._row_of
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self._row_of)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._words)
+        return iter(self._row_of)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredLinks:
-    """What follows from entities and documents together, in arrays of one dimension. Read-only.
-
-    Documents are rows of the snapshot, entities rows of its entities.
-    """
-
     state: Versions
-    """State of the tables and documents that they were read from (`table_state`), shape (1,)."""
     starts: Starts
     """Where the links of each entity start in the next three, shape (entities + 1,)."""
     rows: Ints
     """The document of each link: those of one entity ascending."""
     kinds: NDArray[np.uint8]
-    """The kind of each link, as its number in `LINK_KINDS`."""
     counts: Ints
     page_rows: Ints
     """The document that is the page of each entity, -1 for none, shape (entities,)."""
@@ -289,13 +236,11 @@ class StoredLinks:
     own_pages: Ints
     """Those of `paged_rows` that are about one entity, not notes that are topics as well."""
     words: TextArena
-    """The words that are also names, folded, ascending."""
     as_name: Scores
-    """How many documents use each word as a name; one that does both counts in part."""
     as_word: Scores
 
 
-LINKS = StateFile("links", "2", StoredLinks)
+LINKS = StateFile("links", "2", StoredLinks, ("entities", "links", "name_uses"))
 
 
 def make_links(
@@ -305,7 +250,6 @@ def make_links(
     kinds: CodedColumn,
     state: Versions,
 ) -> StoredLinks:
-    """Read the links of entities to the documents with these paths and types. Raises IndexFault."""
     all_paths = paths.to_arrow()
     pages = places_of(entities.paths.to_arrow(), all_paths).astype(np.int32)
     paged = np.flatnonzero(pages >= 0)
@@ -332,7 +276,6 @@ def _own_pages(entities: EntityColumn, kinds: CodedColumn, paged: Rows, pages: I
 
 
 def _links(store: Store, entities: EntityColumn, paths: Any) -> dict[str, Any]:
-    """Return the arrays of links, without those of entities and documents that are gone."""
     table = store.rows("links", ["entity_id", "path", "kind", "count"])
     owners = places_of(table["entity_id"].cast("large_string"), entities.ids.to_arrow())
     documents = places_of(table["path"].cast("large_string"), paths)
@@ -360,3 +303,211 @@ def _name_uses(store: Store) -> dict[str, Any]:
         "as_name": np.bincount(codes, share, len(texts))[order],
         "as_word": np.bincount(codes, 1.0 - share, len(texts))[order],
     }
+
+
+BLOCK_BYTES, BLOCK_ROWS = 1 << 24, 2000
+"""Bytes of files, and documents, up to which one block of documents is read at once."""
+LISTED_AT_ONCE = 500
+"""Documents listed in one where clause, and rows converted at once."""
+
+
+def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None) -> Snapshot:
+    """Read the snapshot of the newest generation. Raises IndexFault.
+
+    `table_versions` are those of all tables, if they are known. They are read before the tables
+    are: a table that is newer has another state than a file.
+    """
+    numbers, meta = table_versions or store.versions(), store.meta()
+    documents = _Documents.load(store, table_state(("documents",), numbers, meta))
+    paths, kinds = documents.paths, documents.coded("kinds")
+    versions = documents.versions
+    state = ENTITIES.state(numbers, meta)
+    names: StoredNames | None = None
+    links: StoredLinks | None = None
+    facts: StoredFacts | None = None
+    links_state = LINKS.state(numbers, meta, versions)
+    if (stored := ENTITIES.map_state(store, state)) is None:
+        stored = _read_entities(store, state)  # other files have the numbers of those mapped
+    else:
+        names = NAMES.map_state(store, state)
+        links = LINKS.map_state(store, links_state)
+        facts = FACTS.map_state(store, FACTS.state(numbers, meta))
+    entities = EntityColumn(stored)
+    links = links or make_links(store, entities, paths, kinds, links_state)
+    entity_pages = EntityPages(links, entities)
+    release_memory()
+    return Snapshot(
+        paths=paths,
+        ids=IdColumn(documents.texts("ids"), entity_pages),
+        titles=documents.texts("titles"),
+        dates=documents.coded("dates"),
+        kinds=kinds,
+        tags=TextLists(documents.texts("tags")),
+        attendees=documents.texts("attendees"),
+        row_of=RowOfText(paths),
+        entities=entities,
+        links=LinksByEntity(links, entities),
+        name_uses=NameUses(links),
+        aliases=TextLists(documents.texts("aliases")),
+        is_vault=bool(meta.get("is_vault")),
+        versions=VersionColumn(versions),
+        segments=tuple(documents.segments),
+        entity_pages=entity_pages,
+        names=names or make_names(entities, state),
+        facts=facts,
+    )
+
+
+def indexed_versions(store: Store) -> dict[str, str]:
+    documents = _Documents.load(store, _documents_state(store))
+    return dict(zip(documents.paths, VersionColumn(documents.versions), strict=True))
+
+
+def refresh_documents_files(store: Store, current: Versions) -> None:
+    """Bring documents.bin, or the file of newer documents, up to date; under the writer lock."""
+    state = _documents_state(store)
+    if not DOCUMENTS.is_current(store, current):
+        DOCUMENTS.write(store, make_documents(documents_of(store, COLUMNS), state))
+    mapped, newer = DOCUMENTS.map(store), DOCUMENTS.of_newer.map(store)
+    if mapped is None or np.array_equal(mapped.state, state):
+        DOCUMENTS.of_newer.remove(store)
+    elif newer is None or not np.array_equal(newer.state, state):
+        missing = current[~are_among(current, mapped.versions)]
+        gone = np.flatnonzero(~are_among(mapped.versions, current)).astype(np.int32)
+        newer = make_documents(documents_of(store, COLUMNS, missing), state)
+        DOCUMENTS.of_newer.write(store, replace(newer, gone=gone))
+
+
+def refresh_entity_files(store: Store) -> None:
+    """Bring the files of entities, names and links up to date, after those of documents."""
+    snapshot = read_snapshot(store)
+    stored, links = snapshot.entities.stored, snapshot.links.stored
+    if ENTITIES.map_state(store, stored.state) is None:
+        ENTITIES.write(store, stored)
+    if NAMES.map_state(store, stored.state) is None:
+        NAMES.write(store, snapshot.names)
+    if LINKS.map_state(store, links.state) is None:
+        LINKS.write(store, links)
+
+
+def stored_entities(store: Store) -> list[Entity]:
+    table = store.rows("entities", tables.ENTITY_COLUMNS)
+    return sorted(map(tables.entity_from_row, table.to_pylist()), key=lambda entity: entity.id)
+
+
+def documents_of(
+    store: Store, columns: Sequence[str], versions: Versions | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield path, version and other columns of documents by path, a block in memory at a time."""
+    selected = list(dict.fromkeys(["path", "version", *columns]))
+    if versions is not None and is_few(len(versions), store.count("documents")):
+        texts = [version.decode() for version in versions.tolist()]
+        clauses = batched_clauses("version", texts, LISTED_AT_ONCE)
+        rows = [row for clause in clauses for row in _matching(store, selected, clause)]
+        yield from sorted(rows, key=lambda row: row["path"].encode())
+        return
+    wanted = None if versions is None else set(VersionColumn(versions))
+    for clause in _clauses_of_blocks(store):
+        rows_of_block = _matching(store, selected, clause)
+        yield from (row for row in rows_of_block if wanted is None or row["version"] in wanted)
+
+
+def _matching(store: Store, columns: list[str], where: str | None) -> Iterator[dict[str, Any]]:
+    table = store.rows("documents", columns, where).sort_by("path")
+    for batch in table.to_batches(LISTED_AT_ONCE):
+        yield from batch.to_pylist()
+
+
+def _clauses_of_blocks(store: Store) -> Iterator[str | None]:
+    table = store.rows("documents", ["path", "size"]).sort_by("path")
+    sizes = table["size"].fill_null(0).to_numpy()
+    blocks = np.stack((np.cumsum(sizes) // BLOCK_BYTES, np.arange(len(sizes)) // BLOCK_ROWS))
+    begins = np.flatnonzero((blocks[:, 1:] != blocks[:, :-1]).any(axis=0)) + 1
+    if not len(begins):
+        yield None
+        return
+    for first, end in pairwise([0, *begins.tolist(), len(sizes)]):
+        lowest, highest = (table["path"][row].as_py() for row in (first, end - 1))
+        yield f"path >= {quoted(lowest)} AND path <= {quoted(highest)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Documents:
+    """The documents of the newest generation, in one segment or two."""
+
+    segments: Sequence[DocumentSegment]
+    places: Rows | None
+    """Which document each row has, counted through all segments; None: as they are."""
+
+    @classmethod
+    def load(cls, store: Store, state: Versions) -> _Documents:
+        segments = _mapped_documents(store, state) or _read_documents(store)
+        return cls(segments, places_by_row(segments))
+
+    @property
+    def paths(self) -> SortedTexts:
+        return SortedTexts([segment.documents.paths for segment in self.segments], self.places)
+
+    @property
+    def versions(self) -> Versions:
+        arrays = [segment.documents.versions for segment in self.segments]
+        return arrays[0] if self.places is None else np.concatenate(arrays)[self.places]
+
+    def texts(self, field: str) -> TextColumn:
+        arenas: list[TextArena] = [getattr(each.documents, field) for each in self.segments]
+        return TextColumn(arenas, self.places)
+
+    def coded(self, field: str) -> CodedColumn:
+        columns: list[CodedColumn] = [getattr(each.documents, field) for each in self.segments]
+        if self.places is None:
+            return columns[0]
+        return CodedColumn.concatenated(columns).take(self.places)
+
+
+def _mapped_documents(store: Store, state: Versions) -> list[DocumentSegment] | None:
+    if (mapped := DOCUMENTS.map(store)) is None:
+        return None
+    if np.array_equal(mapped.state, state):
+        return [DocumentSegment.of(mapped)]
+    newer = DOCUMENTS.of_newer.map(store)
+    if newer is None or not np.array_equal(newer.state, state):
+        return None
+    stays = np.ones(len(mapped), np.bool_)
+    stays[newer.gone] = False
+    return _in_order(mapped, stays, newer)
+
+
+def _read_documents(store: Store) -> list[DocumentSegment]:
+    """Return the documents in the table; if few differ from those mapped, only these are read."""
+    if (mapped := DOCUMENTS.map(store)) is not None:
+        current = stored_versions(store)
+        missing = current[~are_among(current, mapped.versions)]
+        if is_few(len(missing), len(current)):
+            newer = make_documents(documents_of(store, COLUMNS, missing))
+            if len(newer) == len(missing):  # else they changed again meanwhile
+                return _in_order(mapped, are_among(mapped.versions, current), newer)
+    return [DocumentSegment.of(make_documents(documents_of(store, COLUMNS)))]
+
+
+def _in_order(
+    mapped: StoredDocuments, stays: Flags, newer: StoredDocuments
+) -> list[DocumentSegment]:
+    """Return the segments of both, with rows by path; `stays` flags `mapped` ones that have one."""
+    kept = np.flatnonzero(stays)
+    kept_paths = SortedTexts([mapped.paths], kept)
+    before = [bisect_left(kept_paths, path) for path in newer.paths]
+    newer_before = np.searchsorted(before, np.arange(len(kept)), "right")
+    rows = np.full(len(mapped), -1, np.int64)
+    rows[kept] = np.arange(len(kept)) + newer_before
+    newer_rows = np.array(before, np.int64) + np.arange(len(newer))
+    return [DocumentSegment(mapped, rows), DocumentSegment(newer, newer_rows)]
+
+
+def _documents_state(store: Store) -> Versions:
+    return table_state(("documents",), store.versions(), store.meta())
+
+
+def _read_entities(store: Store, state: Versions) -> StoredEntities:
+    table = store.rows("entities", [*tables.ENTITY_COLUMNS, "text_hash"]).sort_by("id")
+    batches = table.to_batches(LISTED_AT_ONCE)
+    return make_entities((row for batch in batches for row in batch.to_pylist()), state)

@@ -32,14 +32,9 @@ _LAST = (1 << 64) - 1
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """What a run left behind."""
-
     versions: dict[str, int]
-    """Version of each table."""
     counts: dict[str, int]
-    """Rows of each table with content of the base."""
     meta: dict[str, Any]
-    """Content of table meta, by key."""
     files: dict[str, tuple[int, int]]
     """Size and digest (CRC-32) of each file of the tables, by its path in the index folder."""
 
@@ -59,7 +54,6 @@ def read_stamp(folder: Path) -> Stamp | None:
 
 
 def write_stamp(folder: Path, stamp: Stamp) -> None:
-    """Write the stamp atomically. Raises OSError."""
     body = msgspec.json.encode(stamp)
     temporary = folder / f"{DIGESTS}.{uuid4().hex}"
     try:

@@ -43,16 +43,12 @@ os.environ.setdefault("LANCEDB_LOG", "error")
 # Read when lancedb is first imported. Its warnings would be drawn over the app.
 
 MARKER_LIMIT = 1024
-"""Largest BUILD file, in bytes; it holds 32."""
 
 BATCH = 8192
-"""Rows per batch of a table that is read in batches."""
 
 DELETE_BATCH = 5000
-"""Values in the where clause of one deletion."""
 
 COUNTED_TABLES = tuple(name for name in INDEX_TABLES if name not in ("name_uses", "meta"))
-"""Tables with content of the base."""
 
 BUILD = "BUILD"
 """File that appears when its text can be searched; holds the id of the build."""
@@ -66,14 +62,12 @@ Any other keeps some: compaction commits two versions, often within a millisecon
 
 INDEXED_BY_PATH = ("documents", "chunks")
 PATH_INDEX = "path_idx"
-"""Name that LanceDB gives an index on column `path`."""
 
 
 REBUILD = "run `kbx index --full` to rebuild it"
 
 
 def wrong_model_error(model: str, wanted: str) -> IndexForeign:
-    """Return the error for an index made with `model` where model `wanted` is configured."""
     return IndexForeign(
         f"the index was made with embedding model {model}, but kbx.toml and this version use "
         f"{wanted}: run `kbx index --full` to embed everything again, or set [embedding] model back"
@@ -90,7 +84,6 @@ class Store:
         """`advice` says what to do about an index that another version of the program made."""
         self.uri, self._advice = uri, advice
         self.damaged_files: set[str] = set()
-        """Derived files whose bytes are not those that were written, found while reading."""
         self._tables: dict[str, Any] = {}
         self._opened_build = ""
 
@@ -117,12 +110,10 @@ class Store:
         return ""
 
     def has_damaged_id(self) -> bool:
-        """Return whether the marker holds something else than an id."""
         build = self.build_id()
         return bool(build) and not _BUILD_ID.fullmatch(build)
 
     def mark_searchable(self) -> None:
-        """Note that text and entities are up to date and can be searched."""
         with translate_errors("finish the index", self.uri):
             if self.build_id() and not self.has_damaged_id():
                 os.utime(self._marker)
@@ -131,7 +122,6 @@ class Store:
                 self._marker.write_text(uuid4().hex, encoding="utf-8")
 
     def _remove_marker(self) -> None:
-        """Remove the marker, or set aside what is in its place. Raises OSError and WriteFault."""
         try:
             check_regular_file(self._marker)
             remove_index_file(Path(self.uri), BUILD)
@@ -145,7 +135,6 @@ class Store:
         return Path(self.uri) / BUILD
 
     def exists(self) -> bool:
-        """Return whether an index was ever created here; imports no LanceDB."""
         folders = [f"{self.uri}/{name}.lance" for name in ("documents", "meta")]
         return all(map(os.path.isdir, folders))
 
@@ -158,7 +147,6 @@ class Store:
         return self._tables[name]
 
     def open_any(self, name: str) -> Any:
-        """Open a table of an index of which others may be missing. Raises IndexFault."""
         self._require_no_links(name)
         with translate_errors(f"open table {name}", self.uri):
             return self._database.open_table(name)
@@ -167,7 +155,6 @@ class Store:
         require_no_links(Path(self.uri) / f"{name}.lance")
 
     def reopen(self) -> None:
-        """Forget all open tables: others are at the same place now."""
         self.__dict__.pop("_database", None)
         self._tables.clear()
 
@@ -203,11 +190,9 @@ class Store:
         return self._read(f"read table {name}", read)
 
     def column(self, name: str, column: str) -> list[Any]:
-        """Return one column of a table."""
         return list(self.rows(name, [column])[column].to_pylist())
 
     def mapping(self, name: str, key: str, value: str, where: str | None = None) -> dict[str, Any]:
-        """Return column `value` of a table by its column `key`, of rows that match `where`."""
         table = self.rows(name, [key, value], where)
         return dict(zip(table[key].to_pylist(), table[value].to_pylist(), strict=True))
 
@@ -232,11 +217,9 @@ class Store:
         return self._stored_count(name)
 
     def counts(self) -> dict[str, int]:
-        """Return the number of rows of every table with content of the base, by name."""
         return {name: self.count(name) for name in COUNTED_TABLES}
 
     def stored_counts(self) -> dict[str, int]:
-        """Return the same, from the tables."""
         return {name: self._stored_count(name) for name in COUNTED_TABLES}
 
     def _stored_count(self, name: str) -> int:
@@ -249,29 +232,22 @@ class Store:
         return known if len(known) == len(versions) else self.opened_versions()
 
     def opened_versions(self) -> dict[str, int]:
-        """Return the version of every table as LanceDB opens it."""
-
         def read() -> dict[str, int]:
             return {name: int(self.table(name).version) for name in INDEX_TABLES}
 
         return self._read("read the index", read)
 
     def meta(self) -> dict[str, Any]:
-        """Return what the last run stored in table meta: schema version, model, dimension ...
-
-        The table is not opened if it is as stamped.
-        """
+        """Return what the last run stored in table meta, from the stamp if that fits."""
         stamp = self._stamp_of("meta")
         return self.stored_meta() if stamp is None else stamp.meta
 
     def stored_meta(self) -> dict[str, Any]:
-        """Return the content of table meta."""
         texts = self.mapping("meta", "key", "value")
         with translate_errors("read table meta", self.uri):
             return {key: json.loads(text) for key, text in texts.items()}
 
     def _stamp_of(self, name: str) -> Stamp | None:
-        """Return the stamp if a table still has the version that it notes."""
         with suppress(IndexDamaged):
             stamp = read_stamp(Path(self.uri))
             if stamp and stamp.versions.get(name) == newest_version(f"{self.uri}/{name}.lance"):
@@ -290,15 +266,11 @@ class Store:
             raise wrong_model_error(str(meta.get("model")), model)
 
     def claim(self) -> None:
-        """Mark the folder as ours, before anything is written to it.
-
-        Raises IndexFault for a folder that holds anything but an index.
-        """
+        """Mark the folder as ours. Raises IndexFault if it holds anything but an index."""
         with translate_errors("mark the index", self.uri):
             claim_index_folder(Path(self.uri))
 
     def create(self, *, model: str, dimension: int) -> None:
-        """Create all tables empty, with their indices. Raises IndexFault as `claim` does."""
         from lancedb.index import BTree
 
         self.claim()
@@ -324,12 +296,10 @@ class Store:
             self._database.create_table(name, schema=schema)
 
     def write_meta(self, values: Mapping[str, Any]) -> None:
-        """Replace the content of table meta."""
         rows = [{"key": key, "value": json.dumps(value)} for key, value in values.items()]
         self.replace("meta", rows)
 
     def append(self, name: str, rows: list[dict[str, Any]]) -> None:
-        """Add rows to a table, if there are any, in one commit."""
         import pyarrow as pa
 
         if rows:
@@ -337,10 +307,6 @@ class Store:
                 self.table(name).add(pa.Table.from_pylist(rows, schema=table_schema(name)))
 
     def replace(self, name: str, rows: Any) -> None:
-        """Replace the content of a small table in one commit.
-
-        `rows` are dictionaries, or a pyarrow Table.
-        """
         import pyarrow as pa
 
         with translate_errors(f"write table {name}", self.uri):
@@ -349,18 +315,15 @@ class Store:
             self._database.create_table(name, table, schema=table_schema(name), mode="overwrite")
 
     def delete(self, name: str, column: str, values: Iterable[str]) -> None:
-        """Delete the rows of a table whose column is one of the values."""
         for clause in batched_clauses(column, sorted(values), DELETE_BATCH):
             with translate_errors(f"delete from table {name}", self.uri):
                 self.table(name).delete(clause)
 
     def remove(self) -> None:
-        """Delete the index, damaged or not."""
         self.reopen()
         remove_index(Path(self.uri))
 
     def remove_temporary_files(self) -> None:
-        """Delete files whose writing was interrupted; for the lock's holder."""
         remove_index_temporaries(Path(self.uri))
 
     def optimize(self, name: str) -> None:
@@ -375,17 +338,14 @@ class Store:
             self.table(name).optimize(cleanup_older_than=NO_AGE, delete_unverified=True)
 
     def sizes(self) -> dict[str, int]:
-        """Return the bytes of each table and file on disk, by name."""
         entries = sorted(Path(self.uri).glob("*"))
         return {entry.name.removesuffix(".lance"): bytes_in(entry) for entry in entries}
 
     def size_bytes(self) -> int:
-        """Return the bytes of the index on disk."""
         return sum(self.sizes().values())
 
 
 def bytes_in(path: Path) -> int:
-    """Return the bytes of a file, or of all files below a folder."""
     size = 0
     for file in [path] if path.is_file() else path.rglob("*"):
         with suppress(FileNotFoundError):  # deleted by another process
@@ -399,7 +359,6 @@ def is_one_of(column: str, values: Collection[str]) -> str:
 
 
 def batched_clauses(column: str, values: Sequence[str], size: int) -> Iterator[str]:
-    """Yield `is_one_of` for at most `size` values at a time; nothing for an empty list."""
     for start in range(0, len(values), size):
         yield is_one_of(column, values[start : start + size])
 
@@ -442,7 +401,6 @@ def translate_errors(action: str, uri: str) -> Iterator[None]:
 
 
 def is_store_error(error: BaseException) -> bool:
-    """Return whether LanceDB, Arrow or the file system raise such an error."""
     kind = type(error)
     return (
         isinstance(error, (RuntimeError, ValueError, OSError))
@@ -452,10 +410,7 @@ def is_store_error(error: BaseException) -> bool:
 
 
 def is_missing_file(error: BaseException) -> bool:
-    """Return whether a file was missing that a table should have.
-
-    Another process may have compacted the table, and deleted what was being read.
-    """
+    """Return whether a file was missing, perhaps deleted by another process meanwhile."""
     return _number(error) == errno.ENOENT or "not found" in str(error).lower()
 
 
@@ -477,7 +432,6 @@ def _translated(action: str, uri: str, error: BaseException) -> IndexFault:
 
 
 def _number(error: BaseException) -> int | None:
-    """Return the error number of the system, None for an error that is not from there."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     number = _OS_ERROR.search(str(error))

@@ -17,17 +17,15 @@ from kbx_tui.index.derived_files import DocumentFile
 from kbx_tui.index.lexical.terms import separate_cjk
 from kbx_tui.index.text_columns import (
     ByHash,
-    CodeBuilder,
     CodedColumn,
+    ColumnsBuilder,
     TextArena,
     TextArenaBuilder,
-    TextLists,
 )
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.folding import fold, name_key
 
 COLUMNS = ["path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "version"]
-"""Columns of table documents that `make_documents` needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,6 @@ class StoredDocuments:
         return len(self.versions)
 
     def items(self, key: str) -> list[tuple[int, int]]:
-        """Return number in `KINDS` and document of all that a key names, in any order."""
         return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
 
 
@@ -76,7 +73,6 @@ class DocumentSegment:
 
     @classmethod
     def of(cls, documents: StoredDocuments) -> Self:
-        """Return a segment of all documents of a generation."""
         return cls(documents, np.arange(len(documents)))
 
 
@@ -94,23 +90,17 @@ def places_by_row(segments: Sequence[DocumentSegment]) -> Rows | None:
 def make_documents(
     rows: Iterable[Mapping[str, Any]], state: Versions = NO_STATE
 ) -> StoredDocuments:
-    """Return the arrays of documents, given by rows with `COLUMNS`, ordered by path.
-
-    Each row becomes bytes at once: as Python objects, all would take ten times the memory.
-    """
-    paths, ids, titles, attendees, tags, aliases, folded = (TextArenaBuilder() for _ in range(7))
-    dates, kinds, versions = CodeBuilder(), CodeBuilder(), list[bytes]()
+    """Return the arrays of documents, given by rows with `COLUMNS`, ordered by path."""
+    builder = ColumnsBuilder(
+        texts={"paths": "path", "ids": "id", "titles": "title", "attendees": "attendees"},
+        lists={"tags": "tags", "aliases": "aliases"},
+        codes={"dates": "date", "kinds": "kind"},
+    )
+    folded, versions = TextArenaBuilder(), list[bytes]()
     hashes, found = array("Q"), array("i")
     for row in rows:
-        paths.append(row["path"])
-        ids.append(row["id"])
-        titles.append(row["title"])
-        attendees.append(row["attendees"])
-        tags.append(TextLists.joined(row["tags"]))
-        aliases.append(TextLists.joined(row["aliases"]))
+        builder.append(row)
         folded.append(fold(separate_cjk(row["title"])).replace("\n", " ") + "\n")
-        dates.append(row["date"])
-        kinds.append(row["kind"])
         for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
             hashes.append(key_hash(key))
             found.append(8 * len(versions) + kind)
@@ -119,16 +109,9 @@ def make_documents(
         versions=np.array(versions or [], np.bytes_),
         state=state,
         gone=np.empty(0, np.int32),
-        paths=paths.arena(),
-        ids=ids.arena(),
-        titles=titles.arena(),
-        attendees=attendees.arena(),
-        tags=tags.arena(),
-        aliases=aliases.arena(),
         folded_titles=folded.arena(),
-        dates=dates.column(),
-        kinds=kinds.column(),
         by_key=ByHash.of(hashes, found),
+        **builder.columns(),
     )
 
 
@@ -139,7 +122,6 @@ KINDS: tuple[ItemKind, ...] = ("path", "id", "title", "date", "title", "title")
 outage`, and the words of a title without punctuation."""
 
 EXTRA = 4
-"""Number from which keys are further ones of a title."""
 
 
 def item_key(text: str) -> str:
@@ -148,7 +130,6 @@ def item_key(text: str) -> str:
 
 
 def item_keys(path: str, document_id: str, title: str, date: str) -> Iterator[tuple[int, str]]:
-    """Yield the keys of a document, each with its number in `KINDS`."""
     of_title = item_key(title)
     keys = (item_key(path), item_key(document_id), of_title, item_key(date))
     yield from ((number, key) for number, key in enumerate(keys) if key)
@@ -166,7 +147,6 @@ def key_hash(key: str) -> int:
 
 
 BODY_COLUMNS = ["version", "body", "body_line"]
-"""Columns of table documents that `write_bodies` needs."""
 
 Body = tuple[str, int]
 """The text below the frontmatter, and the 1-based line of the file where it starts."""
@@ -174,18 +154,13 @@ Body = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """All bodies, compressed and concatenated. Read-only."""
-
     versions: Versions
-    """Version of each document, shape (documents,)."""
     compressed: Bytes
     """All bodies in UTF-8, each one block of LZ4."""
     starts: Starts
     """Where each body starts in `compressed`, shape (documents + 1,)."""
     sizes: Ints
-    """Bytes of each body in UTF-8, shape (documents,)."""
     first_lines: Ints
-    """Line of its file where each body starts, shape (documents,)."""
 
     def __getitem__(self, doc_id: int) -> Body:
         starts = self.starts.data  # items and slices of arrays are slow
@@ -198,10 +173,6 @@ BODIES = DocumentFile("bodies", "4", Bodies)
 
 
 def write_bodies(file: ArrayWriter, documents: Iterable[Mapping[str, Any]]) -> None:
-    """Write the bodies of documents as they come, given by rows with `BODY_COLUMNS`.
-
-    Raises OSError.
-    """
     versions, lengths, sizes, lines = list[bytes](), array("q", [0]), array("i"), array("i")
 
     def blocks() -> Iterator[Bytes]:

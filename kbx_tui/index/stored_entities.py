@@ -22,13 +22,12 @@ from kbx_tui.index.tables import field_values
 from kbx_tui.index.text_columns import (
     ROWS_KEPT,
     ByHash,
-    CodeBuilder,
     CodedColumn,
     Column,
+    ColumnsBuilder,
     RowOfText,
     SortedTexts,
     TextArena,
-    TextArenaBuilder,
     TextColumn,
     TextLists,
 )
@@ -46,7 +45,6 @@ class EntityColumn(Column[Entity]):
         self.stored = stored
         self.ids = SortedTexts([stored.ids])
         self.row_of = RowOfText(self.ids)
-        """Row of each entity by id."""
         self.paths = TextColumn([stored.paths])
         self.types = stored.types
         self._columns: tuple[Column[Any], ...] = (
@@ -83,13 +81,10 @@ class EntityColumn(Column[Entity]):
         return map(Entity, *self._columns)
 
     def with_type(self, kind: str) -> NDArray[np.bool_]:
-        """Return which entities are of a type, shape (entities,)."""
         return self.types.flags(kind.__eq__)
 
 
 class EntitiesById(Mapping[str, Entity]):
-    """Entities by id."""
-
     __slots__ = ("_entities",)
 
     def __init__(self, entities: EntityColumn) -> None:
@@ -110,10 +105,7 @@ class EntitiesById(Mapping[str, Entity]):
 
 @dataclass(frozen=True, slots=True)
 class StoredEntities:
-    """Entities ordered by id. Read-only."""
-
     state: Versions
-    """State of the tables that they were read from (`table_state`), shape (1,)."""
     ids: TextArena
     names: TextArena
     paths: TextArena
@@ -133,43 +125,29 @@ class StoredEntities:
         return len(self.ids)
 
     def with_id_key(self, key: str) -> list[int]:
-        """Return the entities whose id is a query's, as `item_key` writes it."""
         return self.by_id.find(key_hash(key))
 
 
-ENTITIES = StateFile("entities", "2", StoredEntities)
+ENTITIES = StateFile("entities", "2", StoredEntities, ("entities",))
 
 
 def make_entities(rows: Iterable[Mapping[str, Any]], state: Versions) -> StoredEntities:
     """Return the arrays of entities, given by rows of their table ordered by id."""
-    ids, names, paths, aliases, members, emails = (TextArenaBuilder() for _ in range(6))
-    types, roles, teams = CodeBuilder(), CodeBuilder(), CodeBuilder()
+    builder = ColumnsBuilder(
+        texts={"ids": "id", "names": "name", "paths": "path"},
+        lists={"aliases": "aliases", "members": "members", "emails": "emails"},
+        codes={"types": "type", "roles": "role", "teams": "team"},
+    )
     profiles, hashes = list[bytes](), array("Q")
     for row in rows:
-        ids.append(row["id"])
-        names.append(row["name"])
-        paths.append(row["path"])
-        aliases.append(TextLists.joined(row["aliases"]))
-        members.append(TextLists.joined(row["members"]))
-        emails.append(TextLists.joined(row["emails"]))
-        types.append(row["type"])
-        roles.append(row["role"])
-        teams.append(row["team"])
+        builder.append(row)
         profiles.append(row["text_hash"].encode())
         hashes.append(key_hash(item_key(row["id"])))
     return StoredEntities(
         state=state,
-        ids=ids.arena(),
-        names=names.arena(),
-        paths=paths.arena(),
-        aliases=aliases.arena(),
-        members=members.arena(),
-        emails=emails.arena(),
-        types=types.column(),
-        roles=roles.column(),
-        teams=teams.column(),
         profiles=np.array(profiles or [], np.bytes_),
         by_id=ByHash.of(hashes, range(len(profiles))),
+        **builder.columns(),
     )
 
 
@@ -178,7 +156,6 @@ class StoredFacts(Terms):
     """Facts ordered by id, with their terms, in arrays of one dimension. Read-only."""
 
     state: Versions
-    """State of the tables that they were read from (`table_state`), shape (1,)."""
     entities: Ints
     """The entity of each fact, -1 for one that is gone."""
     texts: TextArena
@@ -191,11 +168,10 @@ class StoredFacts(Terms):
         return len(self.entities)
 
     def languages(self) -> list[str]:
-        """Return the languages that facts are in, that of most facts first."""
         return [LANGUAGES[number] for number in self.language_order.tolist()]
 
 
-FACTS = StateFile("facts", "2", StoredFacts)
+FACTS = StateFile("facts", "2", StoredFacts, ("entities", "facts"))
 
 
 def make_facts(
@@ -204,10 +180,7 @@ def make_facts(
     language_of: Callable[[str], str],
     state: Versions,
 ) -> StoredFacts:
-    """Read the facts of entities. `language_of` returns the language of a page by its path.
-
-    Raises IndexFault.
-    """
+    """Read the facts of entities; `language_of` gives that of a page by its path."""
     columns = ["fact_id", "entity_id", "text", "status", "path"]
     table = store.rows("facts", columns).sort_by("fact_id")
     texts: list[str] = table["text"].to_pylist()

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.arrays import Bytes, Hashes, Ints, Starts
+from kbx_tui.index.arrays import Hashes, Ints, Starts, Versions
 from kbx_tui.index.derived_files import StateFile
 from kbx_tui.index.stored_documents import key_hash
 from kbx_tui.index.stored_entities import EntityColumn
-from kbx_tui.index.text_columns import TextArena, TextArenaBuilder, TextColumn, numbers_with
+from kbx_tui.index.text_columns import ByHash, TextArena, TextArenaBuilder, TextColumn
 from kbx_tui.knowledge.entity_names import (
     HONORIFICS,
     PARTICLES,
@@ -45,60 +45,42 @@ SHORTEST_TO_COMPARE = 6
 
 
 Words = tuple[str, ...]
-"""Folded words."""
 
 _PRIME, _MODULUS = 0x9E3779B97F4A7C15, 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
 class StoredNames:
-    """The names of entities, in arrays of one dimension; entities are rows. Read-only.
+    """The names of entities, by the hash of their folded words; entities are rows."""
 
-    Names are found by the hash of their folded words (`words_hash`); those of each array are
-    ascending, and entities with the same are in order.
-    """
-
-    state: NDArray[np.bytes_]
-    """State of the tables that they were read from (`table_state`), shape (1,)."""
-    full_hashes: Hashes
-    """Full names, aliases and e-mail addresses."""
-    full_entities: Ints
+    state: Versions
+    full: ByHash
+    """Entities by full name, alias and e-mail address."""
     full_kinds: NDArray[np.uint8]
     """0 for names, 1 for aliases and addresses."""
-    full_texts: Bytes
-    """As written."""
-    full_text_starts: Starts
-    first_hashes: Hashes
+    full_texts: TextArena
+    first_names: ByHash
     """People by first name."""
-    first_entities: Ints
-    surname_hashes: Hashes
+    surnames: ByHash
     """People by surname."""
-    surname_entities: Ints
-    initials: Bytes
-    """First letters of their given names."""
-    initial_starts: Starts
+    initials: TextArena
+    """First letters of the given names of each of `surnames`."""
     most_words: NDArray[np.int64]
     """Number of words of the longest full name or surname, shape (1,)."""
-    keys: Bytes
+    keys: TextArena
     """Different full names, folded and written as one word."""
-    key_starts: Starts
     key_entities: Ints
     """The first entity with each name."""
     key_signatures: Hashes
-    piece_hashes: Hashes
-    """Pieces of `keys` (`name_segments`)."""
-    piece_keys: Ints
-    resolver_hashes: Hashes
-    """Keys by which links, tags and attendees mean entities (`entity_resolver`)."""
-    resolver_entities: Ints
-    stem_hashes: Hashes
-    """Stems of the words of roles and teams."""
-    stem_texts: Ints
-    """The role with each stem, by its code in the column of entities, or the team, by its code and
-    the number of roles."""
-    role_hashes: Hashes
-    """Roles, folded."""
-    role_texts: Ints
+    pieces: ByHash
+    """Indices into `keys` by the hash of a piece."""
+    resolver: ByHash
+    """Entities by the keys by which links, tags and attendees mean them (`EntityResolver`)."""
+    stems: ByHash
+    """Roles and teams by the stems of their words: a role by its code in the column of entities, a
+    team by its code and the number of roles."""
+    roles: ByHash
+    """Roles by their folded text."""
     holder_starts: Starts
     """Where the entities with each role start in `holders`, then those with each team, shape
     (roles + teams + 1,)."""
@@ -106,11 +88,10 @@ class StoredNames:
     """Those with one role or team ascending; an empty text has none."""
 
     def with_key(self, kind: KeyKind, key: str) -> list[int]:
-        """Return the entities with a key, in order, as an EntityResolver looks them up."""
-        return numbers_with(self.resolver_hashes, self.resolver_entities, resolver_hash(kind, key))
+        return self.resolver.find(resolver_hash(kind, key))
 
 
-NAMES = StateFile("names", "1", StoredNames)
+NAMES = StateFile("names", "2", StoredNames, ("entities",))
 
 _word_hash = lru_cache(maxsize=1 << 16)(key_hash)
 
@@ -126,7 +107,6 @@ def words_hash(words: Words) -> int:
 
 
 def resolver_hash(kind: KeyKind, key: str) -> int:
-    """Return the hash of a key by which an EntityResolver looks entities up."""
     return key_hash(f"{kind}\0{key}")
 
 
@@ -137,35 +117,36 @@ SUFFIXES = frozenset({("jr",), ("sr",), ("ii",), ("iii",), ("iv",)})
 """Ends of a name after the surname: `J. P. Strong III`."""
 
 
-class _Entries:
+class _Names:
     """Hashes of words, each with an entity and a text, in the order in which they are to be found.
 
     In arrays: as Python objects, those of two million entities take gigabytes.
     """
 
     def __init__(self) -> None:
-        self.hashes, self._entities, self._texts = array("Q"), array("i"), TextArenaBuilder()
+        self.hashes, self.entities, self._texts = array("Q"), array("i"), TextArenaBuilder()
 
     def add(self, found: int, number: int, text: str = "") -> None:
         self.hashes.append(found)
-        self._entities.append(number)
+        self.entities.append(number)
         self._texts.append(text)
 
-    def by_hash(self) -> tuple[Hashes, Ints, TextArena, NDArray[np.int64]]:
-        """Return hashes in ascending order, their entities and texts, and where each was."""
-        hashes, order = _by_hash(self.hashes)
-        texts = TextArena.of(TextColumn([self._texts.arena()], order))
-        return hashes, np.array(self._entities, np.int32)[order], texts, order
+    def by_hash(self) -> ByHash:
+        return ByHash.of(self.hashes, self.entities)
+
+    def texts(self) -> TextArena:
+        """Return the texts in the order of `by_hash`."""
+        order = np.argsort(np.array(self.hashes, np.uint64), kind="stable")
+        return TextArena.of(TextColumn([self._texts.arena()], order))
 
 
 class _Builder:
     """Collects the names of entities, all of one entity before those of the next."""
 
     def __init__(self) -> None:
-        self.full, self.kinds = _Entries(), array("B")
-        self.first_names, self.surnames = _Entries(), _Entries()
+        self.full, self.kinds = _Names(), array("B")
+        self.first_names, self.surnames = _Names(), _Names()
         self.most_words = 0
-        """Number of words of the longest name."""
         self._entity = -1
         self._known: set[int] = set()
         """Hashes of the names of the entity added last."""
@@ -212,8 +193,7 @@ class _Builder:
                     self.add(number, int(name != entity.name), spelling)
 
 
-def make_names(entities: EntityColumn, state: NDArray[np.bytes_]) -> StoredNames:
-    """Return the names of entities by row."""
+def make_names(entities: EntityColumn, state: Versions) -> StoredNames:
     names, keys, key_entities = _Builder(), dict[str, int](), []
     for number, entity in enumerate(entities):
         words = names.add(number, 0, entity.name)
@@ -228,36 +208,27 @@ def make_names(entities: EntityColumn, state: NDArray[np.bytes_]) -> StoredNames
     for number, entity in enumerate(entities):
         if entity.type != "person":
             names.add_spellings(number, entity, as_written)
-    full, full_entities, full_texts, order = names.full.by_hash()
-    first, first_entities, _, _ = names.first_names.by_hash()
-    surnames, surname_entities, initials, _ = names.surnames.by_hash()
     return StoredNames(
         state=state,
-        full_hashes=full,
-        full_entities=full_entities,
-        full_kinds=np.array(names.kinds, np.uint8)[order],
-        full_texts=full_texts.data,
-        full_text_starts=full_texts.starts,
-        first_hashes=first,
-        first_entities=first_entities,
-        surname_hashes=surnames,
-        surname_entities=surname_entities,
-        initials=initials.data,
-        initial_starts=initials.starts,
+        full=names.full.by_hash(),
+        full_kinds=ByHash.of(names.full.hashes, names.kinds).numbers.astype(np.uint8),
+        full_texts=names.full.texts(),
+        first_names=names.first_names.by_hash(),
+        surnames=names.surnames.by_hash(),
+        initials=names.surnames.texts(),
         most_words=np.array([names.most_words]),
         key_entities=np.array(key_entities, np.int32),
+        resolver=_resolver(entities),
         **_compared(list(keys)),
-        **_resolved(entities),
         **_roles(entities),
     )
 
 
 def _compared(keys: Sequence[str]) -> dict[str, Any]:
-    """Return the arrays of names that misspellings are compared with."""
-    arena, letters = TextArena.of(keys), letters_of(keys)
-    lengths = np.array(list(map(len, keys)), np.int64)
+    """Return the columns of names that misspellings are compared with."""
+    letters, lengths = letters_of(keys), np.array(list(map(len, keys)), np.int64)
     starts = np.cumsum(lengths) - lengths
-    hashes, of_keys = [], []
+    hashes, of_keys = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for length in np.unique(lengths).tolist():
         numbers = np.flatnonzero(lengths == length)
         for changes in partitions(length):
@@ -265,35 +236,26 @@ def _compared(keys: Sequence[str]) -> dict[str, Any]:
                 salts = np.full(len(numbers), piece_salt(length, changes, number), np.uint64)
                 sizes = np.full(len(numbers), size)
                 hashes.append(piece_hashes(letters, starts[numbers] + start, sizes, salts))
-                of_keys.append(numbers.astype(np.int32))
-    all_hashes = np.concatenate([np.empty(0, np.uint64), *hashes])
-    order = np.argsort(all_hashes, kind="stable")
+                of_keys.append(numbers)
     return {
-        "keys": arena.data,
-        "key_starts": arena.starts,
+        "keys": TextArena.of(keys),
         "key_signatures": signatures(letters, lengths),
-        "piece_hashes": all_hashes[order],
-        "piece_keys": np.concatenate([np.empty(0, np.int32), *of_keys])[order],
+        "pieces": ByHash.of(np.concatenate(hashes), np.concatenate(of_keys)),
     }
 
 
-def _resolved(entities: Iterable[Entity]) -> dict[str, Any]:
-    """Return the arrays of the keys of entities."""
+def _resolver(entities: Iterable[Entity]) -> ByHash:
     hashes, numbers = array("Q"), array("i")
     for number, entity in enumerate(entities):
         for key in dict.fromkeys(keys_of(entity)):
             if key[1]:
                 hashes.append(resolver_hash(*key))
                 numbers.append(number)
-    ascending, order = _by_hash(np.frombuffer(hashes, np.uint64))
-    return {
-        "resolver_hashes": ascending,
-        "resolver_entities": np.frombuffer(numbers, np.int32)[order],
-    }
+    return ByHash.of(hashes, numbers)
 
 
 def _roles(entities: EntityColumn) -> dict[str, Any]:
-    """Return the arrays of roles and teams."""
+    """Return the columns of roles and teams."""
     columns = [entities.stored.roles, entities.stored.teams]
     texts = [text for column in columns for text in column.values]
     stems = [
@@ -301,9 +263,7 @@ def _roles(entities: EntityColumn) -> dict[str, Any]:
         for number, text in enumerate(texts)
         for each in sorted({*map(stem, folded_words(text))})
     ]
-    stem_hashes, stem_order = _by_hash([found for found, _ in stems])
-    roles = [(number, role) for number, role in enumerate(columns[0].values) if role]
-    role_hashes, role_order = _by_hash([key_hash(fold(role)) for _, role in roles])
+    roles = [(key_hash(fold(role)), n) for n, role in enumerate(columns[0].values) if role]
     holders, counts = [], []
     for column in columns:
         with_text = np.flatnonzero(column.flags(bool))
@@ -311,20 +271,11 @@ def _roles(entities: EntityColumn) -> dict[str, Any]:
         holders.append(with_text[np.argsort(codes, kind="stable")].astype(np.int32))
         counts.append(np.bincount(codes, minlength=len(column.values)))
     return {
-        "stem_hashes": stem_hashes,
-        "stem_texts": _ints(number for _, number in stems)[stem_order],
-        "role_hashes": role_hashes,
-        "role_texts": _ints(number for number, _ in roles)[role_order],
+        "stems": ByHash.of([each for each, _ in stems], [number for _, number in stems]),
+        "roles": ByHash.of([each for each, _ in roles], [number for _, number in roles]),
         "holder_starts": np.concatenate(([0], np.cumsum(np.concatenate(counts)))),
         "holders": np.concatenate(holders),
     }
-
-
-def _by_hash(hashes: Sequence[int] | array[int] | Hashes) -> tuple[Hashes, NDArray[np.int64]]:
-    """Return hashes in ascending order, and where each of them was."""
-    array = np.array(hashes, np.uint64)
-    order = np.argsort(array, kind="stable")
-    return array[order], order
 
 
 def _holds(ascending: Hashes, found: int) -> bool:
@@ -332,15 +283,8 @@ def _holds(ascending: Hashes, found: int) -> bool:
     return place < len(ascending) and int(ascending[place]) == found
 
 
-def _ints(numbers: Iterable[int]) -> Ints:
-    return np.fromiter(numbers, np.int32)
-
-
 def _is_phrase(name: str) -> bool:
-    """Return whether a name is written as a phrase, not as that of a person: `Action items`.
-
-    Lists of attendees hold such words too.
-    """
+    """Return whether a name, perhaps in a list of attendees, is a phrase: `Action items`."""
     last = name.split()[-1]
     return name[:1].isupper() and last.islower() and is_common_word(singular(fold(last)))
 
@@ -361,7 +305,6 @@ _ROUNDING = 1e-9
 
 
 def letters_of(texts: Sequence[str]) -> Letters:
-    """Return the letters of texts, concatenated."""
     return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
@@ -384,16 +327,12 @@ def most_changes(length: int, other: int) -> int:
 
 @lru_cache(maxsize=256)
 def changes_at_most(length: int) -> int:
-    """Return the most letters left out or added between a text and any that is similar."""
     return max(most_changes(length, other) for other in range(length // 2, 2 * length + 1))
 
 
 @lru_cache(maxsize=256)
 def partitions(length: int) -> tuple[int, ...]:
-    """Return the numbers of changes for which a name of this length is cut into pieces.
-
-    None for one of more than `LONGEST_IN_PIECES` letters.
-    """
+    """Return for how many changes a name is cut into pieces; a very long one is not."""
     if length > LONGEST_IN_PIECES:
         return ()
     others = range(length // 2, 2 * length + 1)
@@ -401,7 +340,6 @@ def partitions(length: int) -> tuple[int, ...]:
 
 
 def pieces(length: int, changes: int) -> Iterator[tuple[int, int]]:
-    """Yield start and size of the pieces of a name of this length, for so many changes."""
     size, longer = divmod(length, changes + 1)
     sizes = [size + (number > changes - longer) for number in range(changes + 1)]
     return ((start, end - start) for start, end in pairwise(accumulate(sizes, initial=0)))

@@ -29,10 +29,7 @@ FENCE = "---"
 
 
 def stored_page(row: Mapping[str, Any]) -> bytes:
-    """Return a page with the properties and the body of a document, from `STORED_PAGE_COLUMNS`.
-
-    Lines of the body have the numbers that they have in the file.
-    """
+    """Return a page with a document's properties and body, on their lines in the file."""
     room, body = int(row["body_line"]) - 3, str(row["body"])
     if room < 1:
         return ("\n" * (room + 2) + body).encode()
@@ -69,8 +66,6 @@ def write_marked_pages(root: Path, store: Store, settings: Settings) -> None:
 
 
 class MarkedPages:
-    """The file `PAGES` of an index. Raises IndexDamaged."""
-
     def __init__(self, store: Store) -> None:
         file = Path(store.uri) / PAGES
         try:
@@ -84,6 +79,5 @@ def _json(value: Any) -> str:
 
 
 def _has_word(data: bytes) -> bool:
-    """Return whether a page has the word redacted, in any case and encoding."""
     is_plain = b"\0" not in data  # which UTF-16 has in every letter
     return REDACTED in (data.decode("latin-1") if is_plain else decode(data)[0]).lower()

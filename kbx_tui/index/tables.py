@@ -79,7 +79,6 @@ Table vectors has a row per distinct text. Half precision moves a cosine by less
 
 @cache
 def table_schema(name: str, dimension: int = 0) -> Any:
-    """Return the pyarrow schema of a table; `dimension` is that of vectors."""
     import pyarrow as pa  # slow to import, and a search needs no schema
 
     types = {
@@ -101,18 +100,12 @@ def table_schema(name: str, dimension: int = 0) -> Any:
 
 
 def document_key(path: str) -> int:
-    """Return a 63-bit hash of a path, for the column `key`.
-
-    100,000 paths collide with probability 5e-10.
-    """
+    """Return a 63-bit hash of a path: of 100,000 paths, two collide with probability 5e-10."""
     return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big") >> 1
 
 
 def document_version(path: str, content_hash: str) -> str:
-    """Return the version that a document shares with its chunks: 32 hex digits of path and content.
-
-    Readers ignore chunks whose version is not that of their document.
-    """
+    """Return a document's version, which its chunks carry: 32 hex digits of path and content."""
     return text_hash(f"{path}\0{content_hash}")
 
 
@@ -129,19 +122,10 @@ def _columns(record: type[Any]) -> list[str]:
 
 
 DOCUMENT_COLUMNS, ENTITY_COLUMNS, FACT_COLUMNS = map(_columns, (Document, Entity, Fact))
-"""Columns that `document_from_row`, `entity_from_row` and `fact_from_row` need."""
 
 SEARCHED_COLUMNS = [
-    "title",
-    "attendees",
-    "references",
-    "tags",
-    "aliases",
-    "frontmatter",
-    "states_title",
-    "body",
+    *("title", "attendees", "references", "tags", "aliases", "frontmatter", "states_title", "body")
 ]
-"""Columns that `searched_text` needs besides `path`."""
 
 STRUCTURAL_KEYS = frozenset(
     ["id", "title", "name", "type", "kind", "date", "created", "updated", "modified", "tags", "tag"]
@@ -154,10 +138,8 @@ _NO_PROSE = re.compile(r"^\W*\d|^\S*\d\S*$|://|^\[\[")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 NEWEST_FACTS = 5
-"""Facts in the profile of an entity."""
 
 PROFILE_LENGTH = 2000
-"""Characters of the profile that are embedded."""
 
 
 def field_values(record: Any) -> dict[str, Any]:
@@ -166,7 +148,6 @@ def field_values(record: Any) -> dict[str, Any]:
 
 
 def document_from_row(row: Mapping[str, Any]) -> Document:
-    """Return the document of a row."""
     decoded = {
         "attendees": attendees_from(row["attendees"]),
         "frontmatter": msgspec.json.decode(row["frontmatter"]),
@@ -176,12 +157,10 @@ def document_from_row(row: Mapping[str, Any]) -> Document:
 
 
 def attendees_from(text: str) -> tuple[Attendee, ...]:
-    """Return the attendees stored with a document, in order."""
     return tuple(Attendee(*pair) for pair in msgspec.json.decode(text))
 
 
 def problems_from(text: str) -> tuple[Problem, ...]:
-    """Return the problems stored with a document."""
     return tuple(Problem(*values) for values in msgspec.json.decode(text))
 
 
@@ -217,24 +196,20 @@ def _property_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _own_file_name(path: str, title: str) -> list[str]:
-    """Return the words of a file name of several words if the title holds none of them."""
     words = _LETTERS.findall(path.rpartition("/")[2].removesuffix(".md"))
     return words if len(words) > 1 and {*tokens(" ".join(words))}.isdisjoint(tokens(title)) else []
 
 
 def entity_row(entity: Entity, facts: list[Fact]) -> dict[str, Any]:
-    """Return the row of an entity, with the profile that is embedded."""
     profile = profile_text(entity, facts)
     return field_values(entity) | {"profile": profile, "text_hash": text_hash(profile)}
 
 
 def entity_from_row(row: Mapping[str, Any]) -> Entity:
-    """Return the entity of a row."""
     return _record(Entity, ENTITY_COLUMNS, row)
 
 
 def profile_text(entity: Entity, facts: list[Fact]) -> str:
-    """Return a text that describes an entity: names, role, team, newest active facts."""
     active = [f for f in facts if f.kind == "fact" and f.status == "active"]
     newest = sorted(active, key=lambda f: f.date, reverse=True)[:NEWEST_FACTS]
     parts = [entity.name, *entity.aliases, entity.role, entity.team, *(f.text for f in newest)]
@@ -242,17 +217,14 @@ def profile_text(entity: Entity, facts: list[Fact]) -> str:
 
 
 def fact_row(fact: Fact, entity: Entity | None = None) -> dict[str, Any]:
-    """Return the row of a fact or open item of an entity."""
     return field_values(fact) | {"text_hash": fact_hash(fact.text, entity)}
 
 
 def fact_hash(text: str, entity: Entity | None) -> str:
-    """Return the hash of what is embedded of a fact: without the entity's name at the start."""
     return text_hash(strip_subject(text, entity))
 
 
 def fact_from_row(row: Mapping[str, Any]) -> Fact:
-    """Return the fact or open item of a row."""
     return _record(Fact, FACT_COLUMNS, row)
 
 

@@ -23,8 +23,6 @@ Value = TypeVar("Value", covariant=True)
 
 
 class Column(Sequence[Value]):
-    """The values of rows. Immutable; a slice is a tuple."""
-
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # columns are compared by their values
 
@@ -51,12 +49,10 @@ class Column(Sequence[Value]):
         """Return the value of a row, which is not negative. Raises IndexError beyond the last."""
 
     def _slice(self, rows: slice) -> tuple[Value, ...]:
-        """Return the values of some rows; columns with a faster way have their own."""
         return tuple(map(self._at, range(*rows.indices(len(self)))))
 
 
 BLOCK = 1000
-"""Texts decoded at once where all are read in order."""
 
 ROWS_KEPT = 2000
 """Rows of texts that are kept: one search asks for those of its results several times."""
@@ -64,8 +60,6 @@ ROWS_KEPT = 2000
 
 @dataclass(frozen=True, slots=True)
 class TextArena:
-    """Texts in UTF-8, concatenated."""
-
     data: NDArray[np.uint8]
     starts: NDArray[np.int64]
     """Where each text starts in `data`, shape (texts + 1,)."""
@@ -100,43 +94,32 @@ class TextArena:
 
 
 class TextArenaBuilder:
-    """Makes an arena of texts as they come."""
-
     def __init__(self) -> None:
         self._data, self._ends = bytearray(), array("q")
 
     def append(self, text: str) -> None:
-        """Add a text. Surrogates, which no table holds, become question marks."""
         self._data += text.encode("utf-8", "replace")
         self._ends.append(len(self._data))
 
     def arena(self) -> TextArena:
-        """Return the arena; nothing can be added then."""
         ends = np.array(self._ends, np.int64)
         return TextArena(np.frombuffer(self._data, np.uint8), np.concatenate(([0], ends)))
 
 
 class TextColumn(Column[str]):
-    """The texts of rows, from one arena or several. Immutable."""
-
     __slots__ = ("_arenas", "_places", "_size", "_views")
 
     def __init__(self, arenas: Sequence[TextArena], places: Rows | None = None) -> None:
-        """`places` says which text each row has, counted through all arenas; None: as they are.
-
-        Several arenas need it.
-        """
+        """`places` says which text, counted through all arenas, each row has; None: as it is."""
         self._arenas, self._places = tuple(arenas), places
         self._views = [(arena.data.data, arena.starts.data, len(arena)) for arena in arenas]
         self._size = len(self._arenas[0]) if places is None else len(places)
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Return a column of texts."""
         return cls([TextArena.of(texts)])
 
     def take(self, rows: Rows) -> Self:
-        """Return the column of some rows, in their order, without copying a text."""
         return type(self)(self._arenas, rows if self._places is None else self._places[rows])
 
     def to_arrow(self) -> Any:
@@ -184,7 +167,6 @@ class SortedTexts(TextColumn):
     __slots__ = ()
 
     def find(self, text: str) -> int:
-        """Return the row of a text, or -1."""
         row = bisect_left(self, text)
         return row if row < len(self) and self[row] == text else -1
 
@@ -192,7 +174,6 @@ class SortedTexts(TextColumn):
         return isinstance(text, str) and self.find(text) >= 0
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the row of a text. Raises ValueError if there is none."""
         row = self.find(value)
         if not start <= row < (len(self) if stop is None else stop):
             raise ValueError(f"{value!r} is not in the column")
@@ -235,20 +216,16 @@ class RowOfText(Mapping[str, int]):
 
 
 class TextLists(Column[tuple[str, ...]]):
-    """Several texts in each row, such as the tags of documents."""
-
     __slots__ = ("_column",)
 
     END = "\0"
     """Follows each text; no text of a table holds it."""
 
     def __init__(self, column: TextColumn) -> None:
-        """`column` holds the texts of each row as `joined` returns them."""
         self._column = column
 
     @classmethod
     def joined(cls, texts: Iterable[str]) -> str:
-        """Return the texts of a row as one."""
         return "".join(f"{text.replace(cls.END, '')}{cls.END}" for text in texts)
 
     def __len__(self) -> int:
@@ -268,8 +245,6 @@ class TextLists(Column[tuple[str, ...]]):
 
 
 class CodeBuilder:
-    """Numbers texts as they come, equal ones alike."""
-
     def __init__(self) -> None:
         self._codes, self._code_of = array("i"), dict[str, int]()
 
@@ -287,21 +262,17 @@ class CodedColumn(Column[str]):
 
     def __init__(self, codes: Ints, arena: TextArena) -> None:
         self.codes = codes
-        """The code of each row, an index into `values`."""
         self.arena = arena
-        """The different texts."""
         self._values: tuple[str, ...] | None = None
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The different texts, decoded once."""
         if self._values is None:
             self._values = tuple(self.arena)
         return self._values
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> CodedColumn:
-        """Return a column of texts."""
         builder = CodeBuilder()
         for text in texts:
             builder.append(text)
@@ -309,7 +280,6 @@ class CodedColumn(Column[str]):
 
     @classmethod
     def concatenated(cls, columns: Sequence[CodedColumn]) -> CodedColumn:
-        """Return one column after the other."""
         code_of: dict[str, int] = {}
         parts = []
         for column in columns:
@@ -318,7 +288,6 @@ class CodedColumn(Column[str]):
         return cls(np.concatenate(parts), TextArena.of(code_of))
 
     def take(self, rows: Rows) -> CodedColumn:
-        """Return the column of some rows, in their order."""
         taken = CodedColumn(self.codes[rows], self.arena)
         taken._values = self.values
         return taken
@@ -349,21 +318,42 @@ class ByHash:
     numbers: Ints
 
     @classmethod
-    def of(cls, hashes: Sequence[int] | array[int], numbers: Sequence[int] | array[int]) -> ByHash:
+    def of(cls, hashes: Any, numbers: Any) -> ByHash:
         """Return numbers, each by the hash at the same place; those with one keep their order."""
         unordered = np.array(hashes, np.uint64)
         order = np.argsort(unordered, kind="stable")
         return cls(unordered[order], np.array(numbers, np.int32)[order])
 
     def find(self, wanted: int) -> list[int]:
-        """Return the numbers with a hash, in order."""
-        return numbers_with(self.hashes, self.numbers, wanted)
+        hashes, sought = self.hashes, np.uint64(wanted)
+        start = int(hashes.searchsorted(sought))
+        if start == len(hashes) or hashes[start] != sought:
+            return []
+        return list(self.numbers[start : int(hashes.searchsorted(sought, "right"))].tolist())
 
 
-def numbers_with(hashes: Hashes, numbers: Ints, wanted: int) -> list[int]:
-    """Return the numbers beside a hash among ascending ones."""
-    sought = np.uint64(wanted)
-    start = int(hashes.searchsorted(sought))
-    if start == len(hashes) or hashes[start] != sought:
-        return []
-    return list(numbers[start : int(hashes.searchsorted(sought, "right"))].tolist())
+class ColumnsBuilder:
+    """Makes columns of the rows of a table, as they come: as bytes at once.
+
+    As Python objects, all of them would take ten times the memory. `texts`, `lists` and `codes`
+    name the column of the table by that which is made of it.
+    """
+
+    def __init__(
+        self, *, texts: Mapping[str, str], lists: Mapping[str, str], codes: Mapping[str, str]
+    ) -> None:
+        self._texts = {name: (column, TextArenaBuilder()) for name, column in texts.items()}
+        self._lists = {name: (column, TextArenaBuilder()) for name, column in lists.items()}
+        self._codes = {name: (column, CodeBuilder()) for name, column in codes.items()}
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        for column, texts in self._texts.values():
+            texts.append(row[column])
+        for column, texts in self._lists.values():
+            texts.append(TextLists.joined(row[column]))
+        for column, codes in self._codes.values():
+            codes.append(row[column])
+
+    def columns(self) -> dict[str, Any]:
+        arenas = {name: texts.arena() for name, (_, texts) in (self._texts | self._lists).items()}
+        return arenas | {name: codes.column() for name, (_, codes) in self._codes.items()}

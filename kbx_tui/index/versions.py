@@ -19,8 +19,6 @@ from kbx_tui.index.text_columns import Column
 
 
 class VersionColumn(Column[str]):
-    """The versions of documents by row (`schema.document_version`). Immutable."""
-
     __slots__ = ("array",)
 
     def __init__(self, array: Versions) -> None:
@@ -40,7 +38,6 @@ class VersionColumn(Column[str]):
 
 
 def version_array(versions: Sequence[str]) -> Versions:
-    """Return versions as an array, without copying those that are one."""
     if isinstance(versions, VersionColumn):
         return versions.array
     return np.array(list(versions), dtype=np.bytes_)
@@ -62,7 +59,6 @@ def _hashes_of(texts: Any) -> NDArray[np.bytes_]:
 
 
 def stored_versions(store: Store) -> Versions:
-    """Return the versions in table documents, in its order. Raises IndexFault."""
     return hash_array(store.rows("documents", ["version"])["version"])
 
 
@@ -86,27 +82,21 @@ def rows_of_versions(versions: Versions, current: Versions) -> Rows:
 
 
 def _equal_until(first: Versions, second: Versions) -> int:
-    """Return how many elements are equal before the first that is not; lengths are equal."""
     differs = first != second
     return int(differs.argmax()) if differs.any() else len(first)
 
 
 def have_same_versions(versions: Versions, others: Versions) -> bool:
-    """Return whether two arrays hold the same versions, in whatever order.
-
-    They are hashes, so it is enough that the sums of their parts are equal: nothing is sorted.
-    """
+    """Return whether two arrays hold the same versions in any order, by their sums."""
     is_alike = versions.shape == others.shape and versions.dtype == others.dtype
     return is_alike and bool(np.array_equal(sums_of_versions(versions), sums_of_versions(others)))
 
 
 def are_among(versions: Versions, others: Versions) -> NDArray[np.bool_]:
-    """Return which versions are among others, shape (versions,)."""
     return places_of(versions, others) >= 0
 
 
 def count_differing(versions: Versions, others: Versions) -> int:
-    """Return how many versions, different in each array, are in only one of the two."""
     if have_same_versions(versions, others):
         return 0
     shared = int(np.count_nonzero(are_among(versions, others)))
@@ -122,10 +112,7 @@ def sums_of_versions(versions: Versions) -> NDArray[np.uint64]:
 
 
 def places_of(values: Any, among: Any) -> Rows:
-    """Return the place of each text in another column, -1 for one that is not there.
-
-    Each is a pyarrow column, a list of texts or an array of bytes.
-    """
+    """Return the place of each text in another column, -1 without one; columns, lists or bytes."""
     import pyarrow.compute as pc
 
     found: Rows = (
@@ -150,12 +137,6 @@ NO_STATE = np.empty(0, "S32")
 TABLES_ID = "tables_id"
 """Key in table meta: an id that the first run gives the tables of an index."""
 
-DOCUMENT_TABLES = ("documents",)
-ENTITY_TABLES = ("entities",)
-FACT_TABLES = (*ENTITY_TABLES, "facts")
-LINK_TABLES = (*ENTITY_TABLES, "links", "name_uses")
-"""Tables that the files of entities and names, of facts, and of links are derived from."""
-
 
 def table_state(
     tables: Iterable[str],
@@ -163,10 +144,7 @@ def table_state(
     meta: Mapping[str, Any],
     documents: Versions | None = None,
 ) -> NDArray[np.bytes_]:
-    """Return what identifies a state of tables and documents, shape (1,).
-
-    `versions` are those of all tables, `meta` is the content of that table.
-    """
+    """Return what identifies a state of some tables, and of documents with these versions; (1,)."""
     numbers = [versions[name] for name in tables]
     sums = [] if documents is None else [len(documents), *sums_of_versions(documents).tolist()]
     return np.array([text_hash(json.dumps([numbers, meta.get(TABLES_ID, ""), sums]))], "S32")

@@ -15,13 +15,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import chain, repeat, takewhile
+from itertools import accumulate, chain, repeat, takewhile
 
-from kbx_tui.knowledge.markdown import Heading, headings, line_offsets, read_as_markdown
+from kbx_tui.knowledge.markdown import Heading, headings, read_as_markdown
 from kbx_tui.knowledge.records import Chunk, Document
 
 SECTION_LEVEL = 3
-"""Headings down to this level open a section."""
 
 LARGE = 2_000_000
 """Characters from which short segments of a body are joined: each takes some 200 bytes."""
@@ -36,10 +35,9 @@ WORD_END = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class Segment:
-    """A heading, a paragraph, a speaker turn, or a part of one of these.
+    """A range of characters: a heading, a paragraph, a speaker turn, or a part of one of these.
 
-    A range of characters. The segments of a body are contiguous; blank lines belong to the segment
-    before them, and no segment is blank.
+    The segments of a body are contiguous; blank lines belong to the segment before them.
     """
 
     start: int
@@ -47,19 +45,17 @@ class Segment:
     path: tuple[str, ...]
     """Texts of the headings above it, outermost first; a heading includes itself."""
     section: int
-    """Ordinal of its section: the text between two headings of level 1-3."""
     is_heading: bool
     follows_space: bool = True
     """False if no white space precedes it: token counts may not add up with the one before."""
     tokens: int = -1
-    """Number of tokens, -1 until counted."""
 
 
 def split_segments(body: str, shortest: int = 0) -> list[Segment]:
     """Return the segments of ``body``, none if it is blank.
 
-    In the lines of a large body that are not read as markdown, paragraphs and turns with less than
-    ``shortest`` characters are joined to the next ones.
+    In the unread lines of a large body, those with less than ``shortest`` characters are joined to
+    the next ones.
     """
     if not body or body.isspace():
         return []
@@ -68,7 +64,7 @@ def split_segments(body: str, shortest: int = 0) -> list[Segment]:
     heading_starts: list[tuple[int, Heading]] = []
     heading_bounds = set[int]()
     if body_headings:
-        offsets = line_offsets(read)
+        offsets = list(accumulate((len(line) + 1 for line in read.split("\n")), initial=0))
         heading_starts = [(offsets[heading.line], heading) for heading in body_headings]
         heading_bounds.update(start for start, _ in heading_starts)
         heading_bounds.update(min(offsets[heading.end], len(body)) for heading in body_headings)
@@ -110,11 +106,7 @@ def split_segment(
 def _ranges_between(
     body: str, bounds: Iterable[int], start: int, end: int, joined_from: int, shortest: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges between the ascending ``bounds``.
-
-    A blank range is joined to the one before it, and from offset ``joined_from`` on one with less
-    than ``shortest`` characters to the next.
-    """
+    """A blank range joins the one before it, and from ``joined_from`` on a short one the next."""
     pending = None
     for bound in chain(bounds, (end,)):
         if bound <= start or bound > end:
@@ -156,10 +148,8 @@ def _under_headings(
 
 
 CountTokens = Callable[[Sequence[str]], list[int]]
-"""Returns the number of tokens of each text, without special tokens."""
 
 Segmented = tuple[str, list[Segment]]
-"""A body and its segments, which are replaced in place by shorter ones."""
 
 MAX_TOKENS = 254
 """Tokens per chunk by default: the 256 of the bundled model less two special ones."""
@@ -221,7 +211,6 @@ def _split_long_segments(
 def _split_long(
     body: str, segments: list[Segment], boundary: re.Pattern[str] | None, limits: Limits
 ) -> bool:
-    """Replace every segment that is too long by its parts; return whether any was split."""
     replaced: list[Segment] = []
     for index, segment in enumerate(segments):
         needed = _chunks_needed(body, segments, index, limits)
@@ -235,7 +224,6 @@ def _split_long(
 
 
 def _chunks_needed(body: str, segments: Sequence[Segment], index: int, limits: Limits) -> int:
-    """Return the number of chunks a segment needs with its headings, at least 1."""
     segment = segments[index]
     size = segment.end - segment.start
     under_heading = index > 0 and segments[index - 1].is_heading and not segment.is_heading
@@ -250,7 +238,6 @@ def _chunks_needed(body: str, segments: Sequence[Segment], index: int, limits: L
 def _split_oversized_groups(
     packed: Sequence[tuple[str, list[Group]]], count_tokens: CountTokens, limits: Limits
 ) -> None:
-    """Split the groups that have too many tokens as a whole, though not as a sum of segments."""
     uncertain = [
         (body, groups, group)
         for body, groups in packed
@@ -287,8 +274,6 @@ _SHORTEST_SHARE = 4
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one chunk may hold."""
-
     tokens: int
     characters: int
     """Needed as a vocabulary may read any long word, such as base64, as one unknown token."""
@@ -312,12 +297,9 @@ class Limits:
 
 @dataclass(slots=True)
 class Group:
-    """Consecutive segments that share a chunk."""
-
     segments: list[Segment]
     tokens: int
     section: int
-    """Section of its last segment."""
 
     @property
     def start(self) -> int:
@@ -329,7 +311,6 @@ class Group:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The headings shared by all of its text, outermost first."""
         paths = [segment.path for segment in self.segments if not segment.is_heading]
         paths = paths or [segment.path for segment in self.segments]
         low_and_high = zip(min(paths), max(paths), strict=False)
@@ -341,7 +322,6 @@ class Group:
         self.section = other.section
 
     def split_at_joins(self) -> list[Group]:
-        """Split the group wherever two segments meet without white space."""
         parts: list[Group] = []
         for segment in self.segments:
             single = Group([segment], segment.tokens, segment.section)
@@ -353,7 +333,6 @@ class Group:
 
 
 def pack(segments: Sequence[Segment], limits: Limits) -> list[Group]:
-    """Join consecutive segments into groups, greedily, within the limits and sections."""
     section_tokens = Counter[int]()
     for segment in segments:
         section_tokens[segment.section] += segment.tokens
@@ -367,10 +346,7 @@ def pack(segments: Sequence[Segment], limits: Limits) -> list[Group]:
 
 
 def heading_tokens(segments: Sequence[Segment], index: int, limits: Limits) -> int:
-    """Return the tokens of the headings directly above a segment, which go into its chunk.
-
-    Returns 0 if they fill more than half a chunk: such headings are not kept with their text.
-    """
+    """Return the tokens of the headings above a segment, 0 if they fill more than half a chunk."""
     total = 0
     while index and segments[index - 1].is_heading:
         index -= 1
@@ -381,7 +357,6 @@ def heading_tokens(segments: Sequence[Segment], index: int, limits: Limits) -> i
 
 
 def _units(segments: Iterable[Segment], limits: Limits) -> Iterator[Group]:
-    """Yield each segment that is not a heading, with the headings directly above it."""
     pending: Group | None = None
     for segment in segments:
         unit = Group([segment], segment.tokens, segment.section)

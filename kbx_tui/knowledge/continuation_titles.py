@@ -15,23 +15,14 @@ from itertools import islice
 from kbx_tui.knowledge.folding import fold, name_key
 
 MAX_GAP_DAYS = 100
-"""Days after which a document with the same title no longer continues the other: a quarter."""
-
 _LOOKBACK = 50
-"""Number of earlier documents with the same base title that are searched for the predecessor."""
-
 _MAX_TITLE = 300
-"""Characters of a title that are read; bounds the time of the regular expressions."""
-
 _AFTER_ALL_NUMBERS = 100
-"""Sorts after every part number, as they have two digits."""
-
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _HINTS = ("part", "teil", "deel", "cont", "/", " of ")
 """A title without any of these is not a continuation; a fast check that rejects most titles."""
 
 _BLOCK, _BETWEEN = 1000, "\0"
-"""Titles searched for a hint at once, and what separates them then."""
 
 _NUMBERED = re.compile(
     r"[(\[]?\b(?:part|parte|partie|teil|deel)[\s-]+(\d{1,2}|[ivx]{1,4})\b"
@@ -47,24 +38,14 @@ _CONTINUED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ParsedTitle:
-    """A title split into its base and its part number."""
-
     base: str
-    """`name_key` of the title without the part number; equal for all parts of a series."""
     number: int = 0
-    """1-based number of the part, 0 if the title gives none."""
     total: int = 0
-    """Number of parts, 0 if the title gives none."""
     is_continuation: bool = False
-    """True if another part comes before it."""
 
 
 def parse_title(title: str) -> ParsedTitle:
-    """Return the base and part number of a title.
-
-    A title that consists of a part number alone (`Part 2`) or gives a date instead
-    (`Report (1/2026)`, `Sync (10/3)`) is its own base.
-    """
+    """A title that is only a part number or has a date (`Report (1/2026)`) is its own base."""
     rest, number, total = fold(title[:_MAX_TITLE]), 0, 0
     if not _has_hint(rest):
         return ParsedTitle(name_key(rest))
@@ -83,7 +64,6 @@ def parse_title(title: str) -> ParsedTitle:
 
 
 def follows(after: ParsedTitle, before: ParsedTitle) -> bool:
-    """Return whether ``after`` may be the part right after ``before``; both have the same base."""
     if before.total and after.total and before.total != after.total:
         return False
     both_numbered = before.number and after.number
@@ -111,7 +91,6 @@ def continuation_pairs(
 
 
 def continued_bases(titles: Iterable[str]) -> set[str]:
-    """Return the bases of the titles that continue another document."""
     remaining, bases = iter(titles), set[str]()
     while block := list(islice(remaining, _BLOCK)):
         parsed = (parse_title(block[row]) for row in _rows_with_hint(block))
@@ -120,10 +99,6 @@ def continued_bases(titles: Iterable[str]) -> set[str]:
 
 
 def _rows_with_hint(titles: Sequence[str]) -> Sequence[int]:
-    """Return which of some titles may continue another document.
-
-    Most do not, and one text is searched faster than many.
-    """
     text = _BETWEEN.join(titles).lower()
     if text.count(_BETWEEN) >= len(titles):
         return [row for row, title in enumerate(titles) if _has_hint(title.lower())]
@@ -139,8 +114,6 @@ def _rows_with_hint(titles: Sequence[str]) -> Sequence[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A document of a series: of all that have one kind and base title."""
-
     row: int
     title: ParsedTitle
     date: str
@@ -148,14 +121,13 @@ class _Member:
 
 
 def _order(member: _Member) -> tuple[str, str, int, bool, int]:
-    """Return the sort key: an unnumbered original counts as part 1, a continuation as the last."""
+    """An unnumbered original counts as part 1, a continuation as the last."""
     title = member.title
     number = title.number or (_AFTER_ALL_NUMBERS if title.is_continuation else 1)
     return member.date, member.folder, number, title.is_continuation, member.row
 
 
 def _pairs(members: Sequence[_Member]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of rows; no document is continued twice."""
     continued: set[int] = set()
     for index, member in enumerate(members):
         if not member.title.is_continuation:
@@ -183,7 +155,6 @@ def _is_near(before: _Member, after: _Member) -> bool:
 
 
 def _part_number(text: str | None) -> int:
-    """Return the value of an arabic or roman number, 0 for None or any other text."""
     if not text:
         return 0
     if text.isdecimal():

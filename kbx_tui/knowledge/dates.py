@@ -16,15 +16,12 @@ _MONTHS = "january february march april may june july august september october n
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 
 MONTH_NAMES = tuple(_MONTHS.split())
-"""In order, folded."""
 MONTH_NUMBERS = MappingProxyType(
     {name: number for number, name in enumerate(MONTH_NAMES, 1)}
     | {name[:3]: number for number, name in enumerate(MONTH_NAMES, 1)}
     | {"sept": 9}
 )
-"""1 to 12, by name and by abbreviation."""
 WEEKDAY_NUMBERS = MappingProxyType({name: n for n, name in enumerate(_WEEKDAYS.split(), 1)})
-"""1 (Monday) to 7, by name."""
 
 _ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
 _ISO_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
@@ -40,14 +37,10 @@ _DATE_FORMATS = (
 
 @dataclass(frozen=True, slots=True)
 class DailyNotes:
-    """How the notes of days are named."""
-
     moment_format: str = "YYYY-MM-DD"
     folder: str = ""
-    """Relative to the root, without a final slash; empty for the root."""
 
     def date_of(self, path: str) -> str:
-        """Return the ISO date of a daily note at `path`, empty for any other note."""
         prefix = f"{self.folder}/" if self.folder else ""
         stem = path.rpartition(".")[0]
         if not stem.startswith(prefix):
@@ -110,7 +103,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _WORD, _NUMBER = r"[^\W\d_]++\.?+", r"\d++(?:st|nd|rd|th)?+"
-"""Possessive: a format is anyone's, and with many such tokens a search would take for ever."""
 _PATTERNS = {
     "YYYY": ("year", r"\d{4}"), "YY": ("short_year", r"\d{2}"),
     "MMMM": ("month_name", r"[^\W\d_]+"), "MMM": ("month_name", r"[^\W\d_]+"),
@@ -118,7 +110,6 @@ _PATTERNS = {
     "DD": ("day", r"\d{2}"), "Do": ("day", r"\d{1,2}"), "D": ("day", r"\d{1,2}"),
 }  # fmt: skip
 _OLDEST_SHORT_YEAR = 69
-"""Two digits from this on are years before 2000, as Moment reads them."""
 
 
 def date_in_format(name: str, moment_format: str) -> str:

@@ -14,21 +14,16 @@ _BOMS = (  # UTF-32 before UTF-16, whose little-endian mark is a prefix
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _SAMPLE = 16_384
-"""Bytes or characters examined to guess the encoding or to recognise binary content."""
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _CONTROL_BYTES = bytes([*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
 _BINARY_SHARE = 0.1
-"""Share of control characters above which bytes that are not valid UTF-8 are binary."""
 _BINARY_SHARE_OF_UTF8 = 0.3
-"""Share of control characters above which valid UTF-8 is binary."""
 _DETECT_SHARE = 0.2
-"""Share of non-ASCII bytes above which text is not in a western language."""
 
 BINARY = "holds binary content, not text"
 
 
 def content_hash(data: bytes) -> str:
-    """Return the BLAKE2b digest of ``data``, 32 hex characters."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -50,7 +45,6 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def encoding_of(data: bytes) -> tuple[bytes, str]:
-    """Return the byte order mark of a file, possibly empty, and the codec of the rest."""
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return bom, encoding
@@ -112,10 +106,6 @@ def _detect(sample: bytes) -> str:
 
 
 def _wide_encoding(data: bytes) -> str:
-    """Return the codec of UTF-16 without a mark, else "".
-
-    In European text, every other byte is zero.
-    """
     sample = data[: _SAMPLE // 2 * 2]
     half = len(sample) // 2
     if half < 2 or len(data) % 2:

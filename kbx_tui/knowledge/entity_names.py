@@ -1,30 +1,30 @@
-"""Names of entities: what they refer to, other spellings, and which are ordinary words too."""
+"""Names of entities: what they refer to, other spellings, and where they are ordinary words."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, Self
 
 from kbx_tui.knowledge.fields import short_path, stem_of
-from kbx_tui.knowledge.folding import fold, name_key
+from kbx_tui.knowledge.folding import fold, name_key, strip_accents
 from kbx_tui.knowledge.languages import plural, singular
-from kbx_tui.knowledge.records import Attendee, Entity
+from kbx_tui.knowledge.records import Attendee, Document, Entity, NameUse
 
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|(?<!\S)@\S+")
 _HANDLE = re.compile(r"(?<!\S)@([\w.-]+)|\(@?([^()]+)\)")
 
 
 KeyKind = Literal["name", "alias", "stem", "path", "email"]
-"""What of an entity a key is."""
 FindByKey = Callable[[KeyKind, str], Sequence[int]]
 _NAMED_BY: tuple[KeyKind, ...] = ("name", "alias", "stem")
 
 
 def keys_of(entity: Entity) -> Iterator[tuple[KeyKind, str]]:
-    """Yield the keys by which an entity is resolved, some of them empty."""
     yield "name", name_key(entity.name)
     for alias in entity.aliases:
         yield "alias", name_key(alias)
@@ -38,8 +38,6 @@ def keys_of(entity: Entity) -> Iterator[tuple[KeyKind, str]]:
 
 
 class EntityResolver:
-    """Resolves names, aliases, page paths and mail addresses to indices of entities."""
-
     def __init__(self, entities: Iterable[Entity]) -> None:
         found: dict[tuple[KeyKind, str], list[int]] = {}
         for index, entity in enumerate(entities):
@@ -51,7 +49,6 @@ class EntityResolver:
 
     @classmethod
     def looking_up(cls, find: FindByKey) -> Self:
-        """Return one of entities that `find` looks up by a key, in order."""
         resolver = cls(())
         resolver._find = find
         return resolver
@@ -74,12 +71,10 @@ class EntityResolver:
         return ()
 
     def by_tag(self, tag: str) -> Sequence[int]:
-        """Return the entities that a tag names; a short or common word is taken for a topic."""
         key = name_key(tag)
         return () if is_ambiguous(key) else self._by_name_or_alias(key)
 
     def by_attendee(self, attendee: Attendee) -> Sequence[int]:
-        """Return the entities that an attendee is: by mail address, name, alias or handle."""
         if attendee.email and (indices := self._find("email", attendee.email.lower())):
             return indices
         for key in _attendee_keys(attendee.name):
@@ -92,7 +87,6 @@ class EntityResolver:
 
 
 def _attendee_keys(name: str) -> Iterator[str]:
-    """Yield the keys to try: as written, without asides and titles, given name first, handles."""
     yield name_key(name)
     bare = _ASIDE.sub(" ", name)
     words = name_key(bare).split()
@@ -114,9 +108,6 @@ def other_spellings(name: str) -> list[str]:
 
     Only the last word changes, and a word joined to it by `and` or `&`. A name of a single word has
     no singular: Windows is not a window.
-
-    "Observables" may mean the project Observable, and "Records and Tuples" Record & Tuple. Names of
-    people have no such spellings.
     """
     spellings: list[str] = []
     for written in (name, name.replace(" & ", " and "), name.replace(" and ", " & ")):
@@ -132,7 +123,6 @@ def other_spellings(name: str) -> list[str]:
 
 
 def title_keys(title: str) -> tuple[str, ...]:
-    """Return the keys of a title that names are searched in: without `&`, and with it as `and`."""
     key, with_and = name_key(title), name_key(title.replace("&", " and "))
     return (key,) if with_and == key else (key, with_and)
 
@@ -152,20 +142,17 @@ PARTICLES = frozenset(
         "le", "los", "ter", "van", "von",
     }
 )  # fmt: skip
-"""Words that begin surnames (`van Dam`) and are none alone, although pages may cut one there."""
 
 
 def is_ambiguous(key: str) -> bool:
-    """Return whether a name, given as its `name_key`, is short or also an ordinary word."""
     return len(key) <= _SHORT_NAME or is_common_word(key)
 
 
 def is_common_word(word: str) -> bool:
     """Return whether a folded word is listed in ``common_words.txt``.
 
-    These are words of at least four letters that are frequent in at least four of six collections
-    on different subjects, and words that teams are often named after. Chosen by the experiment
-    "common words" in docs/quality.md.
+    It has frequent words of several collections, and words that teams are often named after. Chosen
+    by the experiment "common words" in docs/quality.md.
     """
     return word in _common_words()
 
@@ -176,16 +163,14 @@ def _common_words() -> frozenset[str]:
 
 
 MIN_WORDS_LEFT = 2
-"""A name is stripped only if at least this many words remain."""
 
 
 def strip_subject(text: str, entity: Entity | None) -> str:
     """Return a text without the entity's name at its beginning, else unchanged.
 
-    For a person, the first name is enough. A possessive (`Alice's team`) is another subject.
-
-    Both sides of a comparison are stripped, the stored fact of its own entity's name: a name on one
-    side hides a duplicate, on both sides it makes any two facts of a person look alike.
+    For a person, the first name is enough. A possessive (`Alice's team`) is another subject. Both
+    sides of a comparison are stripped, the stored fact of its own entity's name: a name on one side
+    hides a duplicate, on both sides it makes any two facts of a person look alike.
     """
     if entity is None:
         return text
@@ -205,3 +190,173 @@ def strip_subject(text: str, entity: Entity | None) -> str:
 @lru_cache(maxsize=4096)
 def _prefix(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?:the\s+)?{re.escape(name)}(?:\s+team)?\s*[:,–—-]?\s+", re.I)
+
+
+SHORTEST = 2
+READ_AT_MOST = 50_000
+"""Characters read of one document, which has one vote per word however long it is."""
+CASED_SAMPLE = 10_000
+"""Characters read of one document to see whether it has capitals where they belong."""
+
+LONGEST_SENTENCE = 80
+
+DETERMINERS = frozenset(
+    {
+        "a", "an", "any", "each", "every", "its", "no", "our", "such", "the", "their", "these",
+        "this", "those",
+    }
+)  # fmt: skip
+"""They hardly ever precede the name of a person. Not `that` and `which`: `the shoes that Nate
+wore`."""
+
+TITLES = HONORIFICS - {"the"}
+
+Use = Literal["name", "word"]
+
+_WORD = re.compile(r"([^\W_]+)")
+_BEGINNING = re.compile(r"[.!?][ \n]+([^\W\d_])")
+_CODE = re.compile(r"(?:[A-Z]{1,2}-?)?\d")
+_BREAKS = frozenset('.!?:;\n|>#*_[]()"“”•–—-')
+_SENTENCE_END = re.compile(r"[.!?:](?:\s|$)|\n[ \t]*[\n>#|*+-]|\|")
+_JOINED_BEFORE = re.compile(r"(?:^[-_./]|[@#/]|\[\[)$")
+_JOINED_AFTER = re.compile(r"[-_./@]$")
+
+
+@dataclass(slots=True)
+class _NamePart:
+    of_person: bool = False
+    others: set[str] = field(default_factory=set)
+
+
+def _name_parts(entities: Iterable[Entity]) -> dict[str, _NamePart]:
+    """The full names of other entities than people add nothing: `the Platform team`."""
+    parts: dict[str, _NamePart] = {}
+    for entity in entities:
+        for name in (entity.name, *entity.aliases):
+            words = [word for word in map(fold, _WORD.findall(name)) if word not in HONORIFICS]
+            if entity.type == "person":
+                for word in words:
+                    part = parts.setdefault(word, _NamePart())
+                    part.of_person = True
+                    part.others.update({*words} - {word})
+            elif len(words) == 1:
+                parts.setdefault(words[0], _NamePart())
+    return {word: part for word, part in parts.items() if len(word) >= SHORTEST}
+
+
+class NameUseCounter:
+    """Counts how a base uses the words that are also names: `Bill` the person, or a bill.
+
+    Every word that alone may name an entity is looked up: names and aliases of one word, and each
+    part of the names of people. An occurrence counts as the name
+
+    - beside the rest of the name (`Bill Blair`), unless small letters tell something there and
+      either is in them (`light client`, and someone is called Light Client);
+    - after a title (`Mr Bill`), however it is written;
+    - with a capital within a sentence, alone.
+
+    It counts as a word in small letters; of people also after a determiner (`this Bill`) and as
+    part of a label (`Bill C-6`). What tells nothing is left out: the beginning of a sentence, a
+    heading or an item, a word next to another capitalised one, one all in capitals, a part of a
+    compound, an address or a link, and scripts without small letters. Small letters tell nothing
+    in a text or a sentence that begins with one, and in a sentence with the pronoun `i`.
+    """
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self._parts = _name_parts(entities)
+
+    def uses(self, document: Document) -> tuple[NameUse, ...]:
+        names: Counter[str] = Counter()
+        words: Counter[str] = Counter()
+        for word, use in self._find(document.body[:READ_AT_MOST]):
+            (names if use == "name" else words)[word] += 1
+        return tuple(
+            NameUse(document.path, word, names[word], words[word])
+            for word in sorted(names.keys() | words.keys())
+        )
+
+    def _find(self, body: str) -> Iterator[tuple[str, Use]]:
+        text = strip_accents(body)
+        pieces = _WORD.split(text)  # gap, word, gap, word ... gap
+        known = {word for word in {*pieces[1::2]} if word.casefold() in self._parts}
+        if not known:
+            return
+        cased = is_cased(text[:CASED_SAMPLE])
+        for index in [index for index, piece in enumerate(pieces) if piece in known]:
+            word = pieces[index].casefold()  # without accents already, so as `fold`
+            use = _use(pieces, index, self._parts[word], cased=cased)
+            if use:
+                yield word, use
+
+
+def is_cased(text: str) -> bool:
+    beginnings = _BEGINNING.findall(text)
+    if beginnings:
+        return 2 * sum(map(str.isupper, beginnings)) >= len(beginnings)
+    return any(map(str.isupper, text))
+
+
+def _use(pieces: Sequence[str], index: int, part: _NamePart, *, cased: bool) -> Use | None:
+    written, gap, gap_after = pieces[index], pieces[index - 1], pieces[index + 1]
+    previous = pieces[index - 2] if index > 1 else ""
+    following = pieces[index + 2] if index + 2 < len(pieces) else ""
+    if rest := _rest_beside(pieces, index, part):
+        is_capitalised = written[0].isupper() and any(other[0].isupper() for other in rest)
+        if is_capitalised or not (cased and _shows_case(pieces, index)):
+            return "name"
+        if written.islower():
+            return None
+    if _JOINED_BEFORE.search(gap) or (following and _JOINED_AFTER.match(gap_after)):
+        return None
+    is_before = _is_space(gap) or (gap[:1] == "." and _is_space(gap[1:]))
+    before = previous.lower() if is_before else ""
+    is_determined = part.of_person and _is_space(gap) and before in DETERMINERS  # not `A. Blair`
+    if before in TITLES:
+        return "name"
+    if written.islower():
+        is_word = is_determined or (cased and _shows_case(pieces, index))
+        return "word" if is_word else None
+    if not written[0].isupper() or (len(written) > 1 and written.isupper()):
+        return None
+    is_label = (
+        part.of_person
+        and _is_space(gap_after)
+        and _CODE.match("".join(pieces[index + 2 : index + 5]))
+    )
+    if is_determined or is_label:
+        return "word"
+    if not (part.of_person or before not in DETERMINERS):  # `the Treasury`
+        return None
+    beside_capital = (before and previous[0].isupper()) or (
+        _is_space(gap_after) and following[:1].isupper()
+    )
+    is_start = index == 1 or not _BREAKS.isdisjoint(gap)
+    return None if beside_capital or is_start else "name"
+
+
+def _rest_beside(pieces: Sequence[str], index: int, part: _NamePart) -> list[str]:
+    previous = pieces[index - 2] if index > 1 else ""
+    following = pieces[index + 2] if index + 2 < len(pieces) else ""
+    gap = pieces[index - 1]
+    is_initial = len(previous) == 1 and previous.isupper() and gap[0] == "."
+    near = []
+    if (is_initial and _is_space(gap[1:])) or (len(previous) > 1 and _is_space(gap)):
+        near.append(previous)
+    if len(following) > 1 and _is_space(pieces[index + 1]):
+        near.append(following)
+    return [other for other in near if other.casefold() in part.others]
+
+
+def _shows_case(pieces: Sequence[str], index: int) -> bool:
+    first, end = index, index
+    while first > 1 and not _SENTENCE_END.search(pieces[first - 1]):
+        first -= 2
+    if index - first > 2 * LONGEST_SENTENCE or pieces[first].islower():
+        return False
+    while end + 2 < len(pieces) and not _SENTENCE_END.search(pieces[end + 1]):
+        end += 2
+    return end - first <= 2 * LONGEST_SENTENCE and "i" not in pieces[first : end + 1 : 2]
+
+
+def _is_space(gap: str) -> bool:
+    return gap.isspace() and gap.count("\n") < 2

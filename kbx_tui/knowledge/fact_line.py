@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kbx_tui.knowledge.dates import iso_date
-from kbx_tui.knowledge.inline import strip_markup, wikilink_targets
+from kbx_tui.knowledge.markdown import strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import FactStatus
 
 Status = FactStatus | Literal[""]
-"""Empty if not given."""
 
 _MAX_PARSED = 10_000
 """Characters of a line that are parsed; the rest is kept as text."""
@@ -21,7 +20,6 @@ _CONFIDENCE_WORDS = {"high": 0.9, "medium": 0.7, "low": 0.4}
 _INACTIVE = "superseded|archived|redacted"
 
 MARKERS = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$))+")
-"""Bullets and numbers at the start of a list item; `- 1. x` has two."""
 _CHECKBOX = re.compile(r"^\[([ xX])\](?:\s+|$)")
 _DATE = re.compile(
     r"^(?:\[(\d{4}-\d{2}-\d{2})\]|\((\d{4}-\d{2}-\d{2})\)|(\d{4}-\d{2}-\d{2})(?=:|\s+[—–-]\s))"
@@ -64,21 +62,15 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FactLine:
-    """The parts of one list item."""
-
     text: str
-    """Without check box, date, notes and markup; empty if no letter or digit is left."""
     date: str = ""
     status: Status = ""
     done: bool = False
     sources: tuple[str, ...] = ()
     confidence: float | None = None
-    """Within 0..1, None if not given."""
     is_note: bool = False
-    """True if it only gives sources, status or confidence of the item around it."""
 
     def with_note(self, note: FactLine) -> FactLine:
-        """Return this line with the status, sources and confidence of a nested note added."""
         return replace(
             self,
             status=self.status or note.status,
@@ -88,7 +80,6 @@ class FactLine:
 
 
 def read_fact_line(text: str) -> FactLine:
-    """Parse the text of a list item without its bullet."""
     box = _CHECKBOX.match(text)
     line = text[box.end() :] if box else text
     notes = _Notes()
@@ -110,10 +101,6 @@ def read_fact_line(text: str) -> FactLine:
 
 
 def split_head(text: str) -> tuple[str, str, str]:
-    """Split a list item into check box, date and rest.
-
-    The three, concatenated, are ``text`` without blanks at its end.
-    """
     match = _CHECKBOX.match(text)
     box = match[0] if match else ""
     text = text[len(box) :]
@@ -123,7 +110,6 @@ def split_head(text: str) -> tuple[str, str, str]:
 
 
 def notes_in(text: str) -> tuple[str, ...]:
-    """Return the notes of a line (sources, status, confidence) verbatim, in order."""
     notes: list[tuple[int, str]] = []
     for pattern in _NOTES:
         for match in pattern.finditer(text):
@@ -133,7 +119,6 @@ def notes_in(text: str) -> tuple[str, ...]:
 
 
 def read_status(text: str) -> Status:
-    """Return the status that a word names, empty if it names none."""
     word = text.strip().strip(".").casefold()
     return cast(FactStatus, word) if word in get_args(FactStatus) else ""
 
@@ -152,8 +137,6 @@ def read_confidence(text: str) -> float | None:
 
 
 class _Notes:
-    """Sources, status and confidence collected from a line."""
-
     def __init__(self) -> None:
         self.sources: list[str] = []
         self.status: Status = ""
@@ -161,7 +144,6 @@ class _Notes:
         self.has_any = False
 
     def extract_from(self, line: str) -> str:
-        """Collect the notes of a line and return the line without them."""
         for pattern in _NOTES:
             line = pattern.sub(self._extract_note, line)
         return _STATUS_MARK.sub(self._extract_mark, line.strip())
@@ -193,10 +175,7 @@ class _Notes:
 
 
 def _sources(value: str) -> Iterator[str]:
-    """Yield the links in a value, else its parts between semicolons, else between commas.
-
-    Only parts without spaces (paths, ids) are separated by commas, as titles may contain them.
-    """
+    """Only parts without spaces (paths, ids) are split at commas, as titles may contain them."""
     targets = tuple(_link_targets(value))
     if targets:
         yield from targets

@@ -30,15 +30,10 @@ _SECTIONS: dict[str, FactKind] = {
 _MAY_HOLD_FACTS = re.compile(r"facts|open items", re.IGNORECASE)
 DEFAULT_CONFIDENCE = 0.7
 ID_LIMIT = 2**53
-"""Ids of facts are below this: a JSON number represents 53 bits exactly."""
 
 
 def fact_id(entity_id: str, text: str, *discriminators: str) -> int:
-    """Return a hash of 53 bits, never 0, as the id of a fact.
-
-    It ignores letter case, accents and spacing of the text. ``discriminators`` distinguish facts of
-    an entity with the same text.
-    """
+    """Return a hash of 53 bits, never 0; it ignores case, accents and spacing of the text."""
     key = "\0".join((entity_id, _normalized(text), *(discriminators or ("0",))))
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) >> 11 or 1
 
@@ -53,7 +48,6 @@ def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
 
 
 def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, ListItem], ...]:
-    """Return the facts as `read_facts` does, each with its list item."""
     entries = _entries(document)
     facts = []
     for entry, discriminators in zip(entries, _discriminators(entries), strict=True):
@@ -78,8 +72,7 @@ def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, Li
 def first_new_fact(before: Sequence[Fact], after: Sequence[Fact]) -> Fact | None:
     """Return the first fact in ``after`` that is not in ``before``, None if there is none.
 
-    Both are the facts of one page in file order; ``after`` may have facts added anywhere. Status,
-    check box and confidence are not compared.
+    Both are in file order. Status, check box and confidence are not compared.
     """
     contents = [_content(fact) for fact in before]
     for index, fact in enumerate(after):
@@ -120,20 +113,14 @@ def _normalized(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FactSection:
-    """A section with facts or open items. Lines are 0-based lines of the body."""
-
     kind: FactKind
     title: str
     first: int
-    """First line after the heading."""
     end: int
-    """First line after the section."""
     items: tuple[ListItem, ...]
-    """All list items in it, including nested ones."""
 
 
 def fact_sections(body: str) -> Iterator[FactSection]:
-    """Yield the sections of facts and open items in file order."""
     if not _MAY_HOLD_FACTS.search(body):
         return
     blocks = outline(body)
@@ -145,7 +132,7 @@ def fact_sections(body: str) -> Iterator[FactSection]:
         kind = _SECTIONS.get(title)
         if kind is None or heading.line < covered:
             continue
-        covered = min(blocks.section_end(index), count)
+        covered = min(blocks.section_ends[index], count)
         first, last = bisect_left(item_lines, heading.end), bisect_left(item_lines, covered)
         within = blocks.items[first:last]
         yield FactSection(kind, title, heading.end, covered, within)
@@ -153,8 +140,6 @@ def fact_sections(body: str) -> Iterator[FactSection]:
 
 @dataclass(slots=True)
 class _Entry:
-    """A fact on a page; nested notes are added to its line."""
-
     kind: FactKind
     item: ListItem
     line: FactLine

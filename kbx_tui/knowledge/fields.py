@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.inline import strip_markup, wikilink_targets
+from kbx_tui.knowledge.markdown import strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import Attendee, Document
 
 ALIAS_KEYS = frozenset(
@@ -40,13 +40,10 @@ _NAME_SUFFIX = re.compile(
     r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
 )
 _MAX_NAME = 200
-"""Characters of the longest name; longer texts are not names."""
 _MAX_LIST = 10_000
-"""Characters of a text that are split into names."""
 
 
 def text_of(value: object) -> str:
-    """Return a scalar as text with normalized white space, empty for anything else."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
@@ -73,8 +70,7 @@ def texts_of(value: object) -> Iterator[str]:
 def names_of(value: object) -> tuple[str, ...]:
     """Return the distinct names in a frontmatter value, without wikilink brackets.
 
-    A list has one name per entry; a text is split as by `split_names`. A text that may also be a
-    single name (``Trust, Safety and Policy``) comes first, in full.
+    A text that may also be a single name (``Trust, Safety and Policy``) comes first, in full.
     """
     if not isinstance(value, str):
         entries = list(texts_of(value))
@@ -86,10 +82,6 @@ def names_of(value: object) -> tuple[str, ...]:
 
 
 def split_names(text: str) -> list[str]:
-    """Split a text at commas, semicolons and line ends, and remove bullets.
-
-    A suffix stays with its name: ``Acme, Inc.``
-    """
     names: list[str] = []
     for line in text[:_MAX_LIST].split("\n"):
         for part in _SEPARATOR.split(text_of(line).lstrip("-*• ")):
@@ -101,12 +93,10 @@ def split_names(text: str) -> list[str]:
 
 
 def may_be_one_name(parts: Sequence[str]) -> bool:
-    """Return whether the parts may be one name with commas: the last one contains an "and"."""
     return len(parts) > 1 and _CONJUNCTION.search(parts[-1]) is not None
 
 
 def link_target(text: str) -> str:
-    """Return the target if the text is a single wikilink, else the text without outer blanks."""
     text = text.strip()
     if text.startswith("[[") and text.endswith("]]"):
         return next(wikilink_targets(text), "")
@@ -114,16 +104,11 @@ def link_target(text: str) -> str:
 
 
 def aliases_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the distinct other names in ``ALIAS_KEYS``, of any length, as written."""
     values = (value for key, value in frontmatter.items() if key.casefold() in ALIAS_KEYS)
     return tuple(dict.fromkeys(name for value in values for name in names_of(value)))
 
 
 def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the distinct tags without ``#``.
-
-    A single text is split at commas, semicolons and line ends, else at spaces.
-    """
     value = frontmatter.get("tags", frontmatter.get("tag"))
     if isinstance(value, str):
         entries = re.split(r"[,;\n]" if re.search(r"[,;\n]", value) else r"\s+", value)
@@ -135,11 +120,6 @@ def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
-    """Return the distinct attendees and authors in file order.
-
-    Accepts mappings with name and email, names, ``Name <email>``, lists of these, and a text with
-    commas. Entries without a letter are ignored.
-    """
     by_name: dict[str, Attendee] = {}
     for key, value in frontmatter.items():
         if key.casefold() in ATTENDEE_KEYS:
@@ -152,10 +132,7 @@ def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
 
 
 def references_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the distinct names that frontmatter refers to, excluding attendees.
-
-    These are the values of ``REFERENCE_KEYS`` at any depth and the wikilinks in all other values.
-    """
+    """Return the distinct values of ``REFERENCE_KEYS`` at any depth, and wikilinks elsewhere."""
     return tuple(
         dict.fromkeys(name for name in _references(frontmatter) if name and len(name) <= _MAX_NAME)
     )
@@ -218,20 +195,14 @@ def _references(values: Mapping[str, Any]) -> Iterator[str]:
 CORE_ENTITY_TYPES = frozenset({"person", "project", "team"})
 DEFAULT_ENTITY_TYPES = CORE_ENTITY_TYPES | {"lab", "company"}
 TAG = "tag"
-"""Type of tags that are entities. They are linked by tags alone, never by words of a text."""
 
 _ENTITY_FOLDERS = {"people": "person", "projects": "project", "teams": "team"}
 _PLAIN_FOLDERS = {"notes": "note", "context": "context", "glossary": "glossary"}
 
 DOCUMENT_KINDS = CORE_ENTITY_TYPES | {"meeting", *_PLAIN_FOLDERS.values()}
-"""Kinds that a document can have without a `type:`."""
 
 
 def is_entity_kind(kind: str, entity_types: frozenset[str] | None = None) -> bool:
-    """Return whether a kind is an entity type: person, project, team or a configured type.
-
-    ``entity_types`` None means ``DEFAULT_ENTITY_TYPES``.
-    """
     return kind in CORE_ENTITY_TYPES or kind in (
         DEFAULT_ENTITY_TYPES if entity_types is None else entity_types
     )
@@ -259,12 +230,10 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def stem_of(path: str) -> str:
-    """Return the file name in ``path`` without its suffix."""
     return path.rpartition("/")[2].rpartition(".")[0]
 
 
 def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool) -> str:
-    """Return ``explicit``, the id in frontmatter, if any, else ``type:slug`` or ``kind:path``."""
     if explicit:
         return explicit
     if entity and (name_slug := slug(name)):
@@ -273,15 +242,14 @@ def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool)
 
 
 def short_path(path: str) -> str:
-    """Return ``path`` without a leading ``memory/`` and without its suffix."""
     return path.removeprefix("memory/").rpartition(".")[0]
 
 
 def unique_ids(documents: Sequence[Document]) -> dict[str, str]:
     """Return a unique id for every document, by path.
 
-    Documents with the same id all get the id ``kind:`` and the shortest end of their path that
-    distinguishes them, so that ids do not depend on the order of files.
+    Documents with the same id get ``kind:`` and the shortest end of their path that distinguishes
+    them, so that ids do not depend on the order of files.
     """
     by_id = defaultdict[str, list[Document]](list)
     for document in documents:

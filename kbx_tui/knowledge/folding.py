@@ -28,25 +28,19 @@ _NO_SPACES = (
 
 
 def strip_accents(text: str) -> str:
-    """Return ``text`` without accents, in compatibility form (NFKC), keeping letter case.
-
-    Only combining marks of European scripts are removed: in Japanese or Hindi, a mark makes a
-    different word.
-    """
+    """Only marks of European scripts are removed: in Hindi, a mark makes another word."""
     if text.isascii():
         return text
-    return _NON_ASCII.sub(_strip_run, text)
+    return _NON_ASCII.sub(lambda match: _strip_run(match[0]), text)
 
 
 def fold(text: str) -> str:
-    """Return ``text`` without accents and letter case. Idempotent."""
     if text.isascii():
         return text.lower()
     return strip_accents(text).casefold()
 
 
 def folded_words(text: str) -> tuple[str, ...]:
-    """Return the folded words of ``text``; in scripts without spaces, whole runs are one."""
     return tuple(map(fold, WORD.findall(text)))
 
 
@@ -57,30 +51,21 @@ def tokens(text: str) -> list[str]:
 
 @cache
 def _token_pattern() -> re.Pattern[str]:
-    """Compiled when first used: its ranges take milliseconds, for which the app's start waits."""
     return re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+")
 
 
 def name_key(name: str) -> str:
-    """Return the lookup key of a name: its tokens joined by spaces, without punctuation."""
     return " ".join(tokens(name))
 
 
 def slug(name: str) -> str:
-    """Return a name in the form of file names and ids: ``jerome-cote-blanc``.
-
-    As in kbx, characters without an ASCII form are dropped; a name of nothing else keeps them.
-    """
+    """As in kbx, characters without an ASCII form are dropped, unless there are no others."""
     ascii_name = unicodedata.normalize("NFKD", strip_accents(name)).encode("ascii", "ignore")
     return _hyphenate(ascii_name.decode().lower()) or _hyphenate(fold(name))
 
 
 def is_word_edge(text: str, start: int, end: int) -> bool:
-    """Return whether ``text[start:end]`` begins and ends at word boundaries.
-
-    An underscore is a boundary, as markdown uses it for emphasis. In scripts without spaces, every
-    position is one.
-    """
+    """An underscore is a boundary; in scripts without spaces, every position is one."""
     return (start == 0 or not _joined(text[start - 1], text[start])) and (
         end == len(text) or not _joined(text[end - 1], text[end])
     )
@@ -89,11 +74,7 @@ def is_word_edge(text: str, start: int, end: int) -> bool:
 def _joined(left: str, right: str) -> bool:
     if not (left.isalnum() and right.isalnum()):
         return False
-    return not (_spaceless(left) or _spaceless(right))
-
-
-def _spaceless(character: str) -> bool:
-    return character > "\u0dff" and _SPACELESS.match(character) is not None
+    return max(left, right) < "\u0e00" or not _SPACELESS.search(left + right)
 
 
 _SPACELESS = re.compile(f"[{_NO_SPACES}]")
@@ -104,12 +85,8 @@ def _hyphenate(name: str) -> str:
     return re.sub(r"[-\s]+", "-", words).strip("-")
 
 
-def _strip_run(match: re.Match[str]) -> str:
-    return _strip_cached(match.group())
-
-
 @lru_cache(maxsize=65536)
-def _strip_cached(run: str) -> str:
+def _strip_run(run: str) -> str:
     decomposed = unicodedata.normalize("NFKD", run.translate(_PLAIN_LETTERS))
     plain = _ACCENTS.sub("", decomposed)
     return unicodedata.normalize("NFKC", plain).translate(_PLAIN_LETTERS)

@@ -7,7 +7,7 @@ Chinese, Japanese and Korean need no stemmer: their characters are words of thei
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -18,7 +18,6 @@ from kbx_tui.knowledge.folding import fold
 ENGLISH = "english"
 
 WORDS_READ = 400
-"""Words at the start of a text by which its language is recognised."""
 
 ENGLISH_SHARE = 0.25
 """Share of English function words from which a text is English without a further look: prose has 30
@@ -50,25 +49,16 @@ _SCRIPTS = {
 Arabic letters have no stemmer, and share more endings with these than with English."""
 
 
-def _function_words() -> dict[str, frozenset[str]]:
-    _, *lists = Path(__file__).with_suffix(".txt").read_text("utf-8").split("\n\n")
-    return {language: frozenset(map(fold, words)) for language, *words in map(str.split, lists)}
+_, *_lists = Path(__file__).with_suffix(".txt").read_text("utf-8").split("\n\n")
+FUNCTION_WORDS = {
+    language: frozenset(map(fold, words)) for language, *words in map(str.split, _lists)
+}
 
-
-FUNCTION_WORDS = _function_words()
-"""Folded function words of each language but English."""
-
-
-def _languages_by_word() -> dict[str, list[str]]:
-    by_word: dict[str, list[str]] = {}
-    for language, words in FUNCTION_WORDS.items():
-        for word in words:
-            by_word.setdefault(word, []).append(language)
-    return by_word
-
-
-_LANGUAGES_OF = _languages_by_word()
+_LANGUAGES_OF = defaultdict[str, list[str]](list)
 """Languages of each function word, without English."""
+for _language, _words in FUNCTION_WORDS.items():
+    for _word in _words:
+        _LANGUAGES_OF[_word].append(_language)
 
 LANGUAGES = (ENGLISH, *FUNCTION_WORDS)
 """All languages that are recognised. A stored index refers to them by number: append only."""
@@ -77,8 +67,7 @@ LANGUAGES = (ENGLISH, *FUNCTION_WORDS)
 def language_detector(english_words: frozenset[str]) -> Callable[[Sequence[str]], str]:
     """Return a function from the folded words of a text, in order, to its language.
 
-    `english_words` are folded function words of English. Single letters do not count as English:
-    they are words of many languages.
+    Single letters do not count as English: they are words of many languages.
     """
     english_words = frozenset(word for word in english_words if len(word) > 1)
     letters = {word for word in _LANGUAGES_OF if len(word) == 1}  # initials
@@ -104,7 +93,6 @@ def language_detector(english_words: frozenset[str]) -> Callable[[Sequence[str]]
 
 
 def language_of_query(words: Sequence[str], english_words: frozenset[str]) -> str:
-    """Return the language of most function words of a query, empty unless it holds two of them."""
     counts = Counter(language for word in words for language in _LANGUAGES_OF.get(word, ()))
     counts[ENGLISH] = sum(map(english_words.__contains__, words))
     best = counts.most_common(2)
@@ -114,7 +102,6 @@ def language_of_query(words: Sequence[str], english_words: frozenset[str]) -> st
 
 
 def _by_script(words: Sequence[str]) -> str:
-    """Return the language that most words are written in the letters of, else English."""
     if all(map(str.isascii, words)):
         return ENGLISH
     for language, letter in _SCRIPTS.items():
@@ -125,7 +112,6 @@ def _by_script(words: Sequence[str]) -> str:
 
 @lru_cache(maxsize=65536)
 def stem(word: str, language: str = ENGLISH) -> str:
-    """Return the Snowball stem of a folded word of one of `languages.LANGUAGES`."""
     return str(_stemmer(language).stem_word(word))
 
 
@@ -164,7 +150,6 @@ def singular(word: str) -> str:
 
 
 def plural(word: str) -> str:
-    """Return the regular plural of an English word, or the word itself if it seems to be plural."""
     lower = word.lower()
     is_word = word.isascii() and word[-1:].isalpha() and len(word) > 2
     if not is_word or lower in _INVARIANT or singular(word) != word:

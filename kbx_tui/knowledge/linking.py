@@ -19,6 +19,7 @@ from itertools import chain
 
 import ahocorasick
 
+from kbx_tui.knowledge.entities import tag_and_above
 from kbx_tui.knowledge.entity_names import (
     HONORIFICS,
     EntityResolver,
@@ -28,26 +29,16 @@ from kbx_tui.knowledge.entity_names import (
 )
 from kbx_tui.knowledge.fields import TAG, stem_of, tags_of
 from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, strip_accents
-from kbx_tui.knowledge.inline import split_target
+from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
-from kbx_tui.knowledge.topics import tag_and_above
 
 _STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
-"""Links of a member that also link the document to the team."""
 
 Counts = Counter[tuple[int, LinkKind]]
-"""Number of occurrences by index of the entity and kind of link."""
 
 
 class Linker:
-    """Links documents to the entities of a knowledge base.
-
-    Explicit names (attendees, frontmatter, wikilinks, tags) are resolved; titles and bodies are
-    searched for mentions. Ambiguous names and first names are resolved by the other entities in the
-    document, see `Disambiguator`.
-    """
-
     def __init__(
         self,
         entities: Sequence[Entity],
@@ -55,10 +46,6 @@ class Linker:
         suppressions: Mapping[str, Collection[str]] | None = None,
         files: FileLookup | None = None,
     ) -> None:
-        """Prepare the search; ``suppressions`` are as returned by `load_suppressions`.
-
-        ``files`` are those of an Obsidian vault, where a link means a file before it means a name.
-        """
         self._entities = tuple(entities)
         self._resolver = EntityResolver(self._entities)
         self._files = files
@@ -79,10 +66,7 @@ class Linker:
         }
 
     def links(self, document: Document) -> tuple[Link, ...]:
-        """Return the links of one document, sorted by entity and kind.
-
-        The page of an entity links to that entity once, as `own_page` only.
-        """
+        """The page of an entity links to that entity once, as `own_page` only."""
         counts: Counts = Counter()
         owner = self._pages.get(document.path)
         if owner is not None:
@@ -120,17 +104,13 @@ class Linker:
             _count(counts, self._linked_to(page, document.path), "wikilink")
 
     def _tagged(self, tag: str, document: Document) -> Iterable[int]:
-        """Return the entities that a tag in frontmatter means.
-
-        In a meeting it may be a first name: kbx writes those of the attendees there.
-        """
+        """In a meeting a tag may be a first name: kbx writes those of the attendees there."""
         meant = self._resolver.by_tag(tag)
         if meant or document.kind != "meeting":
             return meant
         return self._disambiguator.with_first_name(tag)
 
     def _linked_to(self, page: str, source: str) -> Sequence[int]:
-        """Return the entities that a link to `page` in the document `source` means."""
         if self._files is not None:
             if path := self._files.find(page, source):
                 return [self._pages[path]] if path in self._pages else ()
@@ -188,7 +168,6 @@ class Linker:
 
 
 def _count(counts: Counts, indices: Iterable[int], kind: LinkKind) -> None:
-    """Count one occurrence; a title counts at most once, as it is short."""
     for index in indices:
         counts[index, kind] = 1 if kind == "title" else counts[index, kind] + 1
 
@@ -204,31 +183,22 @@ def _teams_by_member(entities: Sequence[Entity]) -> dict[int, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class NameVariant:
-    """One way to write the name of an entity."""
-
     entity: int
-    """Index of the entity."""
     spelling: str
-    """Without accents, white space normalized."""
     case_sensitive: bool
     is_name: bool
-    """True for a form of its name, False for a form of an alias."""
     is_weak: bool = False
     """True for a short or common word as the name of a person: counts only with other evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A range of a text that names one or more entities."""
-
     start: int
     end: int
     variants: tuple[NameVariant, ...]
 
 
 class NormalizedText:
-    """A text prepared for search: no accents, white space normalized."""
-
     __slots__ = ("folded", "plain")
 
     def __init__(self, text: str) -> None:
@@ -238,8 +208,6 @@ class NormalizedText:
 
 
 class MentionFinder:
-    """Finds name variants in texts."""
-
     def __init__(self, variants: Iterable[NameVariant]) -> None:
         by_spelling: dict[str, dict[NameVariant, None]] = {}
         for variant in variants:
@@ -250,7 +218,6 @@ class MentionFinder:
         self._automaton.make_automaton()
 
     def find(self, text: NormalizedText) -> list[Mention]:
-        """Return the mentions in order; of those that overlap, the first and longest."""
         if not len(self._automaton):
             return []
         folded = text.folded
@@ -277,7 +244,6 @@ def _without_overlap(mentions: list[Mention]) -> Iterator[Mention]:
 
 
 def text_variants(entities: Sequence[Entity]) -> list[NameVariant]:
-    """Return the name variants to look for in running text."""
     variants = [
         variant for index, entity in enumerate(entities) for variant in _variants(index, entity)
     ]
@@ -293,7 +259,6 @@ def text_variants(entities: Sequence[Entity]) -> list[NameVariant]:
 
 
 def title_variants(entities: Sequence[Entity]) -> list[NameVariant]:
-    """Return the name variants to look for in titles: keys of several words, see `title_keys`."""
     variants, others = [], []
     for index, entity in enumerate(entities):
         if entity.type == TAG:
@@ -344,11 +309,6 @@ _SHORTEST_FIRST_NAME = 2
 
 
 class Disambiguator:
-    """Resolves ambiguous mentions by the other entities present in the document.
-
-    Entities are identified by their index.
-    """
-
     def __init__(self, entities: Sequence[Entity]) -> None:
         self._first_names: dict[int, str] = {}
         self._by_first_name: dict[str, set[int]] = {}
@@ -367,8 +327,8 @@ class Disambiguator:
     def resolve_in_context(self, mention: Mention, present: Collection[int]) -> Collection[int]:
         """Return the entities meant, given those present in the document for other reasons.
 
-        This is the only candidate present; of several, the only one with that name. If none is
-        present, it is every entity with that name, unless it is also the first name of a person.
+        The only candidate present; of several, the only one with that name. If none is present,
+        every entity with that name, unless it is also the first name of a person.
         """
         namesakes = self._namesakes(mention)
         candidates = {variant.entity for variant in mention.variants} | namesakes
@@ -380,26 +340,22 @@ class Disambiguator:
         return _named(mention)
 
     def unique_first_names(self, present: Collection[int]) -> Iterator[tuple[int, str]]:
-        """Yield each person present with their first name, unless another one present shares it."""
         for index in sorted(present):
             first = self._first_names.get(index)
             if first and len(self._by_first_name[fold(first)].intersection(present)) == 1:
                 yield index, first
 
     def with_first_name(self, name: str) -> Collection[int]:
-        """Return the only person with this first name, in this letter case; none if several."""
         people = self._by_first_name.get(fold(name), set())
         spelled = {self._first_names[index] for index in people}
         return people if len(people) == 1 and spelled == {strip_accents(name)} else ()
 
     def _namesakes(self, mention: Mention) -> set[int]:
-        """Return the people whose first name the mention is."""
         spelling = mention.variants[0].spelling
         return self._by_first_name.get(fold(spelling), set()) if " " not in spelling else set()
 
 
 def first_name(name: str) -> str:
-    """Return the first name of a person without accents, empty for a single name."""
     words = strip_accents(name).split()
     while len(words) > 1 and fold(words[0]).rstrip(".") in HONORIFICS:
         words = words[1:]
@@ -408,7 +364,6 @@ def first_name(name: str) -> str:
 
 
 def count_word(text: NormalizedText, word: str, excluded: Sequence[Mention]) -> int:
-    """Count a word, with its letter case and at word boundaries, outside ``excluded``."""
     count = 0
     start = text.plain.find(word)
     while start >= 0:

@@ -1,4 +1,4 @@
-"""Structure of a markdown body: headings, list items, code, links, tags and properties in text.
+"""Markup of a line, and the structure of a markdown body: headings, list items, code, links, tags.
 
 Line numbers are 0-based lines of the body; add ``Document.body_line`` for lines of the file. Blocks
 are those of CommonMark, parsed by markdown-it without its inline rules. Headings alone are found by
@@ -11,23 +11,165 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate, islice
-from typing import Any
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from kbx_tui.knowledge.folding import name_key
-from kbx_tui.knowledge.inline import CODE_SPAN, WrittenLink, find_written_links, strip_markup
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+CODE_SPAN = (
+    r"(?<!`)(?P<ticks>`{1,16})(?!`)(?:[^`\n]|\n(?!\n)|(?!(?P=ticks)(?!`))`){1,2000}?(?P=ticks)(?!`)"
+)
+
+_CODE_SPAN_OR_WIKILINK = re.compile(
+    CODE_SPAN + r"|\[\[(?P<target>[^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?"
+    r"(?:\|[^\[\]\n]{0,300})?\]\]"
+)
+EMPHASIS = (
+    re.compile(r"(?<![*\\])\*\*(?=\S)([^*\n]{1,500}?)(?<=\S)\*\*(?!\*)"),
+    re.compile(r"(?<![*\\\w])\*(?=\S)([^*\n]{1,500}?)(?<=\S)\*(?![*\w])"),
+    re.compile(r"(?<![_\\\w])__(?=\S)([^_\n]{1,500}?)(?<=\S)__(?![_\w])"),
+    re.compile(r"(?<![_\\\w])_(?=\S)([^_\n]{1,500}?)(?<=\S)_(?![_\w])"),
+    re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)"),
+)
+
+_INLINE_MARKUP = (  # replaced by the group
+    re.compile(r"!?\[\[([^\[\]\n|]{1,300})\]\]"),
+    re.compile(r"!?\[\[[^\[\]\n|]{1,300}\|([^\[\]\n]{1,300})\]\]"),
+    re.compile(
+        r"!?\[([^\[\]\n]{0,500})\]"
+        r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,1000}(?:\s+\"[^\"\n]{0,200}\")?\)"
+    ),
+    *EMPHASIS,
+    re.compile(r"\\([!-/:-@\[-`{-~])"),
+)
+
+LINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]|!?\[[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\)")
+
+
+def wikilink_targets(text: str) -> Iterator[str]:
+    for match in _CODE_SPAN_OR_WIKILINK.finditer(text):
+        target = (match["target"] or "").strip().rstrip("\\").strip()
+        if target:
+            yield target
+
+
+def strip_markup(text: str) -> str:
+    if not any(mark in text for mark in "[*_`\\"):
+        return text
+    for pattern in _INLINE_MARKUP:
+        text = pattern.sub(r"\1", text)
+    return text
+
+
+EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript|obsidian):", re.I)
+
+_LINK = re.compile(
+    CODE_SPAN + r"|(?<!\\)!?\[(?:"
+    r"\[(?P<target>[^\[\]\n|]{1,500})(?:\|(?P<label>[^\[\]\n]{0,500}))?\]\]"
+    r"|(?P<text>[^\[\]\n]{0,500})\]\("
+    r"(?P<address><[^<>\n]{1,1000}>|(?:[^()\s<>]|\([^()\s]{0,200}\)){1,1000})"
+    r"(?:[ \t]+\"[^\"\n]{0,200}\")?\))"
+)
+_IN_DELIMITER_ROW = frozenset("|-: \t>")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLink:
+    page: str
+    """The file as written: a name or a path; empty for the note itself. Of a markdown link it
+    begins with `./`, `../` or `/`, as it is relative to the note."""
+    part: str
+    label: str
+    is_wikilink: bool
+    start: int
+    end: int
+
+    @property
+    def target(self) -> str:
+        page = self.page.replace("#", "%23").replace("|", "%7C")
+        return f"{page}#{self.part}" if self.part else page
+
+
+def find_written_links(text: str) -> Iterator[WrittenLink]:
+    for match in _LINK.finditer(text):
+        if match["target"] is not None:
+            page, part = split_target(match["target"])
+            shown = " > ".join(piece for piece in (page, *part.split("#")) if piece)
+            label = (match["label"] or "").strip() or shown
+        elif match["address"] is not None:
+            page, part = local_address(match["address"])
+            label = match["text"].strip() or match["address"]
+        else:
+            continue
+        if page or part:
+            yield WrittenLink(page, part, label, match["target"] is not None, *match.span())
+
+
+def wikilink(page: str, label: str, *, in_table: bool = False) -> str:
+    """Return a wikilink to `page` that shows `label`; in a table its bar must be escaped."""
+    bar = "\\|" if in_table else "|"
+    return f"[[{page}]]" if label in ("", page) else f"[[{page}{bar}{label}]]"
+
+
+def is_in_table(lines: Sequence[str], number: int) -> bool:
+
+    def has_bar(line: str) -> bool:
+        return "|" in line
+
+    rows = [*takewhile(has_bar, lines[number:])]  # from here on
+    if rows:
+        rows += takewhile(has_bar, reversed(lines[:number]))
+    return any(_IN_DELIMITER_ROW.issuperset(row) and "-" in row for row in rows)
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """Return page and part; a complete wikilink, a label and angle brackets are accepted too."""
+    target = unicodedata.normalize("NFC", target.strip())
+    target = target.removeprefix("[[").removesuffix("]]")
+    if target.startswith("<") and target.endswith(">"):
+        target = target[1:-1]
+    page, _, part = target.partition("|")[0].partition("#")
+    return page.strip().rstrip("\\").strip(), part.strip().rstrip("\\").strip()  # `\\|` in tables
+
+
+def local_address(address: str) -> tuple[str, str]:
+    address = address.removeprefix("<").removesuffix(">")
+    if EXTERNAL.match(address) or address.startswith("//"):
+        return "", ""
+    page, _, part = address.partition("#")  # before decoding: `%23` is part of a name
+    page, part = (unicodedata.normalize("NFC", unquote(piece)) for piece in (page, part))
+    if page and not page.startswith(("/", "./", "../")):
+        page = f"./{page}"
+    return page, part.strip()
+
+
+def property_link_targets(value: object) -> Iterator[str]:
+    """Yield the targets of the wikilinks in a value of frontmatter, or all of it, at any depth."""
+    if isinstance(value, str):
+        yield from (link.target for link in find_written_links(value) if link.is_wikilink)
+    elif isinstance(value, Mapping):
+        for entry in value.values():
+            yield from property_link_targets(entry)
+    elif isinstance(value, list):
+        inner = value[0] if len(value) == 1 else None
+        if isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str):
+            yield "#".join(split_target(inner[0])).rstrip("#")  # YAML's reading of `[[Name]]`
+        else:
+            for entry in value:
+                yield from property_link_targets(entry)
+
 
 MAX_LINES = 100_000
-"""Lines of a body that are read as markdown; those after them are text without structure."""
-
 _LARGE = 1_000_000
-"""Characters from which a body and its outline take much memory."""
 
 
 _LINE_END = re.compile("\n")
@@ -35,25 +177,17 @@ _LINE_END = re.compile("\n")
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A list item outside block quotes."""
-
     line: int
     text_end: int
-    """First line after the item's own text; nested items begin there or later."""
     end: int
-    """First line after the item and its nested items."""
     depth: int
-    """Number of items around it, 0 for a top-level item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The blocks of a body, as they follow each other."""
-
     headings: tuple[Heading, ...]
     items: tuple[ListItem, ...]
     code: tuple[tuple[int, int], ...]
-    """Half-open line ranges of code blocks and raw HTML."""
     section_ends: tuple[int, ...] = field(init=False)
     """First line after the section of each heading; ``sys.maxsize`` for those that end the body."""
 
@@ -65,16 +199,8 @@ class Outline:
             open_sections.append(index)
         object.__setattr__(self, "section_ends", tuple(ends))
 
-    def section_end(self, index: int) -> int:
-        """Return the first line after the section of ``headings[index]``."""
-        return self.section_ends[index]
-
 
 def outline(body: str) -> Outline:
-    """Return the blocks in the first ``MAX_LINES`` lines of ``body``.
-
-    Cached, as several readers need them.
-    """
     body = read_as_markdown(body)
     return _outline(body) if len(body) < _LARGE else _outline_of_large(body)
 
@@ -101,12 +227,10 @@ _outline_of_large = lru_cache(maxsize=2)(_read_outline)
 
 
 def has_unread_lines(body: str) -> bool:
-    """Return whether ``body`` has more than ``MAX_LINES`` lines."""
     return body.count("\n") >= MAX_LINES
 
 
 def read_as_markdown(body: str) -> str:
-    """Return the first ``MAX_LINES`` lines of ``body``, all of it if it has no more."""
     if not has_unread_lines(body):
         return body
     line_ends = (match.start() for match in _LINE_END.finditer(body))
@@ -114,30 +238,21 @@ def read_as_markdown(body: str) -> str:
 
 
 def headings(body: str) -> tuple[Heading, ...]:
-    """Return ``outline(body).headings``, without a full parse if `scan_headings` is certain."""
     scanned = scan_headings(read_as_markdown(body))
     return outline(body).headings if scanned is None else scanned
 
 
 def states_title(body: str, title: str) -> bool:
-    """Return whether a heading of ``body`` has the words of ``title``."""
     key = name_key(title)
     return any(name_key(heading.text) == key for heading in headings(body))
 
 
-def line_offsets(text: str) -> list[int]:
-    """Return the offset of each line of ``text``, then the length of ``text`` plus 1."""
-    return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
-
-
 def links_of(body: str) -> Iterator[WrittenLink]:
-    """Yield the links of a body outside code, in order; offsets are into ``body``."""
     if "[[" in body or "](" in body:
         yield from find_written_links(blank_code(body))
 
 
 def blank_code(body: str) -> str:
-    """Return ``body`` with code blocks and raw HTML replaced by spaces; offsets stay the same."""
     if not any(mark in body for mark in ("```", "~~~", "    ", "\t")):
         return body
     lines = body.split("\n")
@@ -146,16 +261,13 @@ def blank_code(body: str) -> str:
     return "\n".join(lines)
 
 
-class _BlockParser(MarkdownIt):
-    """A CommonMark parser that leaves the addresses of link definitions alone."""
-
-    def normalizeLink(self, url: str) -> str:  # noqa: N802  # markdown-it's name
-        return url  # percent-encoding an embedded picture (data URL) is slow
-
-
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    parser = _BlockParser("commonmark")
+    from markdown_it import MarkdownIt  # late: a search parses no markdown
+
+    parser = MarkdownIt("commonmark")
+    # a picture may be a data URL, which is slow to encode
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.core.ruler.disable(["inline", "normalize"])  # decoding normalizes line ends
     return parser
 
@@ -192,16 +304,10 @@ def _items(parsed: Sequence[Token]) -> Iterator[ListItem]:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading outside lists and quotes."""
-
     level: int
-    """1 to 6."""
     text: str
-    """Without markup."""
     line: int
-    """0-based line of the body."""
     end: int
-    """First line after the heading."""
 
 
 _EVENT = re.compile(
@@ -223,13 +329,11 @@ _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 
 
 def atx_text(line: str) -> str:
-    """Return the text of a heading line with ``#`` marks, without markup."""
     match = _ATX.match(line)
     return strip_markup(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
 
 
 def scan_headings(body: str) -> tuple[Heading, ...] | None:
-    """Return the headings of ``body``, or None if finding them takes a full parse."""
     headings: list[Heading] = []
     fence = ""
     in_list_fence = False
@@ -286,7 +390,6 @@ def _closes_fence(body: str, event: re.Match[str], fence: str) -> bool:
 
 
 def _underlined_text(body: str, underline: int) -> str | None:
-    """Return the one-line paragraph above an underline, "" if there is none, None if unsure."""
     if underline == 0:
         return ""
     start = body.rfind("\n", 0, underline - 1) + 1
@@ -309,10 +412,10 @@ _FIELD = re.compile(
 
 
 def inline_fields(body: str) -> dict[str, Any]:
-    """Return the `key:: value` lines and `[key:: value]` of a body, keys in lower case.
+    """Return the `key:: value` lines and `[key:: value]` of a body.
 
-    A key that occurs several times has a list of its values. Keys are written as in frontmatter:
-    with `_` for blanks.
+    A key that occurs several times has a list of its values. Keys are in lower case, with `_` for
+    blanks.
     """
     if "::" not in body:
         return {}
@@ -334,15 +437,8 @@ _NO_WORD = re.compile(r"[\d/_-]*")
 
 
 def inline_tags(body: str) -> tuple[str, ...]:
-    """Return the distinct tags outside code and links, without `#`, in order.
-
-    A number is not a tag, and punctuation ends one.
-    """
-    return tuple(dict.fromkeys(_tags(body))) if _MAY_BE_TAG.search(body) else ()
-
-
-def _tags(body: str) -> Iterator[str]:
-    for match in _TAG.finditer(blank_code(body)):
-        tag = (match["tag"] or "").strip("/")
-        if tag and not _NO_WORD.fullmatch(tag):
-            yield tag
+    """Return the distinct tags outside code and links, without `#`. A number is not a tag."""
+    if not _MAY_BE_TAG.search(body):
+        return ()
+    tags = ((match["tag"] or "").strip("/") for match in _TAG.finditer(blank_code(body)))
+    return tuple(dict.fromkeys(tag for tag in tags if tag and not _NO_WORD.fullmatch(tag)))

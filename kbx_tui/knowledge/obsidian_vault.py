@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,20 +24,15 @@ from kbx_tui.state_file import decode_json, read_regular_file
 
 FOLDER = ".obsidian"
 TEMPLATES = ("templates.json", "plugins/templater-obsidian/data.json")
-"""Files that name the folder of templates: of Obsidian, and of the Templater plug-in."""
 DAILY_NOTES = "daily-notes.json"
 APP = "app.json"
 
 _LIMIT = 1 << 20
-"""Bytes; Templater keeps whole scripts in its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class VaultSettings:
-    """What the settings of a vault say; paths are relative to the root of the base."""
-
     folder: str
-    """The folder of the vault: empty for the root, or `memory`."""
     template_folders: tuple[str, ...] = ()
     template_notes: tuple[str, ...] = ()
     attachment_folder: str = ""
@@ -44,7 +40,6 @@ class VaultSettings:
 
 
 def obsidian_address(root: Path, path: str) -> str:
-    """Return the address at which Obsidian opens the document at `path`; empty outside a vault."""
     vault = read_vault_settings(root)
     prefix = f"{vault.folder}/" if vault and vault.folder else ""
     if vault is None or not path.startswith(prefix):
@@ -54,10 +49,6 @@ def obsidian_address(root: Path, path: str) -> str:
 
 
 def read_vault_settings(root: Path) -> VaultSettings | None:
-    """Return the settings of the vault that a base is; None for one that is not a vault.
-
-    Cheap enough for every document read: files that did not change are not read again.
-    """
     for folder in ("", MEMORY):
         settings = root / folder / FOLDER
         if settings.is_dir():
@@ -68,7 +59,6 @@ def read_vault_settings(root: Path) -> VaultSettings | None:
 
 @lru_cache(maxsize=4)
 def _read(settings: Path, folder: str, versions: tuple[object, ...]) -> VaultSettings:
-    """Return the settings in a folder; read again for other `versions` of its files."""
     template_folders = [
         path
         for name in TEMPLATES
@@ -93,7 +83,6 @@ def _read(settings: Path, folder: str, versions: tuple[object, ...]) -> VaultSet
 
 
 def _version(file: Path) -> tuple[int, ...]:
-    """Return what differs between two versions of a file; empty if it cannot be read."""
     try:
         status = file.stat()
     except (OSError, ValueError):
@@ -109,15 +98,11 @@ def _load(file: Path) -> Mapping[str, Any]:
 
 
 def _path(folder: str, value: object) -> str:
-    """Return a path in the settings relative to the root; empty for none, or the vault itself."""
     if not isinstance(value, str):
         return ""
-    parts = list(_parts(unicodedata.normalize("NFC", value)))
+    names = unicodedata.normalize("NFC", value).split("/")
+    parts = [name for name in names if name not in ("", ".")]
     return "/".join([folder, *parts] if folder else parts) if parts and ".." not in parts else ""
-
-
-def _parts(path: str) -> Iterator[str]:
-    return (part for part in path.split("/") if part not in ("", "."))
 
 
 _DOTS = re.compile(r"(?:\.{1,2}/)+")
@@ -133,21 +118,16 @@ class FileLookup:
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """`paths` are relative to the root, with `/`, NFC."""
         self._by_name: dict[str, list[str]] = {}
         for path in paths:
             self._by_name.setdefault(path.rpartition("/")[2].lower(), []).append(path)
 
     def find(self, page: str, source: str) -> str | None:
-        """Return the file that `page` means in the document `source`, None if there is none.
-
-        `page` is the target of a link without its part, NFC; the empty one means `source`.
-        """
+        """`page` is the target of a link without its part, NFC; the empty one means `source`."""
         found = self.candidates(page, source)
         return found[0] if found else None
 
     def candidates(self, page: str, source: str) -> list[str]:
-        """Return all files that `page` may mean, the one it means first."""
         if not page:
             return [source]
         wanted = page.lower()
@@ -184,7 +164,6 @@ class FileLookup:
 
 
 def file_name_of(page: str) -> str:
-    """Return the lower-case file name of the note that a link to `page` may mean."""
     name = page.lower().rpartition("/")[2]
     return name if name.endswith(".md") else f"{name}.md"
 
@@ -194,22 +173,16 @@ def _at(paths: Iterable[str], wanted: str) -> list[str]:
 
 
 MOST = 200_000
-"""Files after which listing ends."""
 
 
 def list_attachments(root: Path) -> list[str]:
     """Return the paths of all files but markdown, relative to the root, NFC.
 
-    Hidden folders are left out, apart from the one in which the vault keeps attachments. Links of
-    the file system are not followed.
+    Hidden folders are left out, apart from that of attachments. Links are not followed.
     """
     vault = read_vault_settings(root)
-    found: list[str] = []
-    for path in _files(root, vault.attachment_folder if vault else ""):
-        if len(found) == MOST:
-            break
-        found.append(unicodedata.normalize("NFC", path))
-    return found
+    files = islice(_files(root, vault.attachment_folder if vault else ""), MOST)
+    return [unicodedata.normalize("NFC", path) for path in files]
 
 
 def _files(root: Path, kept: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 
 from kbx_tui.knowledge.decoding import content_hash, decode
-from kbx_tui.knowledge.entity_pages import page_entity
+from kbx_tui.knowledge.entities import page_entity
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.reading import parse_document
@@ -23,15 +23,11 @@ _WORD = re.compile(r"\w+")
 
 
 class PublicPage:
-    """One version of a file, and what of it is not redacted.
-
-    Nothing is parsed before it is asked for; a page without the word needs no parsing at all.
-    """
+    """One version of a file, and what of it is not redacted; parsed only when asked for."""
 
     def __init__(
         self, path: str, data: bytes, entity_types: frozenset[str], file_hash: str = ""
     ) -> None:
-        """`file_hash` is given where `data` is made from the index and not read from the file."""
         self.path, self._types = path, entity_types
         self.content_hash = file_hash or content_hash(data)
         self._text = decode(data)[0]
@@ -40,12 +36,10 @@ class PublicPage:
 
     @property
     def is_marked(self) -> bool:
-        """Whether anything on the page is redacted."""
         return self.is_hidden or self._public != self._text
 
     @cached_property
     def is_hidden(self) -> bool:
-        """Whether the page is redacted as a whole, also because its title or id is."""
         if not self._data:
             return False
         page = parse_document(self.path, self._data, entity_types=self._types)
@@ -57,7 +51,6 @@ class PublicPage:
 
     @cached_property
     def redacted_lines(self) -> frozenset[int]:
-        """1-based numbers of the redacted lines of the file; all of a hidden page."""
         if not self.is_marked:
             return frozenset()
         if self.is_hidden:
@@ -66,33 +59,28 @@ class PublicPage:
 
     @cached_property
     def document(self) -> Document:
-        """The document that the public text is; `body` has placeholders for redacted lines."""
         return parse_document(self.path, self._public.encode(), entity_types=self._types)
 
     @property
     def body(self) -> str:
-        """The public text after the frontmatter; empty for a hidden page."""
         return "" if self.is_hidden else self.document.body
 
     @property
     def texts(self) -> tuple[str, str]:
-        """The whole text of the file, and what is public of it."""
         return self._text, "" if self.is_hidden else self._public
 
     def entity(self, entity_id: str) -> Entity:
-        """Return the entity that the public text is about, without members."""
         return page_entity(self.document, entity_id)
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
-        """Facts and open items that are public, of any other status, with entity `""`."""
         return () if self.is_hidden else read_facts(self.document, "")
 
     def says(self, text: str) -> bool:
         """Return whether the public text holds these words in this order.
 
-        As one run, apart from markup, or with gaps within a single line or paragraph, as in a fact
-        without its date and sources. Letter case and accents are ignored.
+        As one run, or with gaps within a line or paragraph, as in a fact without its date and
+        sources. Letter case and accents are ignored.
         """
         if self.is_hidden:
             return False
@@ -104,12 +92,10 @@ class PublicPage:
         )
 
     def redacts(self, text: str) -> bool:
-        """Return whether a text that is on the page stands only in what is redacted of it."""
         return self.is_marked and not self.says(text)
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
-        """All words of the public text, folded."""
         return frozenset() if self.is_hidden else frozenset(self._run.split())
 
     @cached_property

@@ -28,7 +28,6 @@ from kbx_tui.knowledge.fields import (
     tags_of,
     text_of,
 )
-from kbx_tui.knowledge.inline import property_link_targets
 from kbx_tui.knowledge.markdown import (
     MAX_LINES,
     has_unread_lines,
@@ -36,15 +35,14 @@ from kbx_tui.knowledge.markdown import (
     inline_fields,
     inline_tags,
     links_of,
+    property_link_targets,
 )
 from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.safe_text import replace_surrogates
 
 MAX_PARSED = 25_000_000
-"""Characters of a file that are read; more than any page that people write."""
 
 _NO_TEXT = ("#", "<", "!", "[!", "---", "***", "___")
-"""How lines begin that may precede the heading that is the title: logos, badges, rules."""
 _LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
 
 
@@ -95,7 +93,7 @@ def parse_document(
         attendees=attendees_of(properties),
         references=references_of(properties),
         links=tuple(link.target for link in links_of(front.body)),
-        property_links=property_link_targets(front.values),
+        property_links=tuple(property_link_targets(front.values)),
         frontmatter=front.values,
         body=front.body,
         body_line=front.body_line,
@@ -106,10 +104,6 @@ def parse_document(
 
 
 def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool) -> str:
-    """Return the title: an entity prefers its top heading, a document its frontmatter.
-
-    A heading of a lower level is one only if no text precedes it; otherwise it names a part.
-    """
     if entity:
         return (
             next((heading.text for heading in headings(body) if heading.level == 1), "").strip()
@@ -126,7 +120,6 @@ def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool
 
 
 def _has_text(body: str, lines: int) -> bool:
-    """Return whether any of the first lines of a body is text: no heading, picture or HTML."""
     above = body.split("\n", lines)[:lines]
     return any(line.strip() and not line.lstrip().startswith(_NO_TEXT) for line in above)
 
@@ -154,16 +147,11 @@ _PLAIN_VALUE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """The values between the two ``---`` lines, and the text after them."""
-
     values: dict[str, Any]
     body: str
     body_line: int
-    """1-based line of the file where the body starts."""
     fault: str = ""
-    """Why the values are incomplete, empty if they are complete."""
     fault_line: int = 0
-    """1-based line of the file, 0 without a fault."""
 
 
 def read_frontmatter(text: str) -> Frontmatter:
@@ -183,29 +171,25 @@ def read_frontmatter(text: str) -> Frontmatter:
     body = text[closing.end() :]
     body_line = 2 + source.count("\n") + 1
     try:
-        loaded = _load(source)
+        loaded, is_cut = _load(source)
     except UnreadableYaml as error:
         salvaged = _salvage(source) if error.salvageable else {}
         return Frontmatter(salvaged, body, body_line, str(error), error.line + 2)
-    if loaded.value is None:
+    if loaded is None:
         return Frontmatter({}, body, body_line)
-    if not isinstance(loaded.value, dict):
+    if not isinstance(loaded, dict):
         return Frontmatter({}, text, 1, "frontmatter is not a mapping of keys to values", 1)
     copier = _JsonCopier()
-    values = copier.mapping(loaded.value, 0)
+    values = copier.mapping(loaded, 0)
     fault = ""
-    if loaded.is_cut:
+    if is_cut:
         fault = f"frontmatter has more than {MAX_VALUES:,} values: those after them are not read"
     elif copier.cut:
         fault = "frontmatter is nested too deep or repeats itself too often"
     return Frontmatter(values, body, body_line, fault, 1 if fault else 0)
 
 
-def _load(source: str) -> LoadedYaml:
-    """Return the values of a source, with the placeholders of a template as text.
-
-    Raises UnreadableYaml.
-    """
+def _load(source: str) -> tuple[Any, bool]:
     try:
         return load_yaml(source)
     except UnreadableYaml:
@@ -217,14 +201,14 @@ def _load(source: str) -> LoadedYaml:
 def _salvage(source: str) -> dict[str, Any]:
     """Return the entries of invalid YAML that can be read on their own.
 
-    kbx writes titles unquoted, so a colon in one invalidates the whole block. Together they have
-    as many values as valid YAML may: each entry could repeat itself that often.
+    kbx writes titles unquoted, so a colon in one invalidates the whole block. Together they have as
+    many values as valid YAML may.
     """
     values: dict[str, Any] = {}
     copier = _JsonCopier()
     for entry in _entries(source):
         try:
-            loaded = load_yaml(entry).value
+            loaded, _ = load_yaml(entry)
         except UnreadableYaml:
             plain = _PLAIN_VALUE.match(entry)
             loaded = {plain[1].strip(): plain[2].strip()} if plain else None
@@ -246,15 +230,11 @@ def _entries(source: str) -> Iterator[str]:
 
 
 class _JsonCopier:
-    """Copies loaded values to JSON types, up to a number of nodes and a depth.
-
-    With YAML aliases, a few lines can expand to billions of values or contain themselves.
-    """
+    """Copies loaded values to JSON types: with YAML aliases, a few lines can expand to billions."""
 
     def __init__(self) -> None:
         self.remaining = MAX_VALUES
         self.cut = False
-        """True once values had to be left out."""
 
     def mapping(self, values: dict[Any, Any], depth: int) -> dict[str, Any]:
         copied = {}
@@ -301,7 +281,6 @@ def _encodable(text: str) -> str:
 
 MAX_DEPTH = 50
 MAX_VALUES = 50_000
-"""Keys, values and lists that are read."""
 _MAX_SIZE = 1 << 20  # characters
 _KEPT = 2
 """Sources whose values are kept: a file and its public text are read several times in turn."""
@@ -313,18 +292,7 @@ _CLOSING = {"[": "]", "{": "}"}
 _BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedYaml:
-    """The value of a source, not to be changed."""
-
-    value: Any
-    is_cut: bool = False
-    """Whether the source has more than `MAX_VALUES`, of which the first are read."""
-
-
 class UnreadableYaml(Exception):
-    """Why a source has no values; `line` is 0-based, -1 if unknown."""
-
     def __init__(self, reason: str, line: int = -1, *, salvageable: bool = True) -> None:
         super().__init__(reason)
         self.line = line
@@ -332,8 +300,6 @@ class UnreadableYaml(Exception):
 
 
 class _Loader(_BaseLoader):  # type: ignore[misc]  # the base is chosen at run time
-    """A loader with the scalars of YAML 1.2: ``no``, ``12:30`` and dates are text."""
-
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
 
@@ -360,10 +326,10 @@ _Loader.add_constructor(None, _construct_unknown)
 
 
 @lru_cache(maxsize=_KEPT)
-def load_yaml(source: str) -> LoadedYaml:
-    """Return the value of a source; raises UnreadableYaml.
+def load_yaml(source: str) -> tuple[Any, bool]:
+    """Return the value of a source, not to be changed, and whether it is cut to `MAX_VALUES`.
 
-    Aliases are not followed to their end: the value may contain itself, and repeat one list often.
+    The value may contain itself. Raises UnreadableYaml.
     """
     if len(source) > _MAX_SIZE:
         raise UnreadableYaml("frontmatter is larger than 1 MiB", salvageable=False)
@@ -371,7 +337,7 @@ def load_yaml(source: str) -> LoadedYaml:
         within = source
         if len(source) > MAX_VALUES or len(_DEEP_MARKS.findall(source)) > MAX_DEPTH:
             within = cut_yaml(source, MAX_VALUES)
-        return LoadedYaml(yaml.load(within, Loader=_Loader), is_cut=within is not source)
+        return yaml.load(within, Loader=_Loader), within is not source
     except UnreadableYaml:
         raise
     except yaml.MarkedYAMLError as error:

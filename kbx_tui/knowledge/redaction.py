@@ -6,7 +6,7 @@ Marks are `#redacted`, `(redacted)`, `(status: redacted)`. Lines keep their numb
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -38,7 +38,6 @@ _NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})
 
 
 def has_redaction_mark(text: str) -> bool:
-    """Return whether a line, paragraph or heading is marked as redacted."""
     if REDACTED not in text.lower():
         return False
     if _MARK.search(text):
@@ -55,11 +54,6 @@ def is_lone_mark(text: str) -> bool:
         return False
     rest, marks = _LONE_MARK.subn("", text)
     return bool(marks) and not any(map(str.isalnum, _OTHER_TAG.sub("", rest)))
-
-
-def has_field_mark(line: str) -> bool:
-    """Return whether a line of frontmatter is marked, where `# redacted` is a comment."""
-    return REDACTED in line.lower() and _FIELD_MARK.search(line) is not None
 
 
 def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
@@ -83,7 +77,6 @@ def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
 
 
 Span = tuple[int, int]
-"""First line and first line after it, 0-based lines of the body."""
 
 _TABLE_ROW = re.compile(r"\s*\|")
 
@@ -114,10 +107,7 @@ def _redacted_lines(body: str) -> frozenset[int]:
 
 
 def paragraphs(body: str) -> Iterator[Span]:
-    """Yield runs of lines that are not blank; each item, heading and table row begins another.
-
-    Only of lines that are read as markdown.
-    """
+    """Yield runs of lines that are not blank; each item, heading and table row begins another."""
     lines, blocks = read_as_markdown(body).split("\n"), outline(body)
     starts = {item.line for item in blocks.items} | {heading.line for heading in blocks.headings}
     start = 0
@@ -138,19 +128,14 @@ def _runs(lines: Sequence[str]) -> Iterator[Span]:
 
 
 class _Blocks:
-    """The blocks of one body, as far as it is read as markdown."""
-
     def __init__(self, body: str) -> None:
         self._lines = read_as_markdown(body).split("\n")
         self._outline: Outline = outline(body)
         self._paragraphs = list(paragraphs(body))
         count = len(self._lines)
         self._inner = list[Span | None]([None]) * count
-        """Innermost item that begins above each line."""
         self._outer = list[Span | None]([None]) * count
-        """Outermost item, else code block, else lines that are not blank, with each line."""
         self._section_of: dict[int, int] = {}
-        """Index of the heading on each line of a heading."""
         blocks = self._outline
         for start, end in (*_runs(self._lines), *blocks.code):
             self._outer[start:end] = [(start, end)] * (min(end, count) - start)
@@ -165,7 +150,6 @@ class _Blocks:
         self._item_lines = {item.line for item in blocks.items}
 
     def redacted(self) -> Iterator[Span]:
-        """Yield everything marked; the spans may overlap."""
         blocks = self._outline
         for item in blocks.items:
             if has_redaction_mark(self._text(item.line, item.text_end)):
@@ -184,7 +168,6 @@ class _Blocks:
                     yield self._above(start, end)
 
     def _above(self, start: int, end: int) -> Span:
-        """Return what a mark alone in the lines `start` to `end` is about."""
         if (around := self._inner[start]) is not None:
             return around
         if start in self._item_lines:
@@ -198,16 +181,14 @@ class _Blocks:
 
     def _section(self, index: int) -> Span:
         blocks = self._outline
-        return blocks.headings[index].line, min(blocks.section_end(index), len(self._lines))
+        return blocks.headings[index].line, min(blocks.section_ends[index], len(self._lines))
 
     def _text(self, start: int, end: int) -> str:
         return " ".join(line.strip() for line in self._lines[start:end])
 
 
 PLACEHOLDER = "- [redacted]"
-"""Stands for a run of redacted lines of the body."""
 FIELD_PLACEHOLDER = "# [redacted]"
-"""Stands for a run of redacted lines of the frontmatter."""
 
 _KEY = re.compile(r"[^\s#\-\[\]{},]")
 _ITEM = re.compile(r"(\s*)-(?:\s|$)")
@@ -218,11 +199,6 @@ _STATUS = re.compile(
 
 
 def marked_lines(text: str) -> frozenset[int]:
-    """Return the 0-based numbers of the redacted lines of a file, frontmatter included.
-
-    `text` is decoded, with lines that end in `\\n`. A page redacted as a whole has all of them only
-    if that is marked in its body: see `is_page_redacted`.
-    """
     if REDACTED not in text.lower():
         return frozenset()
     front = read_frontmatter(text)
@@ -235,23 +211,9 @@ def marked_lines(text: str) -> frozenset[int]:
 def public_text(text: str) -> str:
     """Return a file with its redacted lines replaced by placeholders and blank lines."""
     marked = marked_lines(text)
-    first = read_frontmatter(text).body_line - 1 if marked else 0
-    return _blanked(text, marked, first)
-
-
-def says_redacted_at_top(text: str) -> bool:
-    """Return whether the top of a file gives the status, valid YAML or not, closed or not."""
-    if not text.startswith("---"):
-        return False
-    front = read_frontmatter(text)
-    end = front.body_line - 1
-    top = "\n".join(text.split("\n")[:end]) if end else text.partition("\n\n")[0]
-    return _STATUS.search(top) is not None
-
-
-def _blanked(text: str, marked: Collection[int], first_of_body: int) -> str:
     if not marked:
         return text
+    first_of_body = read_frontmatter(text).body_line - 1
     shown = []
     for number, line in enumerate(text.split("\n")):
         if number not in marked:
@@ -263,15 +225,23 @@ def _blanked(text: str, marked: Collection[int], first_of_body: int) -> str:
     return "\n".join(shown)
 
 
+def says_redacted_at_top(text: str) -> bool:
+    if not text.startswith("---"):
+        return False
+    front = read_frontmatter(text)
+    end = front.body_line - 1
+    top = "\n".join(text.split("\n")[:end]) if end else text.partition("\n\n")[0]
+    return _STATUS.search(top) is not None
+
+
 def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
     """Yield the marked entries of frontmatter, of which `head` has all lines, `---` included.
 
-    A mark on an item of a list is about the item, on any other line about the whole entry, and on a
-    line of its own about the entries on both sides.
+    A mark on a list item is about the item, on a line of its own about the entries on both sides.
     """
     for number in range(1, len(head) - 1):
         line = head[number]
-        if not has_field_mark(line):
+        if not _FIELD_MARK.search(line):
             continue
         item = _ITEM.match(line)
         if line.lstrip().startswith("#"):
@@ -287,7 +257,6 @@ def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
 
 
 def _entry(head: Sequence[str], number: int) -> Span:
-    """Return the lines of the top-level entry that a line belongs to."""
     start = number
     while start > 1 and not _KEY.match(head[start]):
         start -= 1

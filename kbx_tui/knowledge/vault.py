@@ -1,4 +1,4 @@
-"""Discovery of the root of a knowledge base and of its markdown files; what is left out."""
+"""Discovery of the root of a base and of its markdown files; what is left out, links included."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import sys
 import tempfile
 import unicodedata
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.fields import texts_of
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.state_file import read_regular_file
+from kbx_tui.state_file import decode_json, read_regular_file
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -26,28 +28,19 @@ CONFIG_NAME = "kbx.toml"
 MEMORY = "memory"
 
 MAX_BYTES = 256 * 1024 * 1024
-"""Size above which a file is not read at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class VaultFile:
-    """A markdown file of the knowledge base."""
-
     path: str
-    """Relative to the root, with `/`, NFC: the key of its document."""
     absolute: Path
-    """Absolute path as the file system spells it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The outcome of one walk through a knowledge base."""
-
     files: tuple[VaultFile, ...]
-    """Sorted by path."""
     problems: tuple[Problem, ...]
     gitignores: tuple[VaultFile, ...] = ()
-    """The ``.gitignore`` files whose rules applied, sorted by path."""
 
 
 def find_root(start: Path | None = None, *, explicit: Path | None = None) -> Path:
@@ -71,7 +64,6 @@ def find_root(start: Path | None = None, *, explicit: Path | None = None) -> Pat
 
 
 def walked_folder(root: Path) -> Path:
-    """Return the folder to walk: ``memory/`` below ``root`` if it exists, else ``root``."""
     return root / MEMORY if (root / MEMORY).is_dir() else root
 
 
@@ -92,8 +84,7 @@ def list_files(
 ) -> dict[str, str]:
     """Return the absolute paths of the files that `walk` finds, by the paths of documents.
 
-    Unsorted. With `limit`, ends after so many files; a few more may be returned. Raises like
-    `walk`.
+    Unsorted; at most a few more than `limit`. Raises like `walk`.
     """
     walker = _Walker(_existing_folder(root), exclude, limit)
     walker.walk_trees()
@@ -107,7 +98,6 @@ class _Walker:
         self._inside = {root.resolve(), (root / self._prefix).resolve()}
         self._rules = IgnoreRules(exclude)
         self.files: dict[str, str] = {}
-        """Absolute path as the file system spells it, by path relative to the root."""
         self._gitignores: list[VaultFile] = []
         self._problems: list[Problem] = []
         self._linked: deque[tuple[str, str]] = deque()
@@ -145,7 +135,7 @@ class _Walker:
                 if entry.is_symlink():
                     self._add_link(entry, path)
                 elif entry.is_dir(follow_symlinks=False):
-                    if not self._rules.ignores_folder(path):
+                    if not self._rules.ignores_file(path + "/"):
                         pending.append((entry.path, path + "/"))
                 elif _is_markdown(entry.name) and not self._rules.ignores_file(path):
                     self._add_file(entry.path, path, regular=entry.is_file(follow_symlinks=False))
@@ -179,7 +169,7 @@ class _Walker:
             return
         if not (is_folder or _is_markdown(entry.name)):
             return
-        if self._rules.ignores_folder(path) if is_folder else self._rules.ignores_file(path):
+        if self._rules.ignores_file(f"{path}/" if is_folder else path):
             return
         if not any(target.is_relative_to(folder) for folder in self._inside):
             self._skip(path, "link leads outside the knowledge base")
@@ -219,7 +209,6 @@ def _existing_folder(path: Path) -> Path:
 
 
 def resolve_links(path: Path) -> Path:
-    """Return an absolute path without symbolic links. Raises OSError for a loop of links."""
     try:
         return path.resolve()
     except RuntimeError as error:  # before Python 3.13
@@ -270,11 +259,10 @@ class IgnoreRules:
         self._specs: list[tuple[str, GitIgnoreSpec]] = []
 
     def read_folder(self, folder: Path, prefix: str, *, keep: str = "") -> bool:
-        """Add the rules in the ``.gitignore`` of a folder; return whether it has one.
+        """Add the rules in the ``.gitignore`` of a folder, and return whether it has one.
 
         ``prefix`` is its path relative to the root, ending with a slash. A file that would ignore
-        the path ``keep``, the folder of the knowledge base, is skipped: many users keep their notes
-        out of git.
+        the path ``keep`` is skipped: many users keep their notes out of git.
         """
         try:
             data = read_regular_file(folder / GITIGNORE, follow_links=True)
@@ -287,7 +275,7 @@ class IgnoreRules:
         return True
 
     def ignores_file(self, path: str) -> bool:
-        """Return whether the rules leave out the file at ``path``, relative to the root."""
+        """Return whether the rules leave out a file, or what is below a folder (`path/`)."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
         for prefix, spec in reversed(self._specs):
@@ -297,13 +285,8 @@ class IgnoreRules:
                     return is_ignored
         return False
 
-    def ignores_folder(self, path: str) -> bool:
-        """Return whether the rules leave out everything below the folder at ``path``."""
-        return self.ignores_file(path + "/")
-
 
 def _compile_valid(lines: Sequence[str]) -> GitIgnoreSpec:
-    """Compile the valid patterns only, as git does; pathspec would raise."""
     valid = []
     for line in lines:
         try:
@@ -327,14 +310,11 @@ SYSTEM_TREES = (
     *("/System", "/Library", "/Applications", "/private/etc", "/opt/homebrew"),
     *("C:/Windows", "C:/Program Files", "C:/Program Files (x86)", "C:/ProgramData"),
 )
-"""Folders of a system, with everything below them."""
 SHARED_FOLDERS = (
     *("/dev", "/home", "/media", "/mnt", "/opt", "/run", "/srv", "/usr", "/usr/local"),
     *("/usr/src", "/var", "/var/lib", "/root", "/Users", "/Volumes", "/private", "/private/var"),
     "C:/Users",
 )
-"""Folders that hold those of many users or programs: one of these may be a base, not all of them.
-"""
 TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm")
 PACKAGE_FOLDERS = frozenset(
     {
@@ -343,14 +323,10 @@ PACKAGE_FOLDERS = frozenset(
         *(".rbenv", ".rustup", ".venv", "Caches", "Caskroom", "Cellar"),
     }
 )
-"""Names of folders in which a package manager or a cache keeps its files."""
 
 
 def describe_system_folder(folder: Path) -> str:
-    """Return what an absolute folder is if it hardly holds notes, `your home folder`; else empty.
-
-    Only its name counts: nothing is read.
-    """
+    """Return what a folder is that hardly holds notes, `your home folder`; empty for others."""
     if folder == Path(folder.anchor):
         return "a whole disk"
     if folder == Path.home():
@@ -364,3 +340,41 @@ def describe_system_folder(folder: Path) -> str:
     if any(folder.is_relative_to(tree) for tree in SYSTEM_TREES):
         return "a folder of the system"
     return ""
+
+
+SUPPRESSION_FILES = ("memory/.kbx/entity-suppressions.json", ".kbx/entity-suppressions.json")
+
+
+def load_suppressions(root: Path) -> dict[str, tuple[str, ...]]:
+    """Return names or ids of entities, by the path of the document not to link to them.
+
+    A file that cannot be read is left out; `suppression_problems` names it.
+    """
+    suppressed: dict[str, tuple[str, ...]] = {}
+    for _, loaded in _read_files(root):
+        if not isinstance(loaded, ValueError):
+            for path, names in loaded.items():
+                key = unicodedata.normalize("NFC", path)
+                suppressed[key] = (*suppressed.get(key, ()), *texts_of(names))
+    return suppressed
+
+
+def suppression_problems(root: Path) -> list[Problem]:
+    return [
+        Problem(name, f"cannot be read: {loaded}", skipped=True)
+        for name, loaded in _read_files(root)
+        if isinstance(loaded, ValueError)
+    ]
+
+
+def _read_files(root: Path) -> Iterator[tuple[str, dict[str, Any] | ValueError]]:
+    for name in SUPPRESSION_FILES:
+        try:
+            data = read_regular_file(root / name, follow_links=True)
+            yield name, decode_json(decode(data)[0], dict[str, Any])
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            yield name, ValueError(error.strerror or error)
+        except ValueError as error:
+            yield name, error

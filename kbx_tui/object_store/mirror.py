@@ -1,5 +1,8 @@
 """Copies of a published index on this machine, and fetching the newest version into them.
 
+The machine that publishes has its own index in `.kbx/index`, which `.kbx/published.json` notes; any
+other reads the mirror of what is published. A client is made only where a store is read.
+
     <cache>/stores/<digest of the URI>/
         mirror.json            which version is read
         mirror.lock            held by the process that fetches
@@ -20,7 +23,7 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from hashlib import blake2b, file_digest
@@ -30,30 +33,167 @@ from uuid import uuid4
 import msgspec
 from filelock import FileLock, Timeout
 
-from kbx_tui.editing.atomic_write import write_atomically
-from kbx_tui.errors import StoreFault, WriteFault
-from kbx_tui.formatting import format_size
+from kbx_tui.editing.state_files import replace_state_file, state_folder, write_atomically
+from kbx_tui.errors import NotFound, StoreFault, WriteFault
+from kbx_tui.formatting import format_minute, format_size
 from kbx_tui.object_store.object_client import RANGE, ObjectClient
 from kbx_tui.object_store.published_version import (
     HEAD,
     Head,
     Manifest,
     PublishedFile,
-    decode_head,
     decode_manifest,
-    encode,
 )
-from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, StoreUri
-from kbx_tui.removal import remove_mirror_file, remove_mirror_folder
+from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, OFFLINE, StoreUri
+from kbx_tui.removal import STATE_FOLDER, remove_mirror_file, remove_mirror_folder
 from kbx_tui.state_file import decode_json, read_regular_file
 from kbx_tui.user_files import user_cache_folder
+
+NOTE = "published.json"
+CHECK_SECONDS = 30.0
+PROGRESS_SECONDS = 10.0
+"""Time between two notices about the same download."""
+NOTICED_BYTES = 10_000_000
+"""Size of a download from which it is announced."""
+
+
+FILES_LOOKED_FOR = 1000
+"""Files of a published index that are looked for, to know whether the base has files here."""
+
+
+class _Note(msgspec.Struct):
+    uri: str
+
+
+def publishes_from_here(root: Path, uri: StoreUri) -> bool:
+    with suppress(OSError, ValueError):
+        note = decode_json(read_regular_file(root / STATE_FOLDER / NOTE), _Note)
+        return note.uri == str(uri)
+    return False
+
+
+def note_publisher(root: Path, uri: StoreUri) -> None:
+    note = msgspec.json.encode(_Note(str(uri)))
+    replace_state_file(state_folder(root) / NOTE, note)
+
+
+def mirrored_index(uri: StoreUri) -> Path:
+    """Return the index folder that is read of a store; one that does not exist before the first."""
+    mirror = mirror_of(uri)
+    return mirror.index_folder(mirror.current())
+
+
+def files_here(root: Path, paths: Sequence[str]) -> Iterator[bool]:
+    for path in paths[:: max(1, len(paths) // FILES_LOOKED_FOR)]:
+        yield (root / path).exists()
+
+
+class PublishedIndex:
+    """The published index that one session reads. Cheap to make; not thread-safe."""
+
+    def __init__(self, uri: StoreUri, *, limit: int, notice: Callable[[str], None]) -> None:
+        """`limit` is how many bytes all mirrors of this user may have."""
+        self.uri, self._limit, self._notice = uri, limit, notice
+        self._mirror = mirror_of(uri)
+        self._version: MirroredVersion | None = None
+        self._checked_at: float | None = None
+        self._thread: threading.Thread | None = None
+        self._is_reachable = True
+        self.failure = ""
+        """Why the store could not be read the last time; empty if it could."""
+
+    def open(self) -> str:
+        self._version = self._mirror.current()
+        return str(self._mirror.index_folder(self._version))
+
+    def has_newer(self) -> bool:
+        return self._mirror.current() != self._version
+
+    def words(self) -> str:
+        version = self._version
+        if version is None:
+            return f"{self.uri}, nothing yet"
+        words = f"{self.uri}, version {version.version} of {format_minute(version.published_at)}"
+        return f"{words}; {self.failure}" if self.failure else words
+
+    def notes(self, *, has_files: bool) -> tuple[str, ...]:
+        version, notes = self._version, []
+        when = format_minute(version.published_at) if version else ""
+        if self.failure:
+            notes.append(f"{self.failure}; this is the version published {when}")
+        if not has_files:
+            notes.append(f"the files are not here, so redactions are those published {when}")
+        return tuple(notes)
+
+    def update(self) -> None:
+        """Fetch the newest version the first time; later look for one beside what is going on.
+
+        Raises StoreFault, or NotFound where nothing is published, if there is nothing to read.
+        """
+        now, is_here = time.monotonic(), self._mirror.current() is not None
+        if os.environ.get(OFFLINE):
+            if not is_here:
+                raise NotFound(
+                    f"there is no copy of {self.uri} on this machine yet ({OFFLINE} is set)"
+                )
+        elif self._checked_at is None or not is_here:
+            self._checked_at = now
+            self._fetch(self._notice)
+            if self._mirror.current() is None:
+                if not self._is_reachable:
+                    raise StoreFault(self.failure)
+                raise NotFound(
+                    f"nothing is published at {self.uri} yet: run `kbx index` on the machine that "
+                    "has the files"
+                )
+        elif now - self._checked_at > CHECK_SECONDS and not (
+            self._thread and self._thread.is_alive()
+        ):
+            self._checked_at = now
+            self._thread = threading.Thread(
+                target=self._fetch, args=(lambda text: None,), name="kbx-mirror", daemon=True
+            )
+            self._thread.start()
+
+    def fetch_again(self) -> None:
+        """Replace the damaged version that was opened. Raises StoreFault with it in place."""
+        if os.environ.get(OFFLINE):
+            raise StoreFault(f"{OFFLINE} is set")
+        if self._version is not None:
+            discard_damaged(ObjectClient(self.uri), self._mirror, self._version)
+        self._checked_at = None
+        self.update()
+
+    def _fetch(self, notice: Callable[[str], None]) -> None:
+        said_at = 0.0
+
+        def progress(done: int, total: int) -> None:
+            nonlocal said_at
+            now = time.monotonic()
+            if total >= NOTICED_BYTES and now - said_at > PROGRESS_SECONDS:
+                said_at = now
+                sizes = f"{format_size(done)} of {format_size(total)}"
+                notice(f"fetching the index from {self.uri}: {sizes}")
+
+        try:
+            is_there = fetch_newest(
+                ObjectClient(self.uri),
+                self._mirror,
+                limit=self._limit,
+                progress=progress,
+                on_wait=lambda: notice(f"another process is fetching {self.uri}; waiting"),
+            )
+            self.failure = "" if is_there else f"nothing is published at {self.uri} any more"
+            self._is_reachable = True
+        except StoreFault as error:
+            self._is_reachable, self.failure = False, str(error)
+
 
 THREADS = 8
 ATTEMPTS = 3
 """How often the newest version is read again when its files were deleted while being fetched."""
 
 Progress = Callable[[int, int], object]
-"""Receives the bytes fetched so far, and all that will be."""
 
 
 def fetch_newest(
@@ -69,10 +209,10 @@ def fetch_newest(
     `limit` is how many bytes all mirrors of this user may have. Where another process is fetching,
     this one waits only if there is no version to read, after calling `on_wait`. Raises StoreFault.
     """
-    head = _head(client if mirror.current() is None else client.impatient())
-    if head is None or not head.version:
+    found = (client if mirror.current() is None else client.impatient()).head()
+    if found is None or not found[0].version:
         return False
-    if _is_current(mirror, head):
+    if mirror.holds_version(found[0]):
         mirror.confirm()
         return True
     with _translate_cache_errors(client, mirror):
@@ -89,10 +229,7 @@ def fetch_newest(
 
 
 def discard_damaged(client: ObjectClient, mirror: MirrorFolder, damaged: MirroredVersion) -> None:
-    """Remove a version, unless another process has replaced it.
-
-    Raises StoreFault, with the version still there, where no other could be fetched.
-    """
+    """Remove a version unless it was replaced. Raises StoreFault where no other can be fetched."""
     if client.read(HEAD) is None:
         raise StoreFault(f"nothing is published at {client.uri} any more")
     with _translate_cache_errors(client, mirror), FileLock(mirror.path / LOCK):
@@ -112,21 +249,10 @@ def _translate_cache_errors(client: ObjectClient, mirror: MirrorFolder) -> Itera
         ) from error
 
 
-def _head(client: ObjectClient) -> Head | None:
-    found = client.read(HEAD)
-    return decode_head(found[0], client.uri) if found else None
-
-
-def _is_current(mirror: MirrorFolder, head: Head) -> bool:
-    current = mirror.current()
-    return current is not None and current.manifest == head.manifest
-
-
 def _fetch(client: ObjectClient, mirror: MirrorFolder, limit: int, progress: Progress) -> None:
-    """Fetch the version that is the newest by now, for the holder of the lock."""
     for _ in range(ATTEMPTS):
-        head = _head(client)
-        if head is None or _is_current(mirror, head):
+        found = client.head()
+        if found is None or mirror.holds_version(head := found[0]):
             return
         stored = client.read(head.manifest)
         if stored is None:
@@ -154,7 +280,6 @@ def _make_room(
     missing: list[PublishedFile],
     limit: int,
 ) -> None:
-    """Remove mirrors that were not used for longest until there is room. Raises StoreFault."""
     if manifest.size > limit:
         raise StoreFault(
             f"the index at {client.uri} has {format_size(manifest.size)}, but copies may take "
@@ -175,7 +300,6 @@ def _make_room(
 def _fetch_files(
     client: ObjectClient, mirror: MirrorFolder, files: list[PublishedFile], progress: Progress
 ) -> None:
-    """Fetch files in parallel. Raises StoreFault, FileNotFoundError and OSError."""
     total, done = sum(file.size for file in files), 0
     progress(0, total)
     largest_first = sorted(files, key=lambda file: -file.size)
@@ -194,16 +318,14 @@ def _fetch_files(
         finally:
             threads.shutdown(cancel_futures=True)
             for download in downloads:
-                download.tidy()
+                remove_mirror_file(download.temporary)
 
 
 class _Download:
-    """A file of which ranges are fetched in any order, by several threads."""
-
     def __init__(self, client: ObjectClient, file: PublishedFile, target: Path) -> None:
         self._client, self._file, self._target = client, file, target
-        self._temporary = target.with_name(f"{target.name}.{uuid4().hex}")
-        self._temporary.touch(exist_ok=False)
+        self.temporary = target.with_name(f"{target.name}.{uuid4().hex}")
+        self.temporary.touch(exist_ok=False)
         starts = range(0, file.size, RANGE) or (0,)
         self.ranges = [(start, min(start + RANGE, file.size)) for start in starts]
         self._left, self._lock = len(self.ranges), threading.Lock()
@@ -211,27 +333,20 @@ class _Download:
     def fetch(self, start: int, end: int) -> None:
         """Fetch a range; the last one puts the file in place. Raises as `_fetch_files`."""
         if end > start:
-            with self._temporary.open("r+b") as out:
+            with self.temporary.open("r+b") as out:
                 out.seek(start)
                 out.write(self._client.read_range(self._file.key, start, end))
         with self._lock:
             self._left -= 1
-            is_complete = not self._left
-        if is_complete:
-            self._put_in_place()
-
-    def tidy(self) -> None:
-        """Remove what was not put in place."""
-        remove_mirror_file(self._temporary)
-
-    def _put_in_place(self) -> None:
-        with self._temporary.open("rb") as source:
+            if self._left:
+                return
+        with self.temporary.open("rb") as source:
             if file_digest(source, "sha256").hexdigest() != self._file.digest:
                 raise StoreFault(
                     f"{self._client.uri}/{self._file.key} is not what was published: delete it "
                     "there, then run `kbx index` where the files are"
                 )
-        self._temporary.replace(self._target)
+        self.temporary.replace(self._target)
 
 
 STORES, FILES, VERSIONS = "stores", "files", "versions"
@@ -244,15 +359,11 @@ _MANIFEST = re.compile(r"\d+-[0-9a-f]{8}\.json")
 
 
 class MirroredVersion(msgspec.Struct, frozen=True):
-    """The version that is read."""
-
     version: int
     manifest: str
     """Key of its manifest in the store."""
     folder: str
-    """Name in `versions`."""
     published_at: float
-    """Seconds since 1970."""
 
 
 class MirrorFolder:
@@ -269,32 +380,30 @@ class MirrorFolder:
                 return state
         return None
 
+    def holds_version(self, head: Head) -> bool:
+        current = self.current()
+        return current is not None and current.manifest == head.manifest
+
     def index_folder(self, version: MirroredVersion | None) -> Path:
         """Return the index folder of a version; for None, one that does not exist."""
         return self.path / VERSIONS / (version.folder if version else "none")
 
     def create(self) -> None:
-        """Make the folder, for this user only. Raises OSError."""
         for folder in (self.path, self.path / FILES, self.path / VERSIONS):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def file(self, file: PublishedFile) -> Path:
-        """Return where the content of a file is kept."""
         return self.path / FILES / file.digest
 
     def holds(self, file: PublishedFile) -> bool:
-        """Return whether the content of a file is there, by its size."""
         with suppress(OSError):
             return self.file(file).stat().st_size == file.size
         return False
 
     def put_in_place(self, manifest: Manifest, head: Head) -> None:
-        """Make the index folder of a version whose files are all there, and let it be read.
-
-        Raises OSError and WriteFault.
-        """
+        """Make the index folder of a version whose files are all there, and let it be read."""
         folder = self.path / VERSIONS / f"{manifest.version}-{uuid4().hex[:8]}"
-        write_atomically(_manifest_file(folder), encode(manifest))
+        write_atomically(_manifest_file(folder), msgspec.json.encode(manifest))
         for file in manifest.files:
             target = folder / file.path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -309,7 +418,6 @@ class MirrorFolder:
                 os.utime(self.index_folder(before))  # replaced now
 
     def discard(self, version: MirroredVersion) -> None:
-        """Remove a version that is damaged, and its files that are. Raises OSError."""
         folder = self.index_folder(version)
         for file in self._files_of(folder):
             with suppress(FileNotFoundError):
@@ -320,10 +428,7 @@ class MirrorFolder:
         remove_mirror_folder(folder)
 
     def sweep(self, needed: Set[str] = frozenset()) -> None:
-        """Remove what neither a version nor `needed` names, as far as possible.
-
-        `needed` are digests. For the holder of the lock, while it fetches nothing.
-        """
+        """Remove what neither a version nor `needed`, digests, names; while nothing is fetched."""
         current, oldest = self.current(), time.time() - KEPT_SECONDS
         kept = set(needed)
         with suppress(OSError):
@@ -341,7 +446,6 @@ class MirrorFolder:
                     remove_mirror_file(file)
 
     def clear(self) -> None:
-        """Remove all versions and files, as far as possible; for the holder of the lock."""
         with suppress(OSError):
             for manifest in self._named(VERSIONS, _MANIFEST):
                 self._remove_version(manifest)
@@ -349,7 +453,6 @@ class MirrorFolder:
                 remove_mirror_file(file)
 
     def size(self) -> int:
-        """Return the bytes of all files."""
         total = 0
         with suppress(OSError), os.scandir(self.path / FILES) as entries:
             for entry in entries:
@@ -357,13 +460,11 @@ class MirrorFolder:
         return total
 
     def last_used(self) -> float:
-        """Return when a version was last put in place or confirmed, in seconds since 1970."""
         with suppress(OSError):
             return (self.path / STATE).stat().st_mtime
         return 0.0
 
     def confirm(self) -> None:
-        """Note that the version is used, and that it is the newest."""
         with suppress(OSError):
             os.utime(self.path / STATE)
 
@@ -380,7 +481,6 @@ class MirrorFolder:
             remove_mirror_file(manifest)
 
     def _files_of(self, folder: Path) -> tuple[PublishedFile, ...]:
-        """Return the files of a version; none if its manifest is damaged."""
         with suppress(OSError, ValueError):
             return decode_json(read_regular_file(_manifest_file(folder)), Manifest).files
         return ()

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from statistics import median
+from threading import Barrier
 from typing import Any
+from uuid import uuid4
 
 from kbx_tui.errors import StoreFault
+from kbx_tui.object_store.published_version import HEAD, Head, decode_head
 from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, StoreUri
 
 CONNECT_SECONDS = 3
@@ -40,7 +46,6 @@ REFUSED_CREDENTIALS = (
     *("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"),
     *("AuthenticationFailed", "AuthorizationFailure"),
 )
-"""Error codes of S3 and of Azure."""
 
 Tag = Mapping[str, str]
 """What identifies one content of an object to the store, for a conditional write."""
@@ -52,8 +57,6 @@ class Conflict(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """An object as the store lists it."""
-
     key: str
     size: int
     modified: datetime
@@ -69,7 +72,6 @@ class ObjectClient:
         self.uri, self._retries, self._request_seconds = uri, retries, request_seconds
 
     def impatient(self) -> ObjectClient:
-        """Return a client that gives up soon."""
         return ObjectClient(self.uri, retries=0, request_seconds=LOOK_SECONDS)
 
     @cached_property
@@ -121,11 +123,13 @@ class ObjectClient:
                     raise
                 return None
 
-    def read_range(self, key: str, start: int, end: int) -> memoryview:
-        """Return the bytes of an object from `start` to before `end`.
+    def head(self) -> tuple[Head, Tag] | None:
+        """Return the newest version and its tag; None where nothing is published yet."""
+        found = self.read(HEAD)
+        return None if found is None else (decode_head(found[0], self.uri), found[1])
 
-        Raises StoreFault, FileNotFoundError where there is no such object.
-        """
+    def read_range(self, key: str, start: int, end: int) -> memoryview:
+        """Return a part of an object. Raises StoreFault, FileNotFoundError if it is missing."""
         library, store = self._library, self._store
         with translate_client_errors("read", self.uri):
             try:
@@ -146,13 +150,11 @@ class ObjectClient:
         return self._put(key, data, dict(tag))
 
     def upload(self, key: str, file: Path) -> None:
-        """Write a file as an object, in parts if it is large. Raises StoreFault and OSError."""
         library, store = self._library, self._upload_store
         with file.open("rb") as source, translate_client_errors("write", self.uri):
             library.put(store, key, source, chunk_size=RANGE, max_concurrency=1)
 
     def list(self, prefix: str) -> Iterator[StoredObject]:
-        """Yield the objects whose key begins with a folder. Raises StoreFault."""
         library, store = self._library, self._store
         with translate_client_errors("list", self.uri):
             for objects in library.list(store, prefix, chunk_size=1000):
@@ -167,7 +169,6 @@ class ObjectClient:
         return modified
 
     def delete(self, keys: Collection[str]) -> None:
-        """Delete objects; those that do not exist are ignored. Raises StoreFault."""
         library, store = self._library, self._store
         if keys:
             with translate_client_errors("delete from", self.uri), suppress(FileNotFoundError):
@@ -236,3 +237,106 @@ def _sentence(action: str, uri: StoreUri, text: str) -> str:
     if re.search("error sending request|timed out|timeout|dns error|connect", text, re.IGNORECASE):
         return f"{what}: it cannot be reached; check the network and the endpoint"
     return f"{what}: the store refused the request{f' ({code})' if code else ''}"
+
+
+RACERS = 32
+ROUNDS = 3
+"""Races of each kind: a store that checks first and writes later does not lose every time."""
+READINGS = 20
+
+Write = Callable[[str, bytes], Tag]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCheck:
+    uri: str
+    writes: int
+    faults: tuple[str, ...]
+    read_ms: float
+    write_ms: float
+    list_ms: float
+    """Median time of a request for a small object, in milliseconds."""
+
+    @property
+    def is_fit(self) -> bool:
+        return not self.faults
+
+
+def check_store(client: ObjectClient, *, racers: int = RACERS, rounds: int = ROUNDS) -> StoreCheck:
+    """Race conditional writes below the URI, and delete what they wrote. Raises StoreFault.
+
+    `client` should not retry: a write that is repeated may meet itself.
+    """
+    folder = f"check/{uuid4().hex}"
+    faults: list[str] = []
+    try:
+        for round_number in range(rounds):
+            key = f"{folder}/{round_number}"
+            faults += _race(key, client.create, "to create an object", client, racers)
+            current = client.read(key)
+            if current is None:
+                faults.append("an object that was written is not there")
+                continue
+            tag = current[1]
+            replace = _replacing(client, tag)
+            faults += _race(key, replace, "to replace an object", client, racers)
+            faults += _late_writes(client, key, tag)
+        reads = _median_ms(lambda number: client.read(f"{folder}/0"))
+        writes = _median_ms(lambda number: client.create(f"{folder}/timed-{number}", b"timed"))
+        lists = _median_ms(lambda number: list(client.list(folder)))
+    finally:
+        client.delete([found.key for found in client.list(folder)])
+    named = tuple(dict.fromkeys(faults))
+    return StoreCheck(str(client.uri), 2 * rounds * racers, named, reads, writes, lists)
+
+
+def _replacing(client: ObjectClient, tag: Tag) -> Write:
+    return lambda key, data: client.replace(key, data, tag)
+
+
+def _race(key: str, write: Write, what: str, client: ObjectClient, racers: int) -> list[str]:
+    barrier = Barrier(racers)
+    # Never the content that is replaced: a tag may be a digest, which the same bytes keep valid.
+    contents = [f"{what} {number}".encode() for number in range(racers)]
+
+    def attempt(number: int) -> bool:
+        barrier.wait()
+        try:
+            write(key, contents[number])
+        except (Conflict, StoreFault):  # some stores answer a race with another error
+            return False
+        return True
+
+    with ThreadPoolExecutor(racers) as threads:
+        won = [
+            number for number, is_won in enumerate(threads.map(attempt, range(racers))) if is_won
+        ]
+    if len(won) != 1:
+        return [f"{len(won)} of {racers} simultaneous writes {what} succeeded, where one should"]
+    found = client.read(key)
+    if found is None or found[0] != contents[won[0]]:
+        return [f"a write {what} succeeded, but the object holds something else"]
+    return []
+
+
+def _late_writes(client: ObjectClient, key: str, old: Tag) -> list[str]:
+    faults = []
+    for write, what in (
+        (client.create, "to create an object that exists"),
+        (_replacing(client, old), "to replace what an object no longer holds"),
+    ):
+        try:
+            write(key, b"late")
+        except Conflict:
+            continue
+        faults.append(f"a write {what} succeeded")
+    return faults
+
+
+def _median_ms(request: Callable[[int], object]) -> float:
+    spent = []
+    for number in range(READINGS):
+        began = time.perf_counter()
+        request(number)
+        spent.append(time.perf_counter() - began)
+    return round(median(spent) * 1000, 2)

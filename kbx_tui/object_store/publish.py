@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from hashlib import file_digest, sha256
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from kbx_tui.errors import StoreFault
@@ -31,7 +32,6 @@ from kbx_tui.object_store.published_version import (
     Manifest,
     PublishedFile,
     decode_manifest,
-    encode,
 )
 from kbx_tui.object_store.writer_lease import WriterLease
 from kbx_tui.removal import INDEX_FILES, INDEX_MARKER, INDEX_TABLES
@@ -42,10 +42,8 @@ REUSED_AGE = timedelta(hours=12)
 deletes it, so that one which has lost its lease cannot delete it at the same time."""
 
 Progress = Callable[[int, int], object]
-"""Receives the bytes transferred so far, and all that will be."""
 
 _PARTS = {INDEX_MARKER, *INDEX_FILES, *(f"{table}.lance" for table in INDEX_TABLES)}
-"""What of a folder is an index; anything else that lies there stays on its machine."""
 _LEFT_OUT = re.compile(r"VERIFIED|[^/]+\.lance/(_transactions/.*|.*hint\.json)")
 """Files of an index that are of use only to its own machine."""
 _UNIQUE = re.compile(r"[^/]+\.lance/(data|_deletions|_indices)/")
@@ -54,13 +52,10 @@ _UNIQUE = re.compile(r"[^/]+\.lance/(data|_deletions|_indices)/")
 
 @dataclass(frozen=True, slots=True)
 class PublishReport:
-    """What was published."""
-
     uri: str
     version: int
     files: int
     size_bytes: int
-    """Of all files of the version."""
     uploaded: int
     uploaded_bytes: int
     """What of it had not been uploaded before."""
@@ -99,7 +94,7 @@ def publish(
     if not _upload(lease, uploads, progress, cancelled):
         return None
     manifest = Manifest(lease.head.version + 1, time.time(), files)
-    data = encode(manifest)
+    data = msgspec.json.encode(manifest)
     digest = sha256(data).hexdigest()
     key = f"{MANIFESTS}/{manifest.version:010}-{digest[:16]}"
     try:
@@ -120,22 +115,16 @@ def publish(
 
 
 def index_files(folder: Path) -> Iterator[str]:
-    """Yield the files of an index that readers need, relative to its folder, in order.
-
-    Of the versions of a table only the newest, which has the lowest name.
-    """
+    """Yield the files that readers need, in order; of a table's manifests only the newest."""
     paths = []
     for below, _, names in os.walk(folder):
         relative = Path(below).relative_to(folder)
-        if below.endswith("_versions") and (manifests := _manifests(names)):
+        manifests = [name for name in names if name.endswith(".manifest")]
+        if below.endswith("_versions") and manifests:
             names = [min(manifests)]
         paths += [(relative / name).as_posix() for name in names]
     parts = (path for path in sorted(paths) if path.partition("/")[0] in _PARTS)
     return (path for path in parts if not _LEFT_OUT.fullmatch(path))
-
-
-def _manifests(names: list[str]) -> list[str]:
-    return [name for name in names if name.endswith(".manifest")]
 
 
 def _described(folder: Path, path: str, before: PublishedFile | None) -> PublishedFile:
@@ -148,10 +137,7 @@ def _described(folder: Path, path: str, before: PublishedFile | None) -> Publish
 
 
 def _published(lease: WriterLease) -> Manifest | None:
-    """Return the newest published version; None if there is none, or its manifest is lost.
-
-    It is lost, too, if it is damaged: otherwise nothing could be published any more.
-    """
+    """Return the newest published version; None without one, and if its manifest is damaged."""
     head, client = lease.head, lease.client
     if stored := client.read(head.manifest) if head.manifest else None:
         with suppress(StoreFault):
@@ -160,10 +146,7 @@ def _published(lease: WriterLease) -> Manifest | None:
 
 
 def _present(lease: WriterLease, published: Iterable[PublishedFile]) -> dict[tuple[str, int], str]:
-    """Return the keys of objects in the store by digest and size of the file they hold.
-
-    Those of the newest version, and those that a run has uploaded lately which ended too early.
-    """
+    """Return the keys of objects that may be used, by digest and size of what they hold."""
     now, client = lease.client.modified(HEAD), lease.client
     named = {file.key for file in published}
     keys: dict[tuple[str, int], str] = {}
@@ -183,7 +166,6 @@ def _upload(
     progress: Progress,
     cancelled: Callable[[], bool],
 ) -> bool:
-    """Upload files in parallel; return False where cancelled."""
     total, done = sum(size for _, _, size in uploads), 0
     progress(0, total)
     with ThreadPoolExecutor(THREADS) as threads:
@@ -229,10 +211,7 @@ def sweep_if_due(lease: WriterLease, now: float) -> int:
 
 
 def sweep(lease: WriterLease, grace: timedelta = GRACE) -> int:
-    """Delete what no version needs, or did until `grace` ago; return how many objects.
-
-    Raises StoreFault, also where the lease was lost.
-    """
+    """Delete what no version has needed since `grace`; return how many. Raises StoreFault."""
     lease.renew()
     client, head = lease.client, lease.head
     oldest = client.modified(HEAD) - grace
@@ -253,7 +232,6 @@ def sweep(lease: WriterLease, grace: timedelta = GRACE) -> int:
 
 
 def _was_replaced(manifest: StoredObject, manifests: list[StoredObject], oldest: datetime) -> bool:
-    """Return whether a newer version followed before `oldest`."""
     return any(
         later.modified < oldest and _version(later) > _version(manifest) for later in manifests
     )

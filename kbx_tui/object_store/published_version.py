@@ -32,20 +32,14 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class PublishedFile(msgspec.Struct, frozen=True):
-    """One file of a version."""
-
     path: str
     """Relative to the index folder, with `/`."""
     size: Count
     digest: str
-    """SHA-256 of the content, in hex."""
     key: str
-    """The object that holds it."""
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """All files of one version of an index."""
-
     version: Count
     published_at: Time
     """By the clock of the machine that published it."""
@@ -53,7 +47,6 @@ class Manifest(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
         return sum(file.size for file in self.files)
 
 
@@ -76,7 +69,6 @@ class Head(msgspec.Struct, frozen=True):
     version: Count = 0
     """0 while nothing has been published."""
     manifest: str = ""
-    """Key of the manifest of the version."""
     manifest_digest: str = ""
     published_at: Time = 0.0
     swept_at: Time = 0.0
@@ -87,11 +79,6 @@ class Head(msgspec.Struct, frozen=True):
 
 class _Format(msgspec.Struct):
     format: int = FORMAT
-
-
-def encode(content: Head | Manifest) -> bytes:
-    """Return a head or a manifest as it is stored."""
-    return msgspec.json.encode(content)
 
 
 def decode_head(data: bytes, uri: object) -> Head:

@@ -20,11 +20,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from kbx_tui.errors import IndexLocked, StoreFault
 from kbx_tui.object_store.object_client import Conflict, ObjectClient, Tag
-from kbx_tui.object_store.published_version import HEAD, Head, Lease, decode_head, encode
+from kbx_tui.object_store.published_version import HEAD, Head, Lease
 
 LEASE_SECONDS = 60.0
 """Time for which a lease holds unless it is renewed, which happens three times as often."""
@@ -58,7 +59,6 @@ class WriterLease:
             return self.head
 
     def renew(self) -> None:
-        """Hold the lease for another `LEASE_SECONDS`. Raises as `publish`."""
         if self.head.lease is not None:
             expires = self._clock() + LEASE_SECONDS
             self.publish(lease=replace(self.head.lease, expires=expires))
@@ -80,12 +80,10 @@ class WriterLease:
             raise self._note_lost(_holder(self.client)) from error
 
     def _adopt(self) -> None:
-        """Accept a head that this process has written. Raises StoreFault for any other."""
-        found = self.client.read(HEAD)
-        head = decode_head(found[0], self.client.uri) if found else None
-        if found is None or head is None or _term(head) != self._term:
-            raise self._note_lost(head.lease if head else None)
-        self.head, self._tag = head, found[1]
+        found = self.client.head()
+        if found is None or _term(found[0]) != self._term:
+            raise self._note_lost(found[0].lease if found else None)
+        self.head, self._tag = found
 
     def _note_lost(self, holder: Lease | None) -> StoreFault:
         by = f"process {holder.pid} on {holder.host}" if holder else "another process"
@@ -120,15 +118,12 @@ def writer_lease(
 
 
 def acquire(client: ObjectClient, *, clock: Callable[[], float] = time.time) -> WriterLease:
-    """Take the lease. Raises IndexLocked where another process holds it, and StoreFault."""
-    found = client.read(HEAD)
-    before, tag = (None, None) if found is None else (decode_head(found[0], client.uri), found[1])
+    before, tag = client.head() or (Head(revision=0), None)
     now = clock()
-    if before is not None and before.lease is not None and not _has_ended(before.lease, now):
+    if before.lease is not None and not _has_ended(before.lease, now):
         raise _locked(client, before.lease)
     mine = Lease(platform.node(), os.getpid(), now, now + LEASE_SECONDS, process_space())
-    start = before or Head(revision=0)
-    head = replace(start, revision=start.revision + 1, lease=mine)
+    head = replace(before, revision=before.revision + 1, lease=mine)
     try:
         return WriterLease(client, head, write_head(client, head, tag), clock)
     except Conflict as error:
@@ -136,11 +131,8 @@ def acquire(client: ObjectClient, *, clock: Callable[[], float] = time.time) -> 
 
 
 def write_head(client: ObjectClient, head: Head, tag: Tag | None) -> Tag:
-    """Write the head in place of the one with this tag, or the first one; return its tag.
-
-    Raises Conflict where another process has changed it, and StoreFault.
-    """
-    data = encode(head)
+    """Write the head in place of that with this tag; return its tag. Raises Conflict."""
+    data = msgspec.json.encode(head)
     try:
         return client.create(HEAD, data) if tag is None else client.replace(HEAD, data, tag)
     except (Conflict, StoreFault):
@@ -152,12 +144,11 @@ def write_head(client: ObjectClient, head: Head, tag: Tag | None) -> Tag:
 
 
 def _holder(client: ObjectClient) -> Lease | None:
-    found = client.read(HEAD)
-    return decode_head(found[0], client.uri).lease if found else None
+    found = client.head()
+    return found[0].lease if found else None
 
 
 def _has_ended(lease: Lease, now: float) -> bool:
-    """Return whether a lease was given up, has expired, or its process died on this machine."""
     if now > lease.expires + SKEW_SECONDS:
         return True
     is_here = lease.process_space != "" and lease.process_space == process_space()

@@ -234,10 +234,14 @@ def _by_documents(snapshot: Snapshot) -> list[Entity]:
 def _linked_pair(
     snapshot: Snapshot, people: list[Entity], others: list[Entity]
 ) -> tuple[Entity, Entity] | None:
+    rows_of = {
+        entity.id: set(links.rows.tolist())
+        for entity in (*people[:5], *others[:5])
+        if (links := snapshot.links.get(entity.id))
+    }
     for person in people[:5]:
-        own = set(snapshot.links[person.id].rows.tolist())
         for other in others[:5]:
-            if own & set(snapshot.links[other.id].rows.tolist()):
+            if rows_of[person.id] & rows_of[other.id]:
                 return person, other
     return None
 

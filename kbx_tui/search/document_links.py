@@ -17,14 +17,15 @@ from kbx_tui.index.stored_documents import Body
 from kbx_tui.knowledge.entity_names import is_ambiguous
 from kbx_tui.knowledge.fields import stem_of
 from kbx_tui.knowledge.folding import name_key
-from kbx_tui.knowledge.inline import (
+from kbx_tui.knowledge.markdown import (
     CODE_SPAN,
     WrittenLink,
+    blank_code,
     find_written_links,
+    links_of,
     split_target,
     wikilink,
 )
-from kbx_tui.knowledge.markdown import blank_code, links_of
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.search.link_graph import Destination, LinkGraph, Target, read_link_graph
 from kbx_tui.search.link_records import (

@@ -18,8 +18,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from kbx_tui.editing.atomic_write import write_atomically
-from kbx_tui.editing.state_files import Log
+from kbx_tui.editing.state_files import Log, write_atomically
 from kbx_tui.errors import WriteFault
 from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.state_file import (

@@ -22,8 +22,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store, is_one_of
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.inline import EXTERNAL, split_target
-from kbx_tui.knowledge.markdown import headings
+from kbx_tui.knowledge.markdown import EXTERNAL, headings, split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Entity
 

@@ -1,4 +1,4 @@
-"""Finds things by part of a name, as the user types it. Pure.
+"""Finds things by part of a name, as the user types it, and the entity that a text begins with.
 
 Best first: the text is the whole name; the name starts with it; every word of it starts a word of
 the name; the name contains it. Similar spellings match only if nothing else does.
@@ -6,6 +6,7 @@ the name; the name contains it. Similar spellings match only if nothing else doe
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
-from kbx_tui.knowledge.folding import name_key
+from kbx_tui.errors import Ambiguous, ConfigError, UnknownEntity
+from kbx_tui.knowledge.folding import name_key, tokens
 from kbx_tui.knowledge.records import Entity
 
 if TYPE_CHECKING:
@@ -160,3 +162,82 @@ class EntityNames:
         if by_id := [entity for entity in self._entities if entity.id == name.strip()]:
             return by_id
         return [self._entities[number] for number in self._names.named(name)]
+
+
+MAX_CANDIDATES_LISTED = 6
+
+
+class EntityFinder:
+    def __init__(self, entities: Iterable[Entity]) -> None:
+        self._by_id: dict[str, Entity] = {}
+        self._by_name: dict[str, list[Entity]] = {}
+        self._by_alias: dict[str, list[Entity]] = {}
+        self._entities = tuple(entities)
+        for entity in self._entities:
+            self._by_id[entity.id] = entity
+            self._by_name.setdefault(name_key(entity.name), []).append(entity)
+            for key in {name_key(alias) for alias in (*entity.aliases, *entity.emails)}:
+                self._by_alias.setdefault(key, []).append(entity)
+
+    def find(self, name: str) -> Entity:
+        """Return the entity with this id, name or alias, else the only one with that name prefix.
+
+        Each word may be abbreviated: `Alice`, `Ali Ch`. Raises Ambiguous with the candidates,
+        UnknownEntity with the nearest names, and ConfigError for an empty name.
+        """
+        if not name.strip():
+            raise ConfigError("the name of the entity is empty; give a name or an id")
+        if entity := self._by_id.get(name.strip()):
+            return entity
+        key = name_key(name)
+        matching = self._by_name.get(key) or self._by_alias.get(key) or self._with_prefix(name)
+        if len(matching) == 1:
+            return matching[0]
+        if matching:
+            raise Ambiguous(
+                f"{name!r} could be {_listed_entities(matching)}; give the full name or the id",
+                candidates=tuple(entity.id for entity in matching),
+            )
+        near = EntityNames(self._entities, {}).find(name, 3)
+        hint = (
+            f"did you mean {_listed_entities(near)}?"
+            if near
+            else "`kbx entity list` shows them all"
+        )
+        raise UnknownEntity(f"no entity is called {name!r}; {hint}")
+
+    def _with_prefix(self, name: str) -> list[Entity]:
+        prefixes = tokens(name)
+        if not prefixes:
+            return []
+        return [
+            entity
+            for key, entities in self._by_name.items()
+            if all(any(word.startswith(prefix) for word in key.split()) for prefix in prefixes)
+            for entity in entities
+        ]
+
+
+def _listed_entities(entities: Sequence[Entity]) -> str:
+    shown = [f"{entity.name} ({entity.id})" for entity in entities[:MAX_CANDIDATES_LISTED]]
+    if len(entities) > MAX_CANDIDATES_LISTED:
+        shown.append(f"{len(entities) - MAX_CANDIDATES_LISTED} more")
+    return ", ".join(shown)
+
+
+LONGEST_NAME = 8
+
+
+class SubjectIndex:
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self._by_name: defaultdict[str, dict[str, Entity]] = defaultdict(dict)
+        for entity in entities:
+            for name in (entity.name, *entity.aliases):
+                self._by_name[name_key(name)][entity.id] = entity
+
+    def subject_of(self, text: str) -> Entity | None:
+        words = tokens(text)
+        for count in range(min(len(words), LONGEST_NAME), 0, -1):
+            if entities := self._by_name.get(" ".join(words[:count])):
+                return next(iter(entities.values())) if len(entities) == 1 else None
+        return None

@@ -18,10 +18,9 @@ from kbx_tui.errors import NotFound
 from kbx_tui.index.derived_files import changed_in_place, file_states
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.text_files import load_bm25, load_facts
-from kbx_tui.index.load_snapshot import read_snapshot
 from kbx_tui.index.noted_state import undamaged_versions
 from kbx_tui.index.path_filter import PathFilter
-from kbx_tui.index.snapshot import Snapshot, generation_of
+from kbx_tui.index.snapshot import Snapshot, generation_of, read_snapshot
 from kbx_tui.index.store import Store, is_one_of, translate_errors
 from kbx_tui.index.stored_documents import BODIES, Body
 from kbx_tui.index.stored_entities import EntitiesById

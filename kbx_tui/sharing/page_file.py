@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from stat import S_ISREG
 
-from kbx_tui.editing.atomic_write import write_atomically, write_new
+from kbx_tui.editing.state_files import write_atomically, write_new
 from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.folding import fold
 

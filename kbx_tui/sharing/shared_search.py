@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -11,10 +10,10 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.several_bases import OwnedResult, SeveralBases, SeveralResponse
 from kbx_tui.search.request import SearchRequest, command_line
 from kbx_tui.search.results.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
+from kbx_tui.tools.answers import KbxSearchAnswer
 from kbx_tui.tools.json_output import search_json
 from kbx_tui.tools.public_answers import public_search
 from kbx_tui.tools.redaction_filter import pass_on
-from kbx_tui.tools.search_answers import KbxSearchAnswer
 from kbx_tui.tools.visible_pages import visible_pages
 
 
@@ -25,15 +24,12 @@ class SharedSearch:
     answer: SeveralResponse
     """The results with the base that each is of, and what each base answered; explained."""
     command: str
-    """The command line that gives these results."""
     when: datetime
     """With its time zone."""
     hotness: float = 0.0
-    """The weight of how often and how recently documents were opened."""
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The names of the bases that answered."""
         return tuple(self.answer.responses)
 
 
@@ -64,7 +60,6 @@ def share_several(bases: SeveralBases, request: SearchRequest) -> SharedSearch:
 
 
 def usual_request(kb: KnowledgeBase) -> SearchRequest:
-    """Return a request with the settings of kbx.toml."""
     tuning = kb.tuning()
     return SearchRequest(
         "",
@@ -85,64 +80,34 @@ def public_response(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse
     Raises as `KnowledgeBase.search`; a hidden entity is not found.
     """
     request = replace(request, explain=True)
-    response = SearchResponse(request.query, (), _NO_META)
+    response: SearchResponse
 
     def answer() -> dict[str, Any]:
         nonlocal response
-        response = public_search(kb, visible_pages(kb), request)
+        response = public_search(visible_pages(kb), request)
         return search_json(response)
 
     sent = {name: value for name, value in asdict(request).items() if value}
     passed = pass_on(kb, KbxSearchAnswer, answer, sent)
     found = {result.path: result for result in response.results}
-    return replace(
-        response,
-        results=tuple(_public_result(found[row["path"]], row) for row in passed["results"]),
-        meta=_public_meta(response.meta, passed["meta"]),
+    meta = passed["meta"]
+    dates = {read["text"] for read in meta["dates"]}
+    meta.pop("complete", None)
+    return SearchResponse(
+        passed["query"],
+        tuple(_public_result(found[row["path"]], row) for row in passed["results"]),
+        SearchMeta(
+            **meta
+            | {
+                "pass1_entities": tuple(PassOneEntity(**row) for row in meta["pass1_entities"]),
+                "dates": tuple(read for read in response.meta.dates if read.text in dates),
+                "notes": tuple(meta["notes"]),
+                "typed_filters": tuple(meta["typed_filters"]),
+            }
+        ),
     )
 
 
-def _public_result(result: SearchResult, row: Mapping[str, Any]) -> SearchResult:
-    return replace(
-        result,
-        title=row["title"],
-        date=row["date"] or "",
-        doc_type=row["doc_type"],
-        snippet=row["snippet"],
-        matches=tuple(row["matches"]),
-        explain=row["explain"],
-    )
-
-
-def _public_meta(meta: SearchMeta, row: Mapping[str, Any]) -> SearchMeta:
-    """Return what was passed on of `meta`, without what only the filter needs."""
-    dates = {read["text"] for read in row["dates"]}
-    return replace(
-        _NO_META,
-        search_mode=row["search_mode"],
-        search_mode_reason=row["search_mode_reason"],
-        pass1_entities=tuple(PassOneEntity(**entity) for entity in row["pass1_entities"]),
-        path_filter=row["path_filter"],
-        total_matched=row["total_matched"],
-        total_below_floor=row["total_below_floor"],
-        in_scope=row["in_scope"],
-        vector_share=row["vector_share"],
-        candidates=row.get("candidates"),
-        recall=row.get("recall"),
-        notes=tuple(row["notes"]),
-        dates=tuple(read for read in meta.dates if read.text in dates),
-        typed_filters=tuple(row["typed_filters"]),
-        explain=row["explain"],
-    )
-
-
-_NO_META = SearchMeta(
-    search_mode="flat",
-    search_mode_reason="",
-    pass1_entities=(),
-    path_filter=None,
-    timings={},
-    total_matched=0,
-    in_scope=0,
-    vector_share=0.0,
-)
+def _public_result(result: SearchResult, row: dict[str, Any]) -> SearchResult:
+    public = row | {"date": row["date"] or "", "matches": tuple(row["matches"])}
+    return SearchResult(**public, is_cut=result.is_cut)

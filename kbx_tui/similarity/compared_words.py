@@ -35,7 +35,6 @@ FUNCTION_WORDS = _words(
     is are was were be been being am has have had having do does did will would shall
     should can could may might must also just then so if while when where because s t re ll ve"""
 )
-"""Words of grammar rather than content."""
 
 _SENTENCE_WORDS = _words(
     """a an the this that these those there i you he she it we they him them us me his her their
@@ -55,7 +54,6 @@ ABBREVIATIONS: Mapping[str, str] = {
     "repo": "repository", "sr": "senior", "jr": "junior", "svc": "service", "sync": "synchronous",
     "vp": "vice president",
 }  # fmt: skip
-"""Abbreviations and their expansions; words are compared expanded."""
 
 RANKS = _words("senior junior lead principal staff deputy vice interim acting former chief head")
 """Ranks, which make a different job of the same title."""
@@ -67,15 +65,11 @@ _SENTENCE_END = re.compile(r"[.!?…。]['\")\]]*$")
 
 @dataclass(frozen=True, slots=True)
 class AnalysedText:
-    """A text with its normal form, tokens and content stems."""
-
     text: str
-    """As written, stripped of surrounding white space."""
+    """Stripped of surrounding white space."""
     normal: str
-    """Normal form: equal for texts that a reader takes for the same."""
     tokens: tuple[str, ...]
     sorted_tokens: str
-    """The tokens in alphabetical order, joined by spaces."""
     content: frozenset[str]
     """Stems without function words; all stems when nothing else is left."""
     is_label: bool
@@ -133,10 +127,7 @@ _RANKS = frozenset(map(stem, RANKS))
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What two texts have in common, one number per aspect."""
-
     cosine: float
-    """Raw cosine of their vectors, -1..1."""
     tokens: float
     """Dice coefficient of their content words, in any order; if one text is short, misspelt words
     count as equal."""
@@ -154,12 +145,10 @@ class Signals:
 
 
 def form_of(left: AnalysedText, right: AnalysedText) -> Form:
-    """Return the form to compare two texts in: `label` when both are labels."""
     return "label" if left.is_label and right.is_label else "sentence"
 
 
 def compare(left: AnalysedText, right: AnalysedText, cosine: float) -> Signals:
-    """Return the signals of two texts whose vectors have this cosine."""
     one, other = left.content, right.content
     shared = len(one & other)
     is_short = min(len(left.tokens), len(right.tokens)) < SHORT
@@ -181,7 +170,6 @@ def compare(left: AnalysedText, right: AnalysedText, cosine: float) -> Signals:
 
 
 def _count_misspellings(one: frozenset[str], other: frozenset[str]) -> int:
-    """Return how many words are a misspelling of a word on the other side."""
     pairs = sorted(
         (-likeness, min(a, b), max(a, b))
         for a in one

@@ -29,24 +29,21 @@ COMMON_GROUND = 0.6
 """Dice coefficient, 0..1, that the remaining words must reach for names to count as exchanged."""
 
 MAX_EXCHANGED_NAMES = 2
-"""Maximum number of names exchanged in a conflict; with more, the events are different."""
+"""If more names differ, the texts are about different events."""
 
 _NEGATION = re.compile(
     r"(?i)\b(?:no longer|no one|not|no(?!\.? ?\d)|never|none|nobody|nothing|nowhere|neither|nor"
     r"|cannot|without|[a-z]+n['’]t)\b"
 )
 _STATE = re.compile(r"(?i)\b(on|in|off) (hold|progress|track|time|call|office|person)\b")
-"""Two-word states, which are treated as one word."""
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One thing on which two texts contradict each other."""
-
     kind: ConflictKind
     left: str
-    """What the first text says, verbatim; several are joined by commas."""
+    """Verbatim; several are joined by commas."""
     right: str
 
 
@@ -71,23 +68,19 @@ class _Claims:
 
     @cached_property
     def denied(self) -> dict[str, str]:
-        """Stem of each negated word -> the negated phrase, verbatim."""
         return _denied(self.text)
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """Folded word -> the word, verbatim."""
         joined = _STATE.sub(r"\1-\2", self.text)
         return {fold(word): word for word in _WORD.findall(joined)}
 
     @cached_property
     def opposable(self) -> tuple[str, ...]:
-        """Keys of `words` that have an opposite, sorted."""
         return tuple(sorted(opposites().keys() & self.words.keys()))
 
     @cached_property
     def word_by_stem(self) -> dict[str, str]:
-        """Stem -> the word, verbatim."""
         return {stem(folded): word for folded, word in self.words.items()}
 
 
@@ -145,7 +138,6 @@ def _affirms(claims: _Claims, stem: str) -> bool:
 
 
 def _denied(text: str) -> dict[str, str]:
-    """Return stem -> negated phrase, of the first content word after each negation."""
     denied = {}
     for match in _NEGATION.finditer(text):
         for word in _WORD.finditer(text, match.end()):
@@ -166,7 +158,6 @@ def _opposites(left: _Claims, right: _Claims) -> list[Conflict]:
 
 
 _GUARDS = (_dates, _numbers, _names, _negation, _opposites)
-"""The guards, in the order in which conflicts are listed."""
 
 
 def _listed(parts: Iterable[ProperName | Quantity | TemporalExpression]) -> str:
@@ -205,7 +196,6 @@ _ALIASES = {
     )
     for spelling in group
 }
-"""Countries with dissimilar names, mapped to one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +209,6 @@ class ProperName:
 
     written: str
     key: str
-    """Folded."""
     is_code: bool
     """Whether it is a single letter or mixes letters and digits: similar codes are not the same."""
 
@@ -252,7 +241,6 @@ def find_proper_names(text: str) -> tuple[ProperName, ...]:
 
 
 def _is_headline(words: Sequence[str], capitals: Sequence[bool]) -> bool:
-    """Return whether capitals carry no information: in a headline, a title, a job title."""
     if sum(capitals) < 2:
         return False
     counted = [i for i, word in enumerate(words) if fold(word) not in FUNCTION_WORDS]
@@ -320,7 +308,6 @@ def _is_code(word: str, starts: bool) -> bool:
 
 
 def _confirms_name(following: str) -> bool:
-    """Return whether the next word shows that the first word of a sentence is a name."""
     folded = fold(following)
     if following[:1].isupper():
         return len(following) > 1

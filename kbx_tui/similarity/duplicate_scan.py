@@ -21,12 +21,14 @@ from kbx_tui.knowledge.records import Fact
 from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors
-from kbx_tui.similarity.matches import DuplicateFact, Thresholds
-from kbx_tui.similarity.pair_score import Calibration, PairSimilarity, similarity
+from kbx_tui.similarity.pair_score import (
+    DuplicateFact,
+    PairSimilarity,
+    Scale,
+)
 
 BLOCK = 2048
 STRETCH = 64
-"""Columns per stretch, of which only the maximum is compared first."""
 NEIGHBOURS = 8
 """Nearest facts each fact is compared with; clusters may be larger, since members chain."""
 LEAST_COSINE = 0.55
@@ -35,8 +37,6 @@ LEAST_COSINE = 0.55
 
 @dataclass(frozen=True, slots=True)
 class DuplicateCluster:
-    """Facts that say the same."""
-
     score: float
     """Lowest score of the pairs that link its members."""
     relation: str
@@ -47,8 +47,6 @@ class DuplicateCluster:
 
 @dataclass(frozen=True, slots=True)
 class ConflictingFacts:
-    """Two similar facts that contradict each other."""
-
     score: float
     facts: tuple[DuplicateFact, DuplicateFact]
     """Newest first, undated ones last."""
@@ -58,12 +56,9 @@ class ConflictingFacts:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateScan:
-    """The outcome of a scan: clusters, conflicting pairs and notes."""
-
     clusters: tuple[DuplicateCluster, ...]
     """Best score first."""
     facts: int
-    """Number of facts and open items scanned."""
     conflicting: tuple[ConflictingFacts, ...]
     """Pairs as similar as duplicates that contradict each other, best score first."""
     model: str
@@ -75,10 +70,7 @@ class DuplicateScan:
 
 @dataclass(frozen=True, slots=True)
 class KeptPairs:
-    """The pairs of facts that the user decided to keep."""
-
     pairs: frozenset[frozenset[int]] = frozenset()
-    """The ids of two facts."""
     wanted: bool = False
     """Whether a scan finds only these; otherwise it leaves them out."""
 
@@ -88,8 +80,7 @@ NOTHING_KEPT = KeptPairs()
 
 def find_clusters(
     fact_vectors: FactVectors,
-    calibration: Calibration,
-    thresholds: Thresholds,
+    scale: Scale,
     *,
     within: Flags | None = None,
     kept: KeptPairs = NOTHING_KEPT,
@@ -100,7 +91,7 @@ def find_clusters(
     """
     facts, texts = fact_vectors.facts, fact_vectors.texts
     groups, linked = _DisjointSets(len(facts)), dict[tuple[int, int], float]()
-    minimum = [thresholds.of(fact.kind, fact.text) for fact in facts]
+    minimum = [scale.of(fact.kind, fact.text) for fact in facts]
 
     @cache  # one may be in many pairs
     def record(row: int) -> DuplicateFact:
@@ -115,11 +106,11 @@ def find_clusters(
         rows = np.flatnonzero(of_kind if within is None else of_kind & within)
         for left, right, cosine in _candidates(fact_vectors, rows):
             threshold = max(minimum[left], minimum[right])
-            pair = similarity(texts[left], texts[right], cosine, calibration)
+            pair = scale.pair(texts[left], texts[right], cosine)
             if pair.score < threshold:
                 continue
             is_conflict = pair.relation == "conflict"
-            if not is_conflict and not thresholds.reached(pair, threshold):
+            if not is_conflict and not scale.reached(pair, threshold):
                 continue
             is_kept = frozenset((facts[left].fact_id, facts[right].fact_id)) in kept.pairs
             kept_pairs += is_kept
@@ -179,8 +170,6 @@ def highest_columns(values: NDArray[np.float32], wanted: int) -> NDArray[np.int6
 
 
 class _DisjointSets:
-    """Union-find over rows."""
-
     def __init__(self, size: int) -> None:
         self._parent = list(range(size))
 

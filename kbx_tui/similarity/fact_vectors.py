@@ -25,7 +25,6 @@ from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import normal_form
 
 MAX_EMBEDDED_ON_READ = 2000
-"""Maximum number of facts to embed on the spot; more are left to `kbx index`."""
 READ_WHOLE_TABLE_FROM = 500
 """Number of vectors from which reading the whole table is faster than listing hashes."""
 
@@ -40,35 +39,24 @@ class FactVectors:
     vectors: Vectors
     """Shape (n, dimension): unit vectors of `texts`; zeros for a fact without one."""
     quantized: QuantizedVectors
-    """The same vectors as int8 codes, which are scanned first."""
     missing: int
-    """Number of facts without a vector."""
     rows_by_text: dict[str, list[int]]
-    """Normal form of a compared text -> its rows."""
     rows_by_entity: dict[str, list[int]]
-    """Entity id -> the rows of its facts."""
     entities: Mapping[str, Entity]
-    """Entities by id."""
 
     def entity_name(self, fact: Fact) -> str:
-        """Return the name of the entity that a fact belongs to, empty if it is not known."""
         return self.entities[fact.entity_id].name if fact.entity_id in self.entities else ""
 
     def owned_by(self, entity_id: str) -> Flags:
-        """Return a mask of the facts that belong to an entity, shape (n,)."""
         owned = np.zeros(len(self.facts), np.bool_)
         owned[self.rows_by_entity.get(entity_id, [])] = True
         return owned
 
     def nearest(self, vector: Vector, count: int, within: Flags | None = None) -> Rows:
-        """Return the `count` rows with the highest cosine to a unit vector, unordered.
-
-        `within`, shape (n,), restricts the rows.
-        """
+        """Return the `count` rows with the highest cosine to a unit vector, unordered."""
         return nearest(self.vectors, self.quantized, vector, count, within)
 
     def cosines(self, vector: Vector, rows: Rows) -> NDArray[np.float32]:
-        """Return the cosine of each of `rows` with a unit vector, shape (rows,)."""
         cosines: NDArray[np.float32] = self.vectors[rows] @ vector
         return cosines
 
@@ -80,7 +68,6 @@ def build_fact_vectors(
     *,
     entities: Mapping[str, Entity],
 ) -> FactVectors:
-    """Index facts and the vectors of their compared texts, `missing` of which are zeros."""
     texts = compared_texts(facts, entities)
     rows_by_text: dict[str, list[int]] = {}
     rows_by_entity: dict[str, list[int]] = {}
@@ -100,13 +87,10 @@ def build_fact_vectors(
 
 
 def compared_texts(facts: Sequence[Fact], entities: Mapping[str, Entity]) -> tuple[str, ...]:
-    """Return each fact's text without the name of its entity at the beginning."""
     return tuple(strip_subject(fact.text, entities.get(fact.entity_id)) for fact in facts)
 
 
 class FactVectorCache:
-    """Reads and caches fact vectors per entity, and of all entities, for one index generation."""
-
     def __init__(self, index: OpenIndex, embedder: Embedder) -> None:
         # Two BLAS threads on two busy cores are slower than one.
         threadpool_limits(limits=1, user_api="blas")
@@ -115,7 +99,6 @@ class FactVectorCache:
         self._cached: dict[str, FactVectors] = {}
 
     def of(self, entity_id: str) -> FactVectors:
-        """Return the facts of one entity, those of all for an empty id."""
         generation = self._index.generation().number
         if generation != self._generation:
             self._cached, self._generation = {}, generation
@@ -141,7 +124,6 @@ class FactVectorCache:
         return build_fact_vectors(facts, vectors, len(missing), entities=entities)
 
     def _vectors(self, hashes: Sequence[str]) -> tuple[Vectors, Flags]:
-        """Return one vector per hash, zeros where there is none, and a mask of those found."""
         vectors = np.zeros((len(hashes), self._embedder.dimension), np.float32)
         has_vector = np.zeros(len(hashes), np.bool_)
         rows_of: dict[str, list[int]] = {}
@@ -172,21 +154,17 @@ class FactVectorCache:
 class CandidateText:
     """A text with its unit vector, as given and as compared with facts of its own entity.
 
-    Those are stored without the entity's name too. Facts of others are compared with the whole
-    text: what Alice prefers says nothing about Bob.
+    Those are stored without the entity's name too. Others are compared with the whole text: what
+    Alice prefers says nothing about Bob.
     """
 
     text: str
     vector: Vector
     owner: str = ""
-    """Id of the entity it is about; empty when that is not known."""
     own_text: str = ""
-    """The text without the entity's name at its beginning; empty when it does not begin with it."""
     own_vector: Vector | None = None
-    """The unit vector of `own_text`."""
 
     def compared_with(self, entity_id: str) -> tuple[str, Vector]:
-        """Return text and vector as compared with what is known about an entity."""
         if self.own_vector is not None and entity_id == self.owner:
             return self.own_text, self.own_vector
         return self.text, self.vector
@@ -211,7 +189,6 @@ class CandidateText:
 def candidate_texts(
     texts: Sequence[str], subjects: Sequence[Entity | None], vectors: TextVectors
 ) -> Iterator[CandidateText]:
-    """Yield each text, with and without the name of the entity it is about."""
     stripped = [strip_subject(text, subject) for text, subject in zip(texts, subjects, strict=True)]
     rows = vectors.of([*texts, *stripped])
     for row, (text, own, subject) in enumerate(zip(texts, stripped, subjects, strict=True)):
@@ -227,8 +204,6 @@ VECTOR_CACHE_SIZE = 1024
 
 
 class TextVectors:
-    """Embeds texts, each once while it is recent."""
-
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._vector_of: dict[str, Vector] = {}

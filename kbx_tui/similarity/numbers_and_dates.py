@@ -28,10 +28,8 @@ _SCALES = {
     "k": 3, "thousand": 3, "thousands": 3, "m": 6, "mn": 6, "million": 6, "millions": 6,
     "b": 9, "bn": 9, "billion": 9, "billions": 9, "hundred": 2,
 }  # fmt: skip
-"""Powers of ten."""
 
 _UNITS: dict[str, tuple[str, str]] = {}
-"""Spelling of a unit -> its dimension, and its size in base units."""
 for _measure, _table in {
     "time": "ms msec millisecond=0.001 s sec second=1 min minute=60 h hr hour=3600 day=86400 "
     "wk week=604800 fortnight=1209600 month=2592000 quarter=7776000 year yr=31104000",
@@ -66,13 +64,10 @@ _LETTERS = re.compile("[a-z]+")
 
 
 CONVERTED = Decimal("0.01")
-"""Relative error allowed between numbers in different units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One number in a text."""
-
     figure: Decimal
     """The number in its own unit, with its scale (thousand, k) applied."""
     size: Decimal
@@ -80,19 +75,15 @@ class Quantity:
     measure: str
     """Dimension: `time`, `mass`, `share`, ...; `ordinal` for a rank; empty for a bare number."""
     written: str
-    """The number with its unit, verbatim."""
     start: int
     end: int
-    """Span in the text."""
 
     @property
     def value(self) -> Decimal:
-        """The number in base units."""
         return self.figure * self.size
 
 
 def find_quantities(text: str, excluded: Iterable[tuple[int, int]] = ()) -> tuple[Quantity, ...]:
-    """Return the numbers of a text in order, except those in the `excluded` spans (dates)."""
     spans = list(excluded)
     numbers = []
     offset = 0
@@ -114,7 +105,6 @@ def find_quantities(text: str, excluded: Iterable[tuple[int, int]] = ()) -> tupl
 def unmatched_quantities(
     left: Sequence[Quantity], right: Sequence[Quantity]
 ) -> tuple[list[Quantity], list[Quantity]]:
-    """Return the numbers of each side without an equal on the other; each matches at most one."""
     rest, unpaired = list(right), []
     for quantity in left:
         partner = next((other for other in rest if _same(quantity, other)), None)
@@ -191,7 +181,6 @@ def _from_words(match: re.Match[str]) -> Quantity | None:
 
 
 def _unit(word: str) -> tuple[str, str]:
-    """Return dimension and size of a unit; no dimension and size 1 for any other word."""
     return _UNITS.get(word) or _UNITS.get(word.removesuffix("s")) or ("", "1")
 
 
@@ -221,7 +210,6 @@ _TIME = re.compile(
     r"|(?<![\d.:])(1[0-2]|0?[1-9])\s*(a\.?m\b|p\.?m\b)"
 )
 _YEAR_HINT, _TIME_HINT = re.compile(r"\d{4}"), re.compile(r"(?i)\d(?::\d|\s*[ap]\.?m)")
-"""Cheap checks that spare the full patterns on most texts."""
 _WHEN = re.compile(
     r"(?i)\b(?P<when>today|tomorrow|yesterday|tonight|"
     r"(?:last|this|next) (?:week|month|quarter|year|sprint))\b"
@@ -231,18 +219,14 @@ _PARTS_OF_WHEN = ("day", "tonight", "tomorrow", "last", "this", "next")
 
 @dataclass(frozen=True, slots=True)
 class TemporalExpression:
-    """One component of a date or time in a text."""
-
     part: Part
     value: int | str
     written: str
     start: int
     end: int
-    """Span in the text."""
 
 
 def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
-    """Return the components of all dates and times in a text."""
     found: list[TemporalExpression] = []
     earlier: list[TemporalExpression] = []
 
@@ -292,7 +276,6 @@ def _comparable(value: str | int) -> int | str:
 def differing_times(
     left: tuple[TemporalExpression, ...], right: tuple[TemporalExpression, ...]
 ) -> tuple[list[TemporalExpression], list[TemporalExpression]]:
-    """Return the expressions of each side to which the other side gives different values."""
     left_only: list[TemporalExpression] = []
     right_only: list[TemporalExpression] = []
     for part in sorted({time.part for time in left} & {time.part for time in right}):

@@ -23,9 +23,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.errors import ConfigError
+from kbx_tui.errors import ConfigError, OutOfRange
+from kbx_tui.knowledge.records import Fact, FactKind
 from kbx_tui.similarity.compared_words import Form, Signals, analyse_words, compare, form_of
 from kbx_tui.similarity.conflict_guard import Conflict, find_conflicts
 
@@ -37,41 +40,31 @@ MAX_TEXT = 10_000
 """Characters of the longest text that is written as a fact; of a longer one these are compared."""
 
 RELATED = 0.6
-"""Lowest score of texts that are related, or that may contradict each other."""
 
 
 @dataclass(frozen=True)
 class PairSimilarity:
-    """How similar two texts are, and why.
-
-    Conflicts are looked for when they are asked for: that takes most of the time.
-    """
+    """Conflicts are looked for when they are asked for: that takes most of the time."""
 
     left: str
-    """Stripped of surrounding white space, as is `right`."""
     right: str
     is_same: bool
-    """Whether the texts are identical, ignoring case, accents and spacing."""
     score: float
     """Calibrated, 0..1; exactly 1 only for identical text."""
     signals: Signals
     form: Form
     is_calibrated: bool
-    """False for an embedder without a calibration, whose score is the raw cosine."""
 
     @property
     def cosine(self) -> float:
-        """Raw cosine of the two vectors, -1..1."""
         return self.signals.cosine
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """What the two texts contradict each other on."""
         return () if self.is_same else find_conflicts(self.left, self.right)
 
     @property
     def relation(self) -> Relation:
-        """What the score and the conflicts make of the two texts."""
         if self.is_same:
             return "exact"
         if self.score < RELATED:
@@ -112,21 +105,18 @@ def similarity(left: str, right: str, cosine: float, calibration: Calibration) -
 
 
 def require_text(text: str) -> str:
-    """Return the text. Raises ConfigError for a blank one."""
     if not text.strip():
         raise ConfigError("the text is empty; give a text to compare")
     return text
 
 
 def cut_notes(text: str) -> tuple[str, ...]:
-    """Return a note if only a part of the text is compared."""
     if len(text) <= MAX_TEXT:
         return ()
     return (f"the text has {len(text):,} characters; only the first {MAX_TEXT:,} are compared",)
 
 
 def too_long_for_a_fact(text: str) -> str:
-    """Return why a text cannot be written as a fact, empty if it is short enough."""
     if len(text) <= MAX_TEXT:
         return ""
     return (
@@ -142,13 +132,10 @@ DISTINCT, BELOW = 0.84, 0.009
 Infrastructure` is close to `Platform`, but not a duplicate."""
 
 NEARLY_ONE = 0.999
-"""Highest score of texts that differ: 1 means identical."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Weights and knots that turn the signals of one form of text into a score."""
-
     cosine: float
     tokens: float
     shares_word: float
@@ -168,7 +155,6 @@ class Curve:
         )
 
     def score(self, signals: Signals) -> float:
-        """Return the score, 0..1."""
         total = self.sum(signals)
         position = bisect_right(self.knots, (total, float("inf")))
         if position == 0:
@@ -177,15 +163,6 @@ class Curve:
             return self.knots[-1][1]
         (low, below), (high, above) = self.knots[position - 1], self.knots[position]
         return below + (above - below) * (total - low) / (high - low)
-
-    def least_cosine(self, score: float) -> float:
-        """Return a cosine below which no pair reaches `score`, whatever its other signals."""
-        position = next(i for i, knot in enumerate(self.knots) if knot[1] >= score)
-        (high, above) = self.knots[position]
-        (low, below) = self.knots[max(position - 1, 0)]
-        total = high if above == below else low + (high - low) * (score - below) / (above - below)
-        most = max(0.0, self.tokens + self.shares_word) + max(0.0, self.spelling) + self.bias
-        return (total - most) / self.cosine
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,20 +177,14 @@ class Calibration:
         return bool(self.curves)
 
     def score(self, signals: Signals, form: Form) -> float:
-        """Return the score of two texts that differ, 0..0.999."""
         curve = self.curves.get(form)
         score = curve.score(signals) if curve else signals.cosine
         if form == "label" and signals.distinct and score > DISTINCT:
             score = DISTINCT + BELOW * (score - DISTINCT) / (1.0 - DISTINCT)
         return min(max(score, 0.0), NEARLY_ONE)
 
-    def least_cosine(self, score: float) -> float:
-        """Return a cosine below which no pair reaches `score`."""
-        return min((curve.least_cosine(score) for curve in self.curves.values()), default=score)
-
 
 def calibration_of(model: str) -> Calibration:
-    """Return the calibration of a model by name; without curves when there is none."""
     return Calibration(model, _tables().get(model, {}))
 
 
@@ -227,3 +198,200 @@ def _tables() -> Mapping[str, Mapping[Form, Curve]]:
         }
         for model, forms in raw["models"].items()
     }
+
+
+MatchType = Literal["fact", "open_item", "chunk", "field"]
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateFact:
+    text: str
+    fact_id: int
+    source_path: str
+    line: int
+    date: str
+    entity_name: str
+    match_type: FactKind
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityMatch:
+    text: str
+    pair: PairSimilarity
+    """The text checked on the left, the stored one on the right."""
+    threshold: float
+    """The score that such a text needs; it may be listed below that, see `is_similar`."""
+    match_type: MatchType
+    source_path: str
+    line: int
+    entity_id: str = ""
+    """The entity of a fact or field; empty for a passage."""
+    entity_name: str = ""
+    fact_id: int | None = None
+    date: str = ""
+    done: bool = False
+    field: str = ""
+
+    @classmethod
+    def of_fact(
+        cls, fact: Fact, pair: PairSimilarity, threshold: float, name: str, *, done: bool = False
+    ) -> SimilarityMatch:
+        return cls(
+            text=fact.text,
+            pair=pair,
+            threshold=threshold,
+            match_type=fact.kind,
+            source_path=fact.path,
+            line=fact.line,
+            entity_id=fact.entity_id,
+            entity_name=name,
+            fact_id=fact.fact_id,
+            date=fact.date,
+            done=done,
+        )
+
+    @property
+    def score(self) -> float:
+        return self.pair.score
+
+    @property
+    def cosine(self) -> float:
+        return self.pair.cosine
+
+    @property
+    def signals(self) -> Signals:
+        return self.pair.signals
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        return self.pair.conflicts
+
+    @property
+    def relation(self) -> Relation:
+        return self.pair.relation
+
+    @property
+    def is_similar(self) -> bool:
+        """Whether the two texts say the same: the threshold is reached, without a conflict."""
+        return self.score >= self.threshold and self.relation != "conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityCheck:
+    query: str
+    scope: Mapping[str, str]
+    """`entity` (full name) and `path`, where given."""
+    threshold: float
+    matches: tuple[SimilarityMatch, ...]
+    """Best first, at most the limit; conflicts and what is somewhat similar included."""
+    has_similar: bool
+    best_score: float
+    """Of all texts compared, even below the threshold; 0 when there were none."""
+    nearest: tuple[SimilarityMatch, ...]
+    model: str
+    is_calibrated: bool
+    """False when the model has no calibration, so that scores are raw cosines."""
+    notes: tuple[str, ...]
+    in_scope: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSimilarity:
+    entity: str
+    field: str
+    current_value: str | None
+    """The stored value; for a list, its most similar item; None when the field is absent."""
+    proposed_value: str
+    similarity: float
+    is_similar: bool
+    threshold: float
+    match_type: MatchType
+    pair: PairSimilarity | None
+    model: str
+    notes: tuple[str, ...] = ()
+
+
+WITHOUT_COMMON_WORD = 0.6
+"""Cosine that texts without a common word need, unless a threshold below `FLOOR` is given; by
+the experiment "cosine of unrelated pairs" in docs/quality.md: a base holds mostly such pairs."""
+
+FLOOR = 0.5
+"""Score below which nothing is called similar: only a threshold below it lists such texts."""
+
+LISTED = 0.8
+"""Score from which a text is listed when no threshold is given, even if its type needs more to be
+similar: a caller decides between writing and merging with what is somewhat similar in view."""
+
+LONG_FACT = 20
+
+
+def require_threshold(threshold: float) -> None:
+    if not 0.0 <= threshold <= 1.0:
+        raise OutOfRange(f"the threshold must be within 0..1, got {threshold}")
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The scores of a model, and those from which a text matches.
+
+    That is one given threshold for everything, or those of `[dedup]` by type and length:
+    `load_settings` fills in the type's own key in kbx.toml, else `default_threshold` in kbx.toml,
+    else the built-in one.
+    """
+
+    calibration: Calibration
+    settings: DedupSettings
+    given: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.given is not None:
+            require_threshold(self.given)
+
+    def pair(self, left: str, right: str, cosine: float) -> PairSimilarity:
+        return similarity(left, right, cosine, self.calibration)
+
+    @property
+    def default(self) -> float:
+        return self.settings.default_threshold if self.given is None else self.given
+
+    def of(self, match_type: MatchType, text: str) -> float:
+        if self.given is not None:
+            return self.given
+        settings = self.settings
+        if match_type == "open_item":
+            return settings.open_item_threshold
+        if match_type == "chunk":
+            return settings.chunk_threshold
+        if match_type == "field":
+            return settings.field_threshold
+        is_long = len(text.split()) >= LONG_FACT
+        return settings.long_fact_threshold if is_long else settings.fact_threshold
+
+    def reached(self, pair: PairSimilarity, threshold: float) -> bool:
+        return pair.score >= threshold and (is_near(pair) or threshold < FLOOR)
+
+    def listed(self, pair: PairSimilarity, threshold: float) -> bool:
+        return self.reached(pair, threshold if self.given is not None else min(threshold, LISTED))
+
+    def is_misleading(self, pair: PairSimilarity, threshold: float) -> bool:
+        return pair.score >= threshold and not self.reached(pair, threshold)
+
+
+def is_near(pair: PairSimilarity) -> bool:
+    """Return whether a score is meaningful in a base where most texts are unrelated."""
+    signals = pair.signals
+    return pair.score == 1.0 or signals.shares_word or signals.cosine >= WITHOUT_COMMON_WORD
+
+
+def precision_recall_f1(
+    labels: NDArray[np.bool_], accepted: NDArray[np.bool_]
+) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of the accepted pairs; 0 where nothing is accepted.
+
+    Both arguments have shape (pairs,); `labels` is True for a duplicate.
+    """
+    hits = int((labels & accepted).sum())
+    precision = hits / max(int(accepted.sum()), 1)
+    recall = hits / max(int(labels.sum()), 1)
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both else 0.0

@@ -9,26 +9,31 @@ from itertools import chain
 import numpy as np
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.embedder import Embedder, Vectors
+from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.scores import Flags
+from kbx_tui.search.name_lookup import EntityFinder, SubjectIndex
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.results.answer import vector_notes
 from kbx_tui.search.retrieval.scope import find_scope
 from kbx_tui.similarity.compared_words import normal_form
-from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters
-from kbx_tui.similarity.entity_finder import EntityFinder, SubjectIndex
-from kbx_tui.similarity.fact_comparison import (
+from kbx_tui.similarity.comparisons import (
     Comparison,
+    FieldValue,
+    FieldValues,
+    check_field,
     find_identical_facts,
+    find_passages,
     find_similar_facts,
     near_facts,
+    score_fields,
     shown_matches,
 )
+from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters
 from kbx_tui.similarity.fact_vectors import (
     CandidateText,
     FactVectorCache,
@@ -36,36 +41,36 @@ from kbx_tui.similarity.fact_vectors import (
     TextVectors,
     candidate_texts,
 )
-from kbx_tui.similarity.field_values import FieldValue, FieldValues, check_field, score_fields
-from kbx_tui.similarity.matches import (
+from kbx_tui.similarity.pair_score import (
     FieldSimilarity,
+    Scale,
     SimilarityCheck,
     SimilarityMatch,
-    Thresholds,
+    calibration_of,
+    require_text,
 )
-from kbx_tui.similarity.pair_score import calibration_of, require_text
-from kbx_tui.similarity.passages import find_passages
 
 
 class SimilarityEngine:
-    """Compares texts with what an index holds. Not thread-safe."""
+    """Not thread-safe."""
 
     def __init__(self, index: OpenIndex, embedder: Embedder, settings: DedupSettings) -> None:
         self._index, self._embedder, self._settings = index, embedder, settings
-        self._fact_vectors, self._vectors = FactVectorCache(index, embedder), TextVectors(embedder)
+        self._fact_vectors, self.vectors = FactVectorCache(index, embedder), TextVectors(embedder)
         self.calibration = calibration_of(embedder.model)
         self._entities: _Entities | None = None
+
+    def scale(self, threshold: float | None = None) -> Scale:
+        return Scale(self.calibration, self._settings, threshold)
 
     def scope(
         self, entity: str | None, path: PathFilter, *, chunks: bool = False
     ) -> ComparisonScope:
-        """Return the facts and passages to compare with. Raises NotFound and Ambiguous (entity)."""
         owner = None if entity is None else self.entity(entity)
         documents = find_scope(self._index.generation().snapshot, path)[0]
         return ComparisonScope(owner, path, documents, chunks or bool(path.text))
 
     def entity(self, name: str) -> Entity:
-        """Return the entity with a name, alias or id. Raises NotFound and Ambiguous."""
         return self._known().finder.find(name)
 
     def check(
@@ -75,7 +80,7 @@ class SimilarityEngine:
 
         Raises ConfigError (empty text), OutOfRange, EmbeddingError and IndexForeign.
         """
-        thresholds = Thresholds(self._settings, threshold)
+        scale = self.scale(threshold)
         if limit < 1:
             raise OutOfRange(f"limit must be 1 or more, got {limit}")
         for text in texts:
@@ -84,25 +89,24 @@ class SimilarityEngine:
         notes = (*self._notes(facts), *self._notes_on_scope(scope))
         checks = []
         for candidate in candidate_texts(
-            texts, [self._subject(text, scope) for text in texts], self._vectors
+            texts, [self._subject(text, scope) for text in texts], self.vectors
         ):
             comparison = find_similar_facts(
                 candidate,
                 facts,
-                self.calibration,
-                thresholds,
+                scale,
                 limit=limit,
                 within=within,
-                fields=self._fields_in(candidate, scope, thresholds),
+                fields=self._fields_in(candidate, scope, scale),
             )
             if scope.with_passages:
-                passages = self._passages(candidate, scope, thresholds, comparison)
+                passages = self._passages(candidate, scope, scale, comparison)
                 comparison = comparison.joined_with(passages)
             shown, nearest = shown_matches(comparison.matches, limit), comparison.nearest
             check = SimilarityCheck(
                 query=candidate.text,
                 scope=scope.as_dict(),
-                threshold=_decisive(shown, nearest, thresholds),
+                threshold=_decisive(shown, nearest, scale),
                 matches=shown,
                 has_similar=any(match.is_similar for match in shown),
                 best_score=nearest[0].score if nearest else 0.0,
@@ -115,14 +119,12 @@ class SimilarityEngine:
         return checks
 
     def count_compared(self, scope: ComparisonScope) -> int:
-        """Return how many facts and documents a check in this scope compares."""
         documents = int(scope.documents.sum()) if scope.with_passages else 0
         return _count(*self._compared(scope)) + documents
 
     def has_identical(self, text: str, scope: ComparisonScope) -> bool:
-        """Return whether the identical text is stored already; needs no model."""
         facts, within = self._compared(scope)
-        if any(find_identical_facts(require_text(text), facts, within)):
+        if find_identical_facts(require_text(text), facts, within):
             return True
         owner = self._subject(text, scope)
         rows = find_identical_facts(strip_subject(text, owner), facts, within)
@@ -143,34 +145,28 @@ class SimilarityEngine:
         for the text, and that entity's fields; `only_own` leaves out other entities, and requires
         an owner. Raises as `check` does.
         """
-        entities, thresholds = self._index.generation().entities, Thresholds(self._settings)
+        entities, scale = self._index.generation().entities, self.scale()
         known = [entities.get(owner) for owner in owners]
         return [
             near_facts(
                 candidate,
                 self._fact_vectors.of(candidate.owner if only_own else ""),
-                self.calibration,
-                thresholds,
+                scale,
                 floor=floor,
                 limit=limit,
-                fields=self._score(candidate, self._known().fields.of(entity), thresholds)
+                fields=self._score(candidate, self._known().fields.of(entity), scale)
                 if entity
                 else (),
                 only_own=only_own,
             )
             for candidate, entity in zip(
-                candidate_texts(texts, known, self._vectors), known, strict=True
+                candidate_texts(texts, known, self.vectors), known, strict=True
             )
         ]
-
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the vector of each text, shape (texts, dimension). Recent ones are cached."""
-        return self._vectors.of(texts)
 
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
     ) -> FieldSimilarity:
-        """Compare a proposed value with a field. Raises as `check` and `scope` do."""
         return check_field(
             self.entity(entity),
             field,
@@ -178,18 +174,15 @@ class SimilarityEngine:
             index=self._index,
             cache=self._fact_vectors,
             embedder=self._embedder,
-            thresholds=Thresholds(self._settings, threshold),
+            scale=self.scale(threshold),
         )
 
     def scan(
         self, scope: ComparisonScope, threshold: float | None, kept: KeptPairs = NOTHING_KEPT
     ) -> DuplicateScan:
-        """Return clusters of facts that say the same. Raises as `check` does."""
-        thresholds = Thresholds(self._settings, threshold)
+        scale = self.scale(threshold)
         facts, within = self._compared(scope)
-        clusters, conflicting, kept_pairs = find_clusters(
-            facts, self.calibration, thresholds, within=within, kept=kept
-        )
+        clusters, conflicting, kept_pairs = find_clusters(facts, scale, within=within, kept=kept)
         return DuplicateScan(
             clusters=tuple(clusters),
             facts=_count(facts, within),
@@ -216,7 +209,6 @@ class SimilarityEngine:
         return scope.entity or self._known().subjects.subject_of(text)
 
     def _compared(self, scope: ComparisonScope) -> tuple[FactVectors, Flags | None]:
-        """Return the facts to compare with, and which of them; None for all."""
         facts = self._fact_vectors.of(scope.entity.id if scope.entity else "")
         return facts, scope.facts_in(facts, self._index.generation().snapshot)
 
@@ -231,7 +223,7 @@ class SimilarityEngine:
         self,
         candidate: CandidateText,
         scope: ComparisonScope,
-        thresholds: Thresholds,
+        scale: Scale,
         comparison: Comparison,
     ) -> Comparison:
         generation = self._index.generation()
@@ -246,29 +238,28 @@ class SimilarityEngine:
             candidate.vector,
             self._index,
             self._embedder,
-            thresholds,
+            scale,
             within=documents,
             names=pages,
             known=set(map(normal_form, comparison.texts)),
         )
 
     def _fields_in(
-        self, candidate: CandidateText, scope: ComparisonScope, thresholds: Thresholds
+        self, candidate: CandidateText, scope: ComparisonScope, scale: Scale
     ) -> list[SimilarityMatch]:
-        """Return the fields in scope that a text is compared with, with their scores."""
         fields, rows = self._known().fields, self._index.generation().snapshot.row_of
         values = fields.of(scope.entity) if scope.entity else fields.near(candidate.text)
         return [
             field
-            for field in self._score(candidate, values, thresholds)
+            for field in self._score(candidate, values, scale)
             if (row := rows.get(field.source_path)) is not None and scope.documents[row]
         ]
 
     def _score(
-        self, candidate: CandidateText, values: Sequence[FieldValue], thresholds: Thresholds
+        self, candidate: CandidateText, values: Sequence[FieldValue], scale: Scale
     ) -> list[SimilarityMatch]:
-        vectors = self.vectors([value.text for value in values])
-        return score_fields(candidate, values, vectors, self.calibration, thresholds)
+        vectors = self.vectors.of([value.text for value in values])
+        return score_fields(candidate, values, vectors, scale)
 
     def _notes(self, facts: FactVectors) -> tuple[str, ...]:
         notes = []
@@ -287,18 +278,15 @@ def _count(facts: FactVectors, within: Flags | None) -> int:
 
 
 def _decisive(
-    shown: Sequence[SimilarityMatch], nearest: Sequence[SimilarityMatch], thresholds: Thresholds
+    shown: Sequence[SimilarityMatch], nearest: Sequence[SimilarityMatch], scale: Scale
 ) -> float:
-    """Return the threshold of what is shown that decides whether anything is similar."""
     similar = (match for match in shown if match.is_similar)
     deciding = next(chain(similar, shown, nearest), None)
-    return thresholds.default if deciding is None else deciding.threshold
+    return scale.default if deciding is None else deciding.threshold
 
 
 @dataclass(frozen=True, slots=True)
 class _Entities:
-    """The entities of one index generation, and what their fields hold."""
-
     snapshot: Snapshot
     finder: EntityFinder
     subjects: SubjectIndex
@@ -307,27 +295,21 @@ class _Entities:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonScope:
-    """The facts and passages a text is compared with."""
-
     entity: Entity | None
     path: PathFilter
     documents: Flags
-    """Documents in scope, shape (documents,)."""
     with_passages: bool
 
     def as_dict(self) -> dict[str, str]:
-        """Return the `scope` of an answer: entity name and path, where given."""
         named = {"entity": self.entity.name} if self.entity else {}
         return named | ({"path": self.path.text} if self.path.text else {})
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note if no document is under the path."""
         if self.documents.any() or not self.path.text:
             return ()
         return (f"no document matches the path {self.path.text}",)
 
     def facts_in(self, facts: FactVectors, snapshot: Snapshot) -> Flags | None:
-        """Return which facts belong to a document in scope, shape (facts,); None for all."""
         if self.path.is_all:
             return None
         rows = [snapshot.row_of.get(fact.path, -1) for fact in facts.facts]

@@ -30,8 +30,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The outcome of a call."""
-
     tool: str
     json: dict[str, Any]
     """The answer of the tool, or the envelope of the failure."""
@@ -56,7 +54,7 @@ def call(
 
     def answer() -> dict[str, Any]:
         with kb.noting() as notices:
-            made = HANDLERS[method.name](kb, visible_pages(kb), arguments)
+            made = HANDLERS[method.name](visible_pages(kb), arguments)
         _add_notes(made, notices)
         if method.name == "kb.capabilities":
             names = [available.name for available in available_methods(allow_writes=allow_writes)]
@@ -81,7 +79,6 @@ def answer_call(
     *,
     allow_writes: bool = False,
 ) -> Answer:
-    """Call a method and return its answer or its failure; raises nothing."""
     method = callable_method(name, allow_writes=allow_writes)
     if isinstance(method, Failure):
         return failed_answer(name, method)
@@ -99,7 +96,6 @@ def answer_call(
 
 
 def public_error(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
-    """Return the message of an error as one line without what is redacted."""
     if isinstance(error, IndexFault | EmbeddingError):
         return one_line(str(error))  # about the index or the model, never about a page
     from kbx_tui.tools.redaction_filter import public_message  # loads the engine
@@ -112,7 +108,6 @@ def public_error(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
 
 
 def failed_answer(name: str, failure: Failure) -> Answer:
-    """Return the answer of a method or tool for a failed call."""
     method = find_method(name)
     tool = method.tool if method else name
     envelope = {"ok": False, "error": failure.error_json(), "meta": {"tool": tool}}
@@ -120,15 +115,12 @@ def failed_answer(name: str, failure: Failure) -> Answer:
 
 
 def callable_method(name: str, *, allow_writes: bool) -> Method | Failure:
-    """Return the method with this name, or why it cannot be called."""
     method = find_method(name)
     if method is None:
         available = available_methods(allow_writes=allow_writes)
-        if "." in name:
-            what, names = "method", [method.name for method in available]
-        else:
-            what, names = "tool", [method.tool for method in available]
-        message = f"there is no {what} {name[:100]!r}; the {what}s are: {', '.join(names)}"
+        what = "method" if "." in name else "tool"
+        names = ", ".join(each.name if what == "method" else each.tool for each in available)
+        message = f"there is no {what} {name[:100]!r}; the {what}s are: {names}"
         return Failure("VALIDATION", "method_not_found", message)
     if method.writes and not allow_writes:
         message = f"{method.name} writes, which is off; start the server with --allow-writes"
@@ -154,17 +146,13 @@ KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
 }
 """An error not listed here has the type and code of its nearest listed base class."""
 
-RETRYABLE: frozenset[ErrorType] = frozenset({"RATE_LIMIT", "TRANSIENT"})
 MESSAGE_LENGTH = 500
-"""Longest message, in characters: it may quote a long argument."""
 _UNION_TAGS = ("constrained-str", "constrained-int")
 """Added by pydantic to the place of an argument that may be a text or a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed call."""
-
     type: ErrorType
     code: ErrorCode
     message: str
@@ -175,10 +163,9 @@ class Failure:
 
     @property
     def retryable(self) -> bool:
-        return self.type in RETRYABLE
+        return self.type in ("RATE_LIMIT", "TRANSIENT")
 
     def error_json(self) -> dict[str, Any]:
-        """Return the `error` object of every surface."""
         return {
             "type": self.type,
             "code": self.code,
@@ -203,7 +190,6 @@ def failure_of(error: Exception, arguments_schema: Callable[[], dict[str, Any]] 
 def _invalid_arguments(
     error: ValidationError, arguments_schema: Callable[[], dict[str, Any]]
 ) -> Failure:
-    """Return a failure for the first missing argument, else for the first problem."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     missing = next((problem for problem in problems if problem["type"] == "missing"), None)
     problem = missing or problems[0]
@@ -221,13 +207,11 @@ def _invalid_arguments(
 
 
 def _valid_names(schema: dict[str, Any], location: Sequence[int | str]) -> list[str]:
-    """Return the valid names beside the unknown one at `location`."""
     for part in location[:-1]:
         schema = schema.get("properties", {}).get(part, {})
     return list(schema.get("properties", ()))
 
 
 def one_line(text: str) -> str:
-    """Return a message as one line of valid, limited text."""
     line = " ".join(replace_surrogates(text).split())
     return line if len(line) <= MESSAGE_LENGTH else f"{line[: MESSAGE_LENGTH - 1]}…"

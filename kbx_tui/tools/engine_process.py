@@ -1,5 +1,9 @@
-"""What a process with an engine needs to know, and what it reports: to its terminal, to the process
-that started it, or to its own metrics.
+"""A process with an engine: what it needs to know, and what it reports to its terminal, to the
+process that started it, or to its own metrics.
+
+    python -P -m kbx_tui.tools.engine_process BASE [--trust]
+
+keeps an index in step with the files for `kbx web` and prints its reports, until stdin ends.
 """
 
 from __future__ import annotations
@@ -7,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,11 +19,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kbx_tui.ending import end_soon, install, leave
 from kbx_tui.errors import KbxError
-from kbx_tui.http_service.server_process import (
-    log_libraries,
-    show_warnings,
-)
+from kbx_tui.http_service.server_process import log_libraries, show_warnings
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.user_files import open_log
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
 
 
 MAX_REQUESTS = 16
-"""Default number of requests that one process takes at a time, those that wait included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,10 @@ class McpOptions:
     allow_writes: bool = False
     warm: bool = True
     token: str | None = None
-    """What clients must send, if anything."""
     max_requests: int = MAX_REQUESTS
     keeps_index: bool = True
-    """Whether the process keeps the index in step with the files."""
 
     def engine(self) -> EngineWorker:
-        """Return the engine of the process, which opens nothing yet."""
         return EngineWorker(
             self._open, allow_writes=self.allow_writes, background=self.keeps_index, warms=self.warm
         )
@@ -58,14 +57,12 @@ class McpOptions:
 
 
 def start_log() -> None:
-    """Open the log file of a process; warnings are printed, too."""
     open_log()
     log_libraries()
     show_warnings(say)
 
 
 def say(text: str) -> None:
-    """Print a one-line message on stderr."""
     with suppress(OSError):
         print(f"kbx: {safe_line(text)}", file=sys.stderr, flush=True)
 
@@ -77,8 +74,6 @@ fields of IndexState, None for none)."""
 
 
 def sent_as_lines(send: Callable[[bytes], object]) -> Report:
-    """Return what sends reports as lines of JSON, `{"load": [3, 2]}`."""
-
     def report(kind: str, *values: Any) -> None:
         send(json.dumps({kind: values}).encode() + b"\n")
 
@@ -104,3 +99,30 @@ async def report_index(engine: EngineWorker, report: Report) -> None:
             before = summary
             report("index", None if summary is None else asdict(summary))
         await asyncio.sleep(LOOK_SECONDS)
+
+
+def main() -> None:
+    install()
+    root, *options = sys.argv[1:]
+    engine = McpOptions(root, trust="--trust" in options).engine()
+    asyncio.run(_run(engine))
+    end_soon(0)
+    engine.close()
+    leave(0)
+
+
+async def _run(engine: EngineWorker) -> None:
+    def send(report: bytes) -> None:
+        with suppress(OSError):
+            os.write(1, report)
+
+    engine.begin()
+    reporting = asyncio.create_task(report_index(engine, sent_as_lines(send)))
+    with suppress(OSError):
+        while await asyncio.to_thread(os.read, 0, 1_000):
+            pass
+    reporting.cancel()
+
+
+if __name__ == "__main__":
+    main()

@@ -79,11 +79,9 @@ class EngineWorker:
             self._warm()
 
     def is_idle(self) -> bool:
-        """Return whether no call is running or was running just now."""
         return not self._calls and time.monotonic() - self._last_call > IDLE_SECONDS
 
     def submit(self, name: str, params: Mapping[str, Any]) -> Future[Answer]:
-        """Start a call and return a future of its answer, which may be a failure."""
         if self._calls >= MOST_CALLS:
             busy: Future[Answer] = Future()
             busy.set_result(failed_answer(name, _BUSY))
@@ -101,7 +99,6 @@ class EngineWorker:
         return self._counted(lambda: action(self._opened()))
 
     def waiting(self) -> int:
-        """Return how many calls wait for the one that is running."""
         return max(self._calls - 1, 0)
 
     def summary(self) -> Future[IndexSummary | None]:
@@ -112,22 +109,19 @@ class EngineWorker:
         return self._thread.submit(lambda: None if self._kb is None else self._kb.index_summary())
 
     def answer(self, name: str, params: Mapping[str, Any]) -> Answer:
-        """Call a method and wait for its answer, for at most `timeout` seconds."""
         try:
             return self.submit(name, params).result(self.timeout)
         except FutureTimeout:
             return self.timeout_answer(name)
 
     def timeout_answer(self, name: str) -> Answer:
-        """Return the answer to a call that takes too long."""
         message = f"no answer within {self.timeout:g} seconds; still working on it, try again"
         return failed_answer(name, Failure("TRANSIENT", "internal_error", message))
 
     def close(self) -> None:
-        """Close the knowledge base after the calls that were started."""
         if self._keeper is not None:
             self._keeper.stop()
-        self._thread.submit(self._close)
+        self._thread.submit(lambda: None if self._kb is None else self._kb.close())
         self._thread.shutdown(wait=True, cancel_futures=False)
 
     def _counted(self, work: Callable[[], Any]) -> Future[Any]:
@@ -157,10 +151,7 @@ class EngineWorker:
     def _quietly(self, action: Callable[[KnowledgeBase], Any]) -> None:
         """Do something that a call would do anyway; that call reports what fails."""
         try:
-            from kbx_tui.tools import (
-                handlers,  # noqa: F401 - loads the engine
-                redaction_filter,  # noqa: F401 - loads the filter
-            )
+            from kbx_tui.tools import handlers, redaction_filter  # noqa: F401 - loads the engine
 
             action(self._opened())
         except KbxError as error:
@@ -170,10 +161,6 @@ class EngineWorker:
         if self._kb is None:
             self._kb = self._open_kb()
         return self._kb
-
-    def _close(self) -> None:
-        if self._kb is not None:
-            self._kb.close()
 
 
 def _refresh(kb: KnowledgeBase) -> None:
@@ -195,7 +182,6 @@ FIRST_LOOKS = 2
 A server that is called all the time would never get on otherwise.
 """
 RETRY_SECONDS = 60.0
-"""Seconds until another try after the model or the index failed."""
 JOIN_SECONDS = 1.0
 """Longest wait for the threads to stop; they end with the process in any case."""
 
@@ -218,15 +204,15 @@ class IndexKeeper:
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Begin, unless that was done before."""
         if not self._threads and not self._stopped.is_set():
-            for target, name in ((self._keep, "kbx-keep"), (self._watch, "kbx-watch")):
-                self._threads.append(threading.Thread(target=target, name=name, daemon=True))
+            self._threads = [
+                threading.Thread(target=target, name=name, daemon=True)
+                for target, name in ((self._keep, "kbx-keep"), (self._watch, "kbx-watch"))
+            ]
             for thread in self._threads:
                 thread.start()
 
     def stop(self) -> None:
-        """Stop after the step that is being done."""
         self._stopped.set()
         self._wake.set()
         deadline = time.monotonic() + JOIN_SECONDS
@@ -278,7 +264,6 @@ class IndexKeeper:
             return RETRY_SECONDS
 
     def _index(self, kb: KnowledgeBase) -> bool:
-        """Index the text of changed files; return whether there were any."""
         with self._changing:
             changed, self._changed = self._changed, set()
         everything = self._compare_all or not all(path.lower().endswith(".md") for path in changed)

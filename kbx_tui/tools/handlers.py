@@ -6,7 +6,7 @@ Everything here needs the engine, so `dispatch` imports it with the first call.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -36,21 +36,19 @@ from kbx_tui.tools.json_output import (
 from kbx_tui.tools.public_answers import public_experts, public_links, public_search
 from kbx_tui.tools.visible_pages import VisiblePages
 
-Handler = Callable[[KnowledgeBase, VisiblePages, Any], dict[str, Any]]
+Handler = Callable[[VisiblePages, Any], dict[str, Any]]
+Json = dict[str, Any]
 
 VOICE_RESULTS = 3
-"""Maximum number of results in an answer that is read aloud."""
 SNIPPET_LENGTH = 200
-"""In characters."""
 NEWER_FILE = "the file changed since it was indexed: searches and metadata may not know its content"
 
 
-def search_data(kb: KnowledgeBase, pages: VisiblePages, args: KbSearch) -> dict[str, Any]:
-    """Return the `data` of `kb_search`. Raises ConfigError for an unknown document type."""
-    voice = args.capabilities is not None and args.capabilities.voice
+def search_data(pages: VisiblePages, args: KbSearch) -> Json:
+    kb, voice = pages.kb, args.capabilities is not None and args.capabilities.voice
     top_k = min(args.top_k, VOICE_RESULTS) if voice else args.top_k
     filters = args.filters or SearchFilters.model_validate({})
-    data: dict[str, Any] = {
+    data: Json = {
         "results": [],
         "total_found": 0,
         "query": args.query,
@@ -67,7 +65,7 @@ def search_data(kb: KnowledgeBase, pages: VisiblePages, args: KbSearch) -> dict[
         raise ConfigError("query must have at least 3 characters besides spaces")
     if not kb.is_indexed():
         return data
-    _require_known_type(kb, pages, filters.type)
+    _require_known_type(pages, filters.type)
     request = SearchRequest(
         args.query,
         limit=top_k,
@@ -79,22 +77,18 @@ def search_data(kb: KnowledgeBase, pages: VisiblePages, args: KbSearch) -> dict[
         entities=[filters.entity] if filters.entity else (),
         dates=args.dates,
     )
-    response = public_search(kb, pages, request)
-    rows = _rows(kb, response.results, with_snippets=args.include_snippets)
+    response = public_search(pages, request)
+    meta, rows = response.meta, _rows(kb, response.results, with_snippets=args.include_snippets)
     return data | {
         "results": rows,
         "total_found": len(rows),
-        "total_matched": response.meta.total_matched,
-        "total_below_floor": response.meta.total_below_floor,
-        "in_scope": response.meta.in_scope,
-        **completeness_json(response.meta),
-        "typed_filters": list(response.meta.typed_filters),
-        "dates": dates_json(response.meta.dates),
-        "notes": list(response.meta.notes),
+        **picked(meta, "total_matched total_below_floor in_scope"),
+        **completeness_json(meta),
+        **picked(meta, "typed_filters dates notes", dates=dates_json(meta.dates)),
     }
 
 
-def _require_known_type(kb: KnowledgeBase, pages: VisiblePages, name: str | None) -> None:
+def _require_known_type(pages: VisiblePages, name: str | None) -> None:
     """Raise ConfigError for a type that no document has and no document could have.
 
     A type that exists elsewhere but not in this base is an empty answer with a note.
@@ -102,19 +96,20 @@ def _require_known_type(kb: KnowledgeBase, pages: VisiblePages, name: str | None
     if name is None:
         return
     kinds = pages.kinds()
-    known = DOCUMENT_KINDS.union(kb.settings.entities.types)
+    known = DOCUMENT_KINDS.union(pages.kb.settings.entities.types)
     if kinds and name not in kinds and name not in known:
         valid = ", ".join(sorted(known.union(kinds)))
         raise ConfigError(f"filters.type {name!r} is not one of {valid}")
 
 
-def get_data(kb: KnowledgeBase, pages: VisiblePages, args: KbGet) -> dict[str, Any]:
+def get_data(pages: VisiblePages, args: KbGet) -> Json:
     """Return the `data` of `kb_get`: a page as it is on disk, which counts as opened, or a fact.
 
     Raises NotFound.
     """
     if isinstance(args.id, int) or args.id.isdecimal():
-        return _fact_data(kb, pages, pages.fact(int(args.id)))
+        return _fact_data(pages, pages.fact(int(args.id)))
+    documents = pages.kb.documents
     path, entity = pages.identify(args.id)
     page = pages.page(path) if path else None
     if page is None:
@@ -125,18 +120,17 @@ def get_data(kb: KnowledgeBase, pages: VisiblePages, args: KbGet) -> dict[str, A
     content = text[args.offset : args.offset + args.max_chars]
     end = args.offset + len(content)
     if args.offset == 0:  # later parts do not count as openings
-        kb.documents.opened(path)
-    document_id, kind = kb.documents.ids([path])[path], entity.type if entity else document.kind
+        documents.opened(path)
+    document_id, kind = documents.ids([path])[path], entity.type if entity else document.kind
     return _data(path, document_id, kind, entity, document, content) | {
-        "chunks_count": len(kb.documents.chunk_lines([path]).get(path, ())),
+        "chunks_count": len(documents.chunk_lines([path]).get(path, ())),
         "total_chars": len(text),
         "next_offset": end if content and end < len(text) else None,
-        "notes": _newer_file(kb, page),
+        "notes": _newer_file(pages, page),
     }
 
 
-def _fact_data(kb: KnowledgeBase, pages: VisiblePages, fact: Fact) -> dict[str, Any]:
-    """Return the data of a fact or open item: its text, and where and since when it is stated."""
+def _fact_data(pages: VisiblePages, fact: Fact) -> Json:
     path, entity = pages.identify(fact.path)
     page = pages.page(path)
     document = page.document if page else None
@@ -144,56 +138,53 @@ def _fact_data(kb: KnowledgeBase, pages: VisiblePages, fact: Fact) -> dict[str, 
     return data | {
         "metadata": data["metadata"] | {"date": fact.date or None},
         "fact": picked(fact, "fact_id line status done sources confidence"),
-        "notes": _newer_file(kb, page),
+        "notes": _newer_file(pages, page),
     }
 
 
 def _data(
-    page: str, document_id: str, kind: str, entity: Entity | None, document: Document | None,
-    content: str,
-) -> dict[str, Any]:  # fmt: skip
-    """Return what `kb_get` tells of a page, an entity without one, or a fact."""
+    page: str, shown_id: str, kind: str, entity: Entity | None, document: Document | None, text: str
+) -> Json:
+    known = entity or Entity("", "", "", "")
     metadata = {
         "file_path": document.path if document else None,
         "date": (document.date or None) if document else None,
-        "entity_id": entity.id if entity else None,
-        "aliases": list(entity.aliases) if entity else [],
-        "role": (entity.role or None) if entity else None,
-        "team": (entity.team or None) if entity else None,
-        "members": list(entity.members) if entity else [],
+        "entity_id": known.id or None,
+        **picked(
+            known, "aliases role team members", role=known.role or None, team=known.team or None
+        ),
     }
     return {
         "page": page,
-        "id": document_id,
+        "id": shown_id,
         "type": kind,
         "title": entity.name if entity else document.title if document else "",
-        "content": content,
+        "content": text,
         "metadata": metadata,
         "chunks_count": 0,
-        "total_chars": len(content),
+        "total_chars": len(text),
         "next_offset": None,
         "fact": None,
         "notes": [],
     }
 
 
-def _newer_file(kb: KnowledgeBase, page: PublicPage | None) -> list[str]:
-    return [] if page is None or kb.documents.is_as_indexed(page) else [NEWER_FILE]
+def _newer_file(pages: VisiblePages, page: PublicPage | None) -> list[str]:
+    return [] if page is None or pages.kb.documents.is_as_indexed(page) else [NEWER_FILE]
 
 
-def _rows(
-    kb: KnowledgeBase, results: Sequence[SearchResult], *, with_snippets: bool
-) -> list[dict[str, Any]]:
+def _rows(kb: KnowledgeBase, results: Iterable[SearchResult], *, with_snippets: bool) -> list[Json]:
     paths = [result.path for result in results]
     ids, chunk_lines = kb.documents.ids(paths), kb.documents.chunk_lines(paths)
     rows = []
     for result in results:
         chunks = chunk_lines.get(result.path, ())
-        chunk = next((at for at, (_, last) in enumerate(chunks) if result.line <= last), 0)
         entity = kb.documents.identify(result.path)[1] if result.path in ids else None
         metadata = {
             "file_path": result.path,
-            "chunk_index": chunk,
+            "chunk_index": next(
+                (at for at, (_, last) in enumerate(chunks) if result.line <= last), 0
+            ),
             "total_chunks": len(chunks),
             "entity_id": entity.id if entity else None,
             "date": result.date or None,
@@ -213,82 +204,70 @@ def _rows(
     return rows
 
 
-def experts(kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbExperts) -> dict[str, Any]:
-    return experts_json(public_experts(kb, pages, **args.model_dump()))
+def experts(pages: VisiblePages, args: arguments.KbExperts) -> Json:
+    return experts_json(public_experts(pages, **args.model_dump()))
 
 
-def capabilities(
-    kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbCapabilities
-) -> dict[str, Any]:
+def capabilities(pages: VisiblePages, args: arguments.KbCapabilities) -> Json:
     """Return the capabilities, to which `dispatch` adds methods and writes."""
-    kinds = pages.kinds() if kb.is_indexed() else {}
+    kinds = pages.kinds() if pages.kb.is_indexed() else {}
     return {
         "version": __version__,
         "methods": [],
-        "retrieval": _retrieval_modes(kb) if kinds else [],
+        "retrieval": _retrieval_modes(pages.kb) if kinds else [],
         "review_gated": False,
         "writes": False,
         "transports": ["mcp-stdio", "mcp-http", "jsonl"],
         "types": list(kinds),
         "documents": sum(kinds.values()),
-        "notes": list(kb.notes()),
+        "notes": list(pages.kb.notes()),
     }
 
 
-def search(kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbxSearch) -> dict[str, Any]:
-    return search_json(public_search(kb, pages, SearchRequest(**args.model_dump())))
+def search(pages: VisiblePages, args: arguments.KbxSearch) -> Json:
+    return search_json(public_search(pages, SearchRequest(**args.model_dump())))
 
 
-def links(kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbxLinks) -> dict[str, Any]:
-    return links_json(public_links(kb, pages, args.id), kb.notes())
+def links(pages: VisiblePages, args: arguments.KbxLinks) -> Json:
+    return links_json(public_links(pages, args.id), pages.kb.notes())
 
 
-def memory_similar(
-    kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbxMemorySimilar
-) -> dict[str, Any]:
+def memory_similar(pages: VisiblePages, args: arguments.KbxMemorySimilar) -> Json:
     options = args.model_dump(exclude={"text"})
     entity = pages.find(args.entity) if args.entity is not None else None
     if entity is not None:
         options["entity"] = entity.id
-    (check,) = kb.similarity.check([args.text], **options)
+    (check,) = pages.kb.similarity.check([args.text], **options)
     answer = check_json(check)
     return {**answer, "scope": {**answer["scope"], "entity_id": entity.id if entity else ""}}
 
 
-def similar_field(
-    kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbxEntitySimilarField
-) -> dict[str, Any]:
+def similar_field(pages: VisiblePages, args: arguments.KbxEntitySimilarField) -> Json:
     entity = pages.find(args.entity)
-    check = kb.entity_similar_field(entity.id, args.field, args.value, threshold=args.threshold)
+    check = pages.kb.entity_similar_field(
+        entity.id, args.field, args.value, threshold=args.threshold
+    )
     return {**field_json(check), "entity_id": entity.id}
 
 
-def memory_add(
-    kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbxMemoryAdd
-) -> dict[str, Any]:
+def memory_add(pages: VisiblePages, args: arguments.KbxMemoryAdd) -> Json:
     options = args.model_dump() | {"entity": pages.find(args.entity).id}
-    return written_json(kb.memory_add(**options))
+    return written_json(pages.kb.memory_add(**options))
 
 
-def edit_fact(
-    kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbxMemoryEditFact
-) -> dict[str, Any]:
+def edit_fact(pages: VisiblePages, args: arguments.KbxMemoryEditFact) -> Json:
     pages.fact(args.fact_id)  # raises for a redacted one
-    return written_json(kb.pages.reword_fact(**args.model_dump()))
+    return written_json(pages.kb.pages.reword_fact(**args.model_dump()))
 
 
-def supersede(
-    kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbxMemorySupersede
-) -> dict[str, Any]:
+def supersede(pages: VisiblePages, args: arguments.KbxMemorySupersede) -> Json:
     pages.fact(args.fact_id)
-    return written_json(kb.pages.supersede_fact(**args.model_dump()))
+    return written_json(pages.kb.pages.supersede_fact(**args.model_dump()))
 
 
-def delete_fact(
-    kb: KnowledgeBase, pages: VisiblePages, args: arguments.KbxMemoryDeleteFact
-) -> dict[str, Any]:
+def delete_fact(pages: VisiblePages, args: arguments.KbxMemoryDeleteFact) -> Json:
     pages.fact(args.fact_id)
-    return written_json(kb.pages.delete_fact(**args.model_dump()))
+    return written_json(pages.kb.pages.delete_fact(**args.model_dump()))
 
 
 def _retrieval_modes(kb: KnowledgeBase) -> list[str]:
@@ -301,12 +280,9 @@ def _retrieval_modes(kb: KnowledgeBase) -> list[str]:
     return ["fts", "vector", "two_pass"] if share > 0.0 else ["fts"]
 
 
-def _with_envelope(
-    tool: str, handler: Handler, kb: KnowledgeBase, pages: VisiblePages, args: Any
-) -> dict[str, Any]:
-    """Return the data of a handler in the envelope of kb_search and kb_get."""
+def _with_envelope(tool: str, handler: Handler, pages: VisiblePages, args: Any) -> Json:
     start = time.perf_counter()
-    data = handler(kb, pages, args)
+    data = handler(pages, args)
     duration_ms = round((time.perf_counter() - start) * 1000, 3)
     return {"ok": True, "data": data, "meta": {"tool": tool, "duration_ms": duration_ms}}
 
@@ -325,4 +301,3 @@ HANDLERS: Mapping[str, Handler] = {
     "kbx.memory_supersede": supersede,
     "kbx.memory_delete_fact": delete_fact,
 }
-"""By name of the method."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import Applied, DraftCheck, Plan, Verdict, Written
+    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict, Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.experts.expert_ranking import ExpertRanking
     from kbx_tui.importing.import_planning import ImportPlan
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import Fact
     from kbx_tui.search.evidence.evidence import PreferredDates
     from kbx_tui.search.link_records import BrokenLink, DocumentLinks
-    from kbx_tui.search.results.response import SearchMeta, SearchResponse
+    from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.compared_words import Signals
-    from kbx_tui.similarity.conflict_guard import Conflict
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
-    from kbx_tui.similarity.matches import (
+    from kbx_tui.similarity.pair_score import (
         DuplicateFact,
         FieldSimilarity,
         SimilarityCheck,
@@ -28,11 +27,16 @@ if TYPE_CHECKING:
 
 
 def picked(record: object, names: str, **others: Any) -> dict[str, Any]:
-    """Return attributes of a record by name, in order; those in `others` have these values."""
-    return {
-        name: others[name] if name in others else _plain(getattr(record, name))
-        for name in names.split()
-    }
+    """Return attributes of a record by name, in order; those in `others` have these values.
+
+    `date?` is the attribute `date`, None where it is empty.
+    """
+    fields = {}
+    for word in names.split():
+        name = word.rstrip("?")
+        value = others[name] if name in others else _plain(getattr(record, name))
+        fields[name] = None if word != name and not value else value
+    return fields
 
 
 def _plain(value: Any) -> Any:
@@ -44,21 +48,20 @@ def _plain(value: Any) -> Any:
 
 
 def rounded(number: float) -> float:
-    """Return a score with four decimals."""
     return round(number, 4)
 
 
 def search_json(response: SearchResponse) -> dict[str, Any]:
-    """Return the output of `kbx search --json`; `explain` is null unless requested."""
-    names = "path title date doc_type score snippet explain line matches"
-    results = [
-        picked(result, names, date=result.date or None, explain=result.explain)
-        for result in response.results
-    ]
-    return {"query": response.query, "results": results, "meta": _meta_json(response.meta)}
+    results = list(map(result_json, response.results))
+    return {"query": response.query, "results": results, "meta": meta_json(response.meta)}
 
 
-def _meta_json(meta: SearchMeta) -> dict[str, Any]:
+def result_json(result: SearchResult) -> dict[str, Any]:
+    names = "path title date? doc_type score snippet explain line matches"
+    return picked(result, names, explain=result.explain)
+
+
+def meta_json(meta: SearchMeta) -> dict[str, Any]:
     names = (
         "search_mode search_mode_reason pass1_entities path_filter typed_filters dates timings "
         "total_matched total_below_floor in_scope vector_share"
@@ -86,49 +89,39 @@ def completeness_json(meta: SearchMeta) -> dict[str, Any]:
 
 
 def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
-    """Return the output of `kbx experts --json`."""
     names = "entity_id name type claim_count full_claim_count citation_count score top_claim_ids"
     experts = [picked(expert, names) for expert in ranking.experts]
     return picked(ranking, "experts topic weight total_matched in_scope notes", experts=experts)
 
 
 def check_json(check: SimilarityCheck) -> dict[str, Any]:
-    """Return the output of `kbx memory similar --json`."""
     return picked(
         check,
         "query scope threshold matches has_similar best_score nearest model is_calibrated in_scope "
         "notes",
-        matches=[match_json(match) for match in check.matches],
+        matches=list(map(match_json, check.matches)),
         best_score=rounded(check.best_score),
         nearest=[
             picked(
-                text,
-                "text score threshold match_type source_path line",
-                score=rounded(text.score),
+                each, "text score threshold match_type source_path line", score=rounded(each.score)
             )
-            for text in check.nearest
+            for each in check.nearest
         ],
     )
 
 
 def match_json(match: SimilarityMatch) -> dict[str, Any]:
-    """Return a match, the same object in every answer."""
     return picked(
         match,
-        "text score fact_id source_path date entity_name match_type threshold relation cosine "
-        "signals conflicts line done field is_similar",
+        "text score fact_id source_path date? entity_name? match_type threshold relation cosine "
+        "signals conflicts line done field? is_similar",
         score=rounded(match.score),
-        date=match.date or None,
-        entity_name=match.entity_name or None,
         cosine=rounded(match.cosine),
         signals=_signals_json(match.signals),
-        conflicts=_conflicts_json(match.conflicts),
-        field=match.field or None,
     )
 
 
 def field_json(check: FieldSimilarity) -> dict[str, Any]:
-    """Return the output of `kbx entity similar-field --json`."""
     pair = check.pair
     return picked(
         check,
@@ -138,12 +131,11 @@ def field_json(check: FieldSimilarity) -> dict[str, Any]:
         relation=pair.relation if pair else None,
         cosine=rounded(pair.cosine) if pair else None,
         signals=_signals_json(pair.signals) if pair else None,
-        conflicts=_conflicts_json(pair.conflicts if pair else ()),
+        conflicts=_plain(pair.conflicts if pair else ()),
     )
 
 
 def scan_json(scan: DuplicateScan) -> dict[str, Any]:
-    """Return the output of `kbx dedup --scan --json`."""
     clusters = [
         picked(
             cluster,
@@ -156,7 +148,7 @@ def scan_json(scan: DuplicateScan) -> dict[str, Any]:
     conflicting = [
         {
             "score": rounded(pair.score),
-            "conflicts": _conflicts_json(pair.conflicts),
+            "conflicts": _plain(pair.conflicts),
             "facts": _facts_json(pair.facts),
         }
         for pair in scan.conflicting
@@ -177,36 +169,24 @@ def _signals_json(signals: Signals) -> dict[str, Any]:
     }
 
 
-def _conflicts_json(conflicts: Iterable[Conflict]) -> list[dict[str, str]]:
-    return [asdict(conflict) for conflict in conflicts]
-
-
 def _facts_json(facts: Iterable[DuplicateFact]) -> list[dict[str, Any]]:
     return [asdict(fact) | {"date": fact.date or None} for fact in facts]
 
 
 def written_json(written: Written) -> dict[str, Any]:
-    """Return the output of a command that writes one file."""
     return picked(
         written,
-        "written matches path fact_id line diff hints entry",
-        matches=[match_json(match) for match in written.matches],
-        line=written.line or None,
+        "written matches path fact_id line? diff hints entry",
+        matches=list(map(match_json, written.matches)),
     )
 
 
 def fact_json(fact: Fact, entity_name: str) -> dict[str, Any]:
-    """Return a fact of `kbx memory list --json`."""
-    return picked(
-        fact,
-        "fact_id text date entity_id entity_name kind status done path line sources confidence",
-        date=fact.date or None,
-        entity_name=entity_name,
-    )
+    names = "fact_id text date? entity_id entity_name kind status done path line sources confidence"
+    return picked(fact, names, entity_name=entity_name)
 
 
 def entry_json(entry: JournalEntry) -> dict[str, Any]:
-    """Return a write of `kbx undo --json`."""
     return {
         "entry": entry.number,
         "at": entry.written_at,
@@ -219,7 +199,6 @@ def entry_json(entry: JournalEntry) -> dict[str, Any]:
 def dedup_json(
     checks: list[tuple[DraftCheck, Verdict]], plan: Plan, applied: Applied | None
 ) -> dict[str, Any]:
-    """Return the output of `kbx dedup FILE --json`; `plan` holds the certain drafts."""
     return {
         "drafts": [_draft_json(check, verdict) for check, verdict in checks],
         "diff": plan.diff,
@@ -228,7 +207,6 @@ def dedup_json(
 
 
 def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
-    """Return a draft with what is similar to it and the proposal."""
     draft, entity, proposal = check.draft, check.entity, verdict.proposal
     candidates = [
         picked(guess, "id name score reason", score=rounded(guess.score))
@@ -239,21 +217,19 @@ def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
             "text": repeat.text,
             "score": rounded(repeat.pair.score),
             "relation": repeat.pair.relation,
-            "conflicts": _conflicts_json(repeat.pair.conflicts),
+            "conflicts": _plain(repeat.pair.conflicts),
         }
         for repeat in check.repeats
     ]
     return {
-        **picked(
-            draft, "text kind date source", date=draft.date or None, source=draft.source or None
-        ),
+        **picked(draft, "text kind date? source?"),
         "entity_id": entity.id if entity else None,
         "entity_name": entity.name if entity else None,
         "candidates": candidates,
         "state": verdict.state,
         "reason": verdict.reason,
         "proposal": {
-            **picked(proposal, "action fact_ids text", text=proposal.text or None),
+            **picked(proposal, "action fact_ids text?"),
             "is_sure": verdict.is_sure,
         },
         "matches": [match_json(match.known) | {"is_own": match.is_own} for match in check.matches],
@@ -268,19 +244,14 @@ def _applied_json(applied: Applied) -> dict[str, Any]:
 
 
 def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the links of a document as JSON."""
-    line = "path title date line text"
+    line = "path title date? line text"
     return {
         "path": links.path,
         "title": links.title,
-        "backlinks": [picked(each, line, date=each.date or None) for each in links.backlinks],
-        "mentions": [
-            picked(each, f"{line} name", date=each.date or None) for each in links.mentions
-        ],
+        "backlinks": [picked(each, line) for each in links.backlinks],
+        "mentions": [picked(each, f"{line} name") for each in links.mentions],
         "outgoing": [
-            picked(
-                each, "id path title line", id=each.entity_id or each.path, path=each.path or None
-            )
+            picked(each, "id path? title line", id=each.entity_id or each.path)
             for each in links.outgoing
         ],
         "broken": list(map(broken_json, links.broken)),
@@ -289,18 +260,13 @@ def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any
 
 
 def broken_json(link: BrokenLink) -> dict[str, Any]:
-    """Return a broken link as JSON, without its document."""
     return picked(link, "target line suggestions")
 
 
 def import_json(plan: ImportPlan, entry: int | None) -> dict[str, Any]:
-    """Return the output of `kbx import --json`; `entry` is None if nothing was written."""
     uncertain = [
-        {
-            "name": question.attendee.name,
-            "email": question.attendee.email or None,
-            "candidates": [person.id for person in question.candidates],
-        }
+        picked(question.attendee, "name email?")
+        | {"candidates": [person.id for person in question.candidates]}
         for question in plan.questions
     ]
     return picked(
@@ -310,10 +276,9 @@ def import_json(plan: ImportPlan, entry: int | None) -> dict[str, Any]:
         entry=entry,
         paths=[edit.path for edit in plan.edits],
         uncertain=uncertain,
-        unknown=[{"name": who.name, "email": who.email or None} for who in plan.unknown],
+        unknown=[picked(who, "name email?") for who in plan.unknown],
     )
 
 
 def export_json(export: OkfExport) -> dict[str, Any]:
-    """Return the output of `kbx export --json`."""
     return picked(export, "folder pages withheld reserved", folder=str(export.folder))

@@ -19,11 +19,9 @@ from kbx_tui.tools.dispatch import Failure
 from kbx_tui.tools.engine_worker import EngineWorker
 
 LINE_BYTES = 1_000_000
-"""Longest line, in bytes; the rest of a longer one is skipped."""
 
 
 def serve(worker: EngineWorker, source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer the requests of `source` on `sink` until either is closed."""
     with suppress(BrokenPipeError):
         for line in request_lines(source):
             if line is None or line.strip():

@@ -6,6 +6,14 @@ machine are kept out by a token, if one is set.
 
 It keeps no sessions: no tool needs to know what a client asked before, so any process can answer
 any request, and a client does not notice that a process was replaced.
+
+    python -P -m kbx_tui.tools.mcp_http DESCRIPTOR
+
+is a worker of `serve_http`. DESCRIPTOR is a socket of the process that listens. It sends one line
+of JSON, the fields of `McpOptions`, then one byte with each connection that it accepted. It
+receives the line `{"ready": []}`, then reports (`engine_process`), `{"adopted": []}` for each
+connection and `{"closed": 12}` when one has ended: how many have so far, as a report may be lost.
+When it closes the socket, the process answers what is in progress and ends.
 """
 
 from __future__ import annotations
@@ -15,9 +23,12 @@ import hmac
 import json
 import re
 import socket
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -25,12 +36,13 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kbx_tui.ending import end_soon, install, leave, on_signal
 from kbx_tui.errors import ConfigError
 from kbx_tui.formatting import format_count
 from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
 from kbx_tui.http_service.hosts import ipv4_of_localhost, is_loopback, listen_on
 from kbx_tui.http_service.http_server import HttpServer
-from kbx_tui.tools.engine_process import McpOptions, Report, report_index
+from kbx_tui.tools.engine_process import McpOptions, Report, report_index, sent_as_lines, start_log
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
 
@@ -60,8 +72,6 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
 
 
 class McpProcess:
-    """Answers requests of clients until it is stopped."""
-
     def __init__(
         self,
         engine: EngineWorker,
@@ -109,7 +119,6 @@ class McpProcess:
             looking.cancel()
 
     async def adopt(self, connection: socket.socket) -> None:
-        """Serve a connection that another process accepted."""
         try:
             await self._server.adopt(connection)
         except OSError:  # its client has left
@@ -150,15 +159,14 @@ class Gate:
             refusal = self._refusal_of_body(body)
         self._guard.answering(scope["client"])
         try:
-            if refusal is None and body is not None:
-                await self._run(scope, _replay(body, receive), send)
-            elif refusal is not None:
+            if refusal is not None:
                 await refusal(scope, receive, send)
+            elif body is not None:
+                await self._run(scope, _replay(body, receive), send)
         finally:
             self._guard.answered(scope["client"])
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return why a request is not even read."""
         if not self._is_allowed(Headers(scope=scope)):
             message = (
                 "this server asks for the token that its owner set; send it as the header "
@@ -193,15 +201,13 @@ class Gate:
         return is_same and scheme.lower() == "bearer"
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._count(1)
+        self._running += 1
+        self._changed(self._running)
         try:
             await self._app(scope, receive, send)
         finally:
-            self._count(-1)
-
-    def _count(self, change: int) -> None:
-        self._running += change
-        self._changed(self._running)
+            self._running -= 1
+            self._changed(self._running)
 
 
 class Observed:
@@ -258,9 +264,6 @@ def _error(status: int, code: int, message: str, headers: dict[str, str]) -> Res
 VARIABLE = "KBX_TOKEN"
 HOW = "make one with `openssl rand -hex 32`"
 
-_VALID = re.compile(r"[\x21-\x7e]{16,512}")
-"""What fits into a header, long enough not to be guessed."""
-
 
 def access_token(file: Path | None, environment: Mapping[str, str]) -> str | None:
     """Return the token of `file`, else of KBX_TOKEN; None if neither is given.
@@ -269,12 +272,18 @@ def access_token(file: Path | None, environment: Mapping[str, str]) -> str | Non
     message does not contain it.
     """
     if file is not None:
-        source, token = str(file), _read(file)
+        try:
+            with file.open(encoding="ascii", errors="replace") as opened:
+                source, token = str(file), opened.read(1_000)
+        except OSError as error:
+            raise ConfigError(
+                f"the token file {file} cannot be read ({error.strerror}); {HOW} > {file}"
+            ) from error
     elif VARIABLE in environment:
         source, token = VARIABLE, environment[VARIABLE]
     else:
         return None
-    if not _VALID.fullmatch(token := token.strip()):
+    if not re.fullmatch(r"[\x21-\x7e]{16,512}", token := token.strip()):
         raise ConfigError(
             f"the token in {source} must have 16 to 512 letters, digits or signs, and no spaces; "
             f"{HOW}"
@@ -282,11 +291,76 @@ def access_token(file: Path | None, environment: Mapping[str, str]) -> str | Non
     return token
 
 
-def _read(file: Path) -> str:
+OPTION_BYTES = 65_536
+ADOPTED_AT_ONCE = 16
+READY, ADOPTED = b'{"ready": []}\n', b'{"adopted": []}\n'
+
+
+def main() -> None:
+    """Serve until the other side closes the socket, or a signal comes."""
+    install()
+    control = socket.socket(fileno=int(sys.argv[1]))
+    line = control.makefile("rb", buffering=0).readline(OPTION_BYTES)
+    options = McpOptions(**json.loads(line))
+    worker = options.engine()
+    start_log()
+    asyncio.run(_serve_connections(control, worker, options))
+    end_soon(0)
+    worker.close()
+    leave(0)
+
+
+async def _serve_connections(
+    control: socket.socket, worker: EngineWorker, options: McpOptions
+) -> None:
+    control.setblocking(False)
+    ended = count(1)
+
+    def send(report: bytes) -> None:
+        with suppress(OSError):  # lost if the other side is gone, or too busy to read
+            control.send(report)
+
+    def closed() -> None:
+        send(b'{"closed": %d}\n' % next(ended))
+
+    async def ready() -> None:
+        send(READY)
+
+    process = McpProcess(worker, options, sent_as_lines(send), closed=closed)
+
+    with on_signal(process.stop):
+        adopting = asyncio.create_task(_adopt(control, process, closed))
+        await process.serve(ready=ready)
+        adopting.cancel()
+
+
+async def _adopt(control: socket.socket, process: McpProcess, closed: Callable[[], object]) -> None:
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(control.fileno(), readable.set)
     try:
-        with file.open(encoding="ascii", errors="replace") as opened:
-            return opened.read(1_000)
-    except OSError as error:
-        raise ConfigError(
-            f"the token file {file} cannot be read ({error.strerror}); {HOW} > {file}"
-        ) from error
+        while True:
+            await readable.wait()
+            readable.clear()
+            try:
+                data, descriptors, _, _ = socket.recv_fds(control, ADOPTED_AT_ONCE, ADOPTED_AT_ONCE)
+            except BlockingIOError:
+                continue
+            for descriptor in descriptors:
+                await process.adopt(socket.socket(fileno=descriptor))
+                with suppress(OSError):  # never lost: until then the other side keeps it open
+                    await loop.sock_sendall(control, ADOPTED)
+            for _ in range(len(data) - len(descriptors)):  # too many open files
+                with suppress(OSError):
+                    await loop.sock_sendall(control, ADOPTED)
+                closed()
+            if not data:
+                break
+            readable.set()
+    finally:
+        loop.remove_reader(control.fileno())
+    process.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -54,7 +54,6 @@ Result = TypeVar("Result")
 
 
 def make_server(worker: EngineWorker, called: Called = lambda *call: None) -> Server[Any]:
-    """Return a server that answers from `worker`, and reports each call to `called`."""
     handlers = _Handlers(worker, called)
     return Server(
         "kbx-tui",
@@ -71,7 +70,6 @@ def make_server(worker: EngineWorker, called: Called = lambda *call: None) -> Se
 
 
 async def serve_stdio(worker: EngineWorker) -> None:
-    """Serve one client on stdin and stdout until it disconnects."""
     server = make_server(worker)
     async with stdio_server() as (requests, responses):
         await server.run(requests, responses, server.create_initialization_options())
@@ -79,7 +77,6 @@ async def serve_stdio(worker: EngineWorker) -> None:
 
 @cache
 def tool_of(method: Method) -> types.Tool:
-    """Return the description of a method for clients, the same object at every call."""
     return types.Tool(
         name=method.tool,
         title=method.title,
@@ -102,8 +99,6 @@ def _input_schema_of(tool: str) -> Mapping[str, Any] | None:
 
 
 class _Handlers:
-    """The request handlers of one server."""
-
     def __init__(self, worker: EngineWorker, called: Called) -> None:
         self._worker, self._called = worker, called
 
@@ -151,13 +146,10 @@ class _Handlers:
     async def list_templates(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
+        about = "The page of a person, project or team by its id"
         templates = (
             (f"{DOCUMENT}{{+path}}", "document", "A document by its path"),
-            (
-                f"{ENTITY}{{id}}",
-                "entity",
-                "The page of a person, project or team by its id",
-            ),
+            (f"{ENTITY}{{id}}", "entity", about),
         )
         return types.ListResourceTemplatesResult(
             resource_templates=[
@@ -175,7 +167,6 @@ class _Handlers:
         return types.ReadResourceResult(contents=[content])
 
     async def _run(self, work: Future[Any]) -> Any:
-        """Return the result of some work; exceptions become errors of the protocol."""
         try:
             return await self._wait(work)
         except TimeoutError as error:
@@ -190,10 +181,8 @@ class _Handlers:
         return await asyncio.wait_for(asyncio.wrap_future(work), self._worker.timeout)
 
 
-SCHEME = "kbx://"
-DOCUMENT, ENTITY = f"{SCHEME}document/", f"{SCHEME}entity/"
+DOCUMENT, ENTITY = "kbx://document/", "kbx://entity/"
 PAGE_SIZE = 200
-"""Resources per page of the list."""
 TEXT_LENGTH = 1_000_000
 """Maximum length of a resource in characters; kb_get reads the rest."""
 
@@ -204,17 +193,11 @@ def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]
         return [], None
     from kbx_tui.tools.redaction_filter import pass_on  # loads the engine
 
-    documents = kb.documents.listed(offset, PAGE_SIZE)
-    rows = [
-        {
-            "uri": ENTITY + quote(document_id)
-            if kb.documents.identify(path)[1]
-            else DOCUMENT + quote(path),
-            "title": title,
-            "path": path,
-        }
-        for document_id, path, title in documents
-    ]
+    documents, rows = kb.documents.listed(offset, PAGE_SIZE), []
+    for document_id, path, title in documents:
+        is_entity = kb.documents.identify(path)[1] is not None
+        uri = ENTITY + quote(document_id) if is_entity else DOCUMENT + quote(path)
+        rows.append({"uri": uri, "title": title, "path": path})
     listed = pass_on(kb, ResourceList, lambda: {"resources": rows}, {})["resources"]
     rows_left = [(row["uri"], row["title"], row["path"]) for row in listed]
     return rows_left, offset + PAGE_SIZE if len(documents) == PAGE_SIZE else None
@@ -239,7 +222,6 @@ def read_or_refuse(kb: KnowledgeBase, uri: str) -> str:
 
 
 def _named(uri: str) -> dict[str, str]:
-    """Return what a caller said with an address."""
     name = unquote(uri.removeprefix(DOCUMENT).removeprefix(ENTITY))
     return {"uri": unquote(uri), "id": name}
 

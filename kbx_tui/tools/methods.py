@@ -8,14 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kbx_tui.tools import answers, arguments, search_answers
+from kbx_tui.tools import answers, arguments
+from kbx_tui.tools import answers as search_answers
 from kbx_tui.tools.answers import Failed
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method: its names, its contracts and what agents read about it."""
-
     name: str
     """In JSON Lines and Python: `kb.search`."""
     command: tuple[str, ...]
@@ -156,16 +155,13 @@ _ALL = (
 )
 
 METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
-"""By name, in listing order."""
 
 
 def find_method(name: str) -> Method | None:
-    """Return the method with this name or tool name, None for an unknown one."""
     return next((method for method in _ALL if name in (method.name, method.tool)), None)
 
 
 def available_methods(*, allow_writes: bool) -> list[Method]:
-    """Return the methods that may be called."""
     return [method for method in _ALL if allow_writes or not method.writes]
 
 
@@ -175,17 +171,14 @@ def input_schema(method: Method) -> dict[str, Any]:
 
 
 def output_schema(method: Method) -> dict[str, Any]:
-    """Return the schema of a successful answer."""
     return _simplify(method.answer.model_json_schema(mode="serialization"))
 
 
 def failure_schema() -> dict[str, Any]:
-    """Return the schema of the answer to a failed call, the same for every tool."""
     return _simplify(Failed.model_json_schema(mode="serialization"))
 
 
 def all_schemas() -> dict[str, dict[str, Any]]:
-    """Return the schemas by file name in docs/schemas/."""
     schemas = {
         f"{method.tool}.json": {
             "name": method.tool,

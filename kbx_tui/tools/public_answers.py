@@ -9,12 +9,11 @@ from urllib.parse import unquote
 
 from rapidfuzz import fuzz
 
-from kbx_tui.api import KnowledgeBase
 from kbx_tui.experts.expert_ranking import Expert, ExpertRanking, Receipt, rank_experts
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import stem_of
 from kbx_tui.knowledge.folding import name_key
-from kbx_tui.knowledge.inline import split_target
+from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.document_links import SIMILAR, target_key
@@ -25,11 +24,8 @@ from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchRe
 from kbx_tui.search.results.snippets import make_snippet
 from kbx_tui.tools.visible_pages import NO_LIMIT, VisiblePages
 
-ALL = 1_000_000
-"""Limit of a lookup that leaves out no entity: one unchecked would show what is redacted."""
 
-
-def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest) -> SearchResponse:
+def public_search(pages: VisiblePages, request: SearchRequest) -> SearchResponse:
     """Search as `KnowledgeBase.search` does, for readers who may not see what is redacted.
 
     Hidden pages are neither results nor counted. Pages that were hidden since the index was built,
@@ -46,12 +42,10 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
     request = replace(request, entities=entities, pinned=pinned, muted=muted)
     if pages.hold_redacted_text():  # which may be why most documents hold a word
         request = replace(request, usual_words=False)
-    if names := _hidden_names(kb, pages, request):
+    if names := _hidden_names(pages, request):
         request = replace(request, hidden_names=names)
     while True:
-        is_plain = not hidden.paths and limit == request.limit
-        asked = request if is_plain else replace(request, limit=limit, hidden=hidden.paths)
-        response = kb.search(asked)
+        response = pages.kb.search(replace(request, limit=limit, hidden=hidden))
         found, meta = response.results, response.meta
         public = [_public_result(pages, result, request, meta) for result in found]
         visible = [result for result in public if result is not None]
@@ -64,49 +58,40 @@ def public_search(kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
         limit *= 2
     if moved and request.sort == "score":
         visible.sort(key=lambda result: -result.score)
-    notes = _public_notes(kb, pages, request, meta)
+    notes = _public_notes(pages, request, meta)
     if dropped:
         below_floor = meta.total_below_floor + (0 if request.fast else dropped)
         total = meta.total_matched - dropped
         meta = replace(meta, total_matched=total, total_below_floor=below_floor)
         if not total:  # told as if the word were nowhere
-            notes += _nothing_found(request, meta)
-    if notes != meta.notes:
-        meta = replace(meta, notes=notes)
-    return replace(response, results=tuple(visible[: request.limit]), meta=meta)
+            notes += tuple(
+                nothing_found_notes(
+                    meta.search_mode,
+                    meta.search_mode_reason,
+                    in_scope=meta.in_scope,
+                    below_floor=meta.total_below_floor,
+                    fast=request.fast,
+                    path=meta.path_filter is not None,
+                )
+            )
+    results = tuple(visible[: request.limit])
+    return replace(response, results=results, meta=replace(meta, notes=notes))
 
 
-def _hidden_names(
-    kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest
-) -> frozenset[tuple[str, str]]:
+def _hidden_names(pages: VisiblePages, request: SearchRequest) -> frozenset[tuple[str, str]]:
     """Return the typed names, and ids of entities found by them only in what is redacted."""
-    names = request.filters.typed_names
+    kb, names = pages.kb, request.filters.typed_names
     if names and not kb.is_indexed():
         kb.search(request)  # indexes the base
     return frozenset(
         (name, found.id)
         for name in names
-        for found in kb.entities.find(name, ALL)
+        for found in kb.entities.find(name, NO_LIMIT)  # one unchecked would show what is redacted
         if not pages.is_named_openly(found.id, name)
     )
 
 
-def _nothing_found(request: SearchRequest, meta: SearchMeta) -> tuple[str, ...]:
-    return tuple(
-        nothing_found_notes(
-            meta.search_mode,
-            meta.search_mode_reason,
-            in_scope=meta.in_scope,
-            below_floor=meta.total_below_floor,
-            fast=request.fast,
-            path=meta.path_filter is not None,
-        )
-    )
-
-
-def _public_notes(
-    kb: KnowledgeBase, pages: VisiblePages, request: SearchRequest, meta: SearchMeta
-) -> tuple[str, ...]:
+def _public_notes(pages: VisiblePages, request: SearchRequest, meta: SearchMeta) -> tuple[str, ...]:
     """Return the notes on a search, by what is public.
 
     Types that only hidden pages have do not exist, and documents that only redacted text puts on
@@ -114,7 +99,7 @@ def _public_notes(
     """
     notes = list(meta.notes)
     if types := request.all_types:
-        said = list(unknown_types_note(types, sorted(kb.documents.kinds())))
+        said = list(unknown_types_note(types, sorted(pages.kb.documents.kinds())))
         shown = unknown_types_note(types, sorted(pages.kinds()))
         notes = [*shown, *(note for note in notes if note not in said)]
     if few := meta.few_answers:
@@ -123,10 +108,7 @@ def _public_notes(
             others = few.others + len(few.linked.difference(answering))
             public = few_answers_note(replace(few, paths=tuple(answering), others=others))
             said_of_few = few_answers_note(few)
-            notes = [
-                *(note for note in notes if note != said_of_few),
-                *([public] if public else []),
-            ]
+            notes = [note for note in notes if note != said_of_few] + ([public] if public else [])
     return tuple(notes)
 
 
@@ -178,14 +160,14 @@ def _with_public_snippet(result: SearchResult, page: PublicPage, query: str) -> 
     )
 
 
-def public_links(kb: KnowledgeBase, pages: VisiblePages, document_id: str) -> DocumentLinks:
+def public_links(pages: VisiblePages, document_id: str) -> DocumentLinks:
     """Return the links of a document that are written openly, in either direction.
 
     A link that leads where it does only by a redacted alias, or to a hidden page, leads to nothing.
     Raises NotFound for a hidden document, as for one that does not exist.
     """
     path, entity = pages.identify(document_id)
-    links = kb.links.of(path or document_id)
+    links = pages.kb.links.of(path or document_id)
     page = pages.page(links.path)
     if page is None:
         return replace(links, title="", backlinks=(), mentions=(), outgoing=(), broken=())
@@ -237,7 +219,6 @@ def _is_found_openly(pages: VisiblePages, link: OutgoingLink) -> bool:
 
 
 def _names_openly(pages: VisiblePages, page: PublicPage, target: str) -> bool:
-    """Return whether a link with this target means a page by a name of it that is public."""
     name = split_target(target)[0]
     if pages.is_open(page) or not name:
         return True
@@ -251,7 +232,6 @@ def _names_openly(pages: VisiblePages, page: PublicPage, target: str) -> bool:
 
 
 def _open_suggestions(pages: VisiblePages, link: BrokenLink) -> tuple[str, ...]:
-    """Return the documents that a link may mean by a name of them that is public."""
     key = target_key(split_target(link.target)[0])
     return tuple(
         path
@@ -265,7 +245,6 @@ def _open_suggestions(pages: VisiblePages, link: BrokenLink) -> tuple[str, ...]:
 
 
 def _names(page: PublicPage, entity_id: str) -> set[str]:
-    """Return the keys of the names of a document that are public."""
     document = page.document
     names = [document.title, stem_of(page.path), *document.aliases]
     if entity_id:
@@ -275,7 +254,6 @@ def _names(page: PublicPage, entity_id: str) -> set[str]:
 
 
 def public_experts(
-    kb: KnowledgeBase,
     pages: VisiblePages,
     topic: str,
     *,
@@ -289,10 +267,10 @@ def public_experts(
     A claim counts only if its page still states it openly. Only the claims of the experts that are
     returned are looked at. Raises as `KnowledgeBase.experts`.
     """
-    ranking = kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
+    ranking = pages.kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
     if all(_is_unchanged(expert, pages) for expert in ranking.experts):
         return ranking
-    everyone = kb.experts(topic, NO_LIMIT, min_claims=1, weight=weight, people=people).experts
+    everyone = pages.kb.experts(topic, NO_LIMIT, min_claims=1, weight=weight, people=people).experts
     experts = {expert.entity_id: expert for expert in everyone}
     entities = {
         expert.entity_id: Entity(expert.entity_id, expert.name, expert.type, "")
@@ -316,16 +294,10 @@ def _is_unchanged(expert: Expert, pages: VisiblePages) -> bool:
 
 
 def _public_claims(expert: Expert, pages: VisiblePages) -> list[Receipt]:
-    """Return the claims that count and are public; none of a hidden entity."""
-    if not pages.is_visible_id(expert.entity_id):
-        return []
-    return [receipt for receipt in expert.receipts if _is_public(receipt, pages)]
+    def is_public(receipt: Receipt) -> bool:
+        page = pages.page(receipt.path)
+        if page is None or pages.is_open(page) or not receipt.line:  # a document, not a fact
+            return page is not None
+        return any(fact.text == receipt.text and fact.status == "active" for fact in page.facts)
 
-
-def _is_public(receipt: Receipt, pages: VisiblePages) -> bool:
-    page = pages.page(receipt.path)
-    if page is None:
-        return False
-    if pages.is_open(page) or not receipt.line:  # a whole document counts by its relevance
-        return True
-    return any(fact.text == receipt.text and fact.status == "active" for fact in page.facts)
+    return list(filter(is_public, expert.receipts)) if pages.is_visible_id(expert.entity_id) else []

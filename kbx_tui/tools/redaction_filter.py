@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
-
-from pydantic import BaseModel
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.errors import KbxError, NotFound, WriteFault
@@ -31,6 +29,11 @@ from kbx_tui.tools.visible_pages import VisiblePages, visible_pages
 
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
+_MAPPING = (dict, Mapping)
+"""To test by `isinstance`, which takes longer for an abstract class."""
+UNNAMED = "[redacted]"
+"""In place of a withheld name, line or quotation."""
+WITHHELD: Any = object()
 
 
 @dataclass(slots=True)
@@ -64,11 +67,10 @@ class RedactionFilter:
 
     def pass_on(self, model: type[Answer], answer: Mapping[str, Any]) -> dict[str, Any]:
         """Return an answer without what is redacted. Raises NotFound if nothing may be left."""
-        passed = object_check(model)(self, answer, Source())
+        passed: dict[str, Any] = self._object(model, answer, Source())
         if passed is WITHHELD:
             raise NotFound("what was asked for is not to be passed on; its file marks it so")
-        public: dict[str, Any] = passed
-        return public
+        return passed
 
     def message(self, text: str, *, quotes_pages: bool = False) -> str:
         """Return the message of an error without names and quotations that are redacted.
@@ -91,22 +93,94 @@ class RedactionFilter:
             text = re.sub(rf"(?<!\w){re.escape(argument)}(?!\w)", " ", text)
         return self._pages.names_only_visible(text)
 
-    def source(
-        self, keys: Sequence[str], values: Mapping[str, Any], outer: Source
-    ) -> Source | None:
+    def _object(self, model: type[Answer], values: Any, outer: Source) -> Any:
+        """Return what may be passed on of an object; `outer` is what that around it is about."""
+        if not isinstance(values, _MAPPING):
+            return WITHHELD
+        source = self._source(model.about, values, outer)
+        if source is None:
+            if not model.stays_unnamed:
+                return WITHHELD
+            source = Source(values)
+        passed, hints = {}, _hints(model)
+        for key, value in values.items():
+            if key not in hints:
+                continue
+            hint = hints[key]
+            public = self._checked(hint, value, source)
+            if public is WITHHELD:
+                if NoneType in get_args(hint):
+                    public = None
+                elif model.stays_unnamed:
+                    public = UNNAMED
+                else:
+                    return WITHHELD
+            passed[key] = public
+        return passed
+
+    def _checked(self, hint: Any, value: Any, source: Source) -> Any:
+        """Return a value as its declared type lets it pass, else WITHHELD.
+
+        A text without provenance and a value of an unknown type are withheld.
+        """
+        if isinstance(hint, type):
+            if issubclass(hint, Answer):
+                return self._object(hint, value, source)
+            is_plain = hint in (int, float, bool, NoneType)
+            kinds = (int, float) if hint is float else hint
+            return value if is_plain and isinstance(value, kinds) else WITHHELD
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin is Annotated:
+            marks = [mark for mark in arguments[1:] if isinstance(mark, Provenance)]
+            if marks:
+                return self._text(marks[0], value, source)
+            return self._checked(arguments[0], value, source)
+        if origin is Literal:
+            return value if value in arguments else WITHHELD
+        if origin in (Union, UnionType):
+            if value is None:
+                return None
+            passed = (self._checked(one, value, source) for one in arguments if one is not NoneType)
+            return next((public for public in passed if public is not WITHHELD), WITHHELD)
+        if origin in (list, tuple):
+            if not isinstance(value, list | tuple):
+                return WITHHELD
+            passed = (self._checked(arguments[0], each, source) for each in value)
+            return [public for public in passed if public is not WITHHELD]
+        if origin is dict:
+            if not isinstance(value, _MAPPING):
+                return WITHHELD
+            public = {
+                name: self._checked(arguments[1], each, source)
+                for name, each in value.items()
+                if self._checked(arguments[0], name, source) is not WITHHELD
+            }
+            return {name: each for name, each in public.items() if each is not WITHHELD}
+        return WITHHELD
+
+    def _text(self, provenance: Provenance, text: Any, source: Source) -> Any:
+        """Return a text as it may be passed on; the check of a provenance is named after it."""
+        if not isinstance(text, str):
+            return WITHHELD
+        if provenance in UNCHECKED or (source.is_open and provenance in OF_THE_PAGE):
+            return text
+        return getattr(self, f"_{provenance.name.lower()}")(text, source)
+
+    def _source(self, about: str, values: Mapping[str, Any], outer: Source) -> Source | None:
         """Return what an object is about, None if that may not be known.
 
-        `keys` lead to the path or id in `values`; without any, it is about what `outer` is about.
+        `about` is the dotted key of a path or id in `values`; without any, it is about what `outer`
+        is about.
         """
-        name: Any = values
-        for key in keys:
-            name = name.get(key) if isinstance(name, MAPPING) else None
+        name: Any = values if about else None
+        for key in about.split("."):
+            name = name.get(key) if isinstance(name, _MAPPING) else None
         if not isinstance(name, str) or not name:
             return Source(values, outer.page, outer.entity, outer.is_open)
         if name not in self._named:
             self._named[name] = self._about(name)
-        about = self._named[name]
-        return about and Source(values, about.page, about.entity, about.is_open)
+        known = self._named[name]
+        return known and Source(values, known.page, known.entity, known.is_open)
 
     def _about(self, name: str) -> Source | None:
         try:
@@ -122,12 +196,7 @@ class RedactionFilter:
             self._seen.append(page)
         return Source({}, page, entity, self._pages.is_open(page))
 
-    def nothing(self, values: Mapping[str, Any]) -> Source:
-        """Return the source of an object that may not say what it is about."""
-        return Source(values)
-
-    # One check per provenance: the text as it may be passed on, or WITHHELD. Those of texts
-    # `OF_THE_PAGE` are not asked where the source is open.
+    # The checks by provenance: each returns the text as it may be passed on, or WITHHELD.
 
     def _call(self, text: str, source: Source) -> Any:
         if text in self._arguments or self._sent.issuperset(_words(text)):
@@ -149,39 +218,38 @@ class RedactionFilter:
     def _title(self, text: str, source: Source) -> Any:
         if source.page is None:
             return WITHHELD
-        if source.entity is not None:
-            return source.entity.name
-        return source.page.document.title
+        return source.page.document.title if source.entity is None else source.entity.name
 
     def _kind(self, text: str, source: Source) -> Any:
-        if source.page is None and source.entity is None:
-            return text if self._pages.has_kind(text) else WITHHELD
-        return text if source.page is None else source.page.document.kind
+        if source.page is not None:
+            return source.page.document.kind
+        return text if source.entity is not None or self._pages.has_kind(text) else WITHHELD
 
     def _date(self, text: str, source: Source) -> Any:
         page = source.page
-        if page is None:
-            return WITHHELD
-        dates = {page.document.date, *(fact.date for fact in page.facts)}
+        dates = (
+            {page.document.date, *(fact.date for fact in page.facts)} if page is not None else ()
+        )
         return text if text in dates else WITHHELD
 
     def _passage(self, text: str, source: Source) -> Any:
-        page, values = source.page, source.values
+        page, kind = source.page, source.values.get("match_type")
         if page is None:
             return WITHHELD
-        if values.get("match_type") == "field":
+        if kind == "field":
             return self._field(text, source)
-        if values.get("match_type") in ("fact", "open_item"):
-            return text if any(fact.text == text for fact in page.facts) else WITHHELD
-        return text if page.says(text) else WITHHELD
+        is_fact = kind in ("fact", "open_item")
+        is_public = text in {fact.text for fact in page.facts} if is_fact else page.says(text)
+        return text if is_public else WITHHELD
 
     def _content(self, text: str, source: Source) -> Any:
         if not text or (source.page is None and source.is_open):
             return text  # a group without a page, named openly elsewhere
         page = source.page
-        if page is None or not (text in page.body or text in {fact.text for fact in page.facts}):
-            return WITHHELD
-        return text
+        is_public = page is not None and (
+            text in page.body or text in {fact.text for fact in page.facts}
+        )
+        return text if is_public else WITHHELD
 
     def _field(self, text: str, source: Source) -> Any:
         return text if text in _field_values(source) else WITHHELD
@@ -203,22 +271,6 @@ class RedactionFilter:
         return line if is_public else f"{line[0]}{UNNAMED}\n"
 
 
-CHECKS: Mapping[Provenance, Check] = {
-    Provenance.CALL: RedactionFilter._call,
-    Provenance.SENTENCE: RedactionFilter._sentence,
-    Provenance.PATH: RedactionFilter._path,
-    Provenance.ID: RedactionFilter._id,
-    Provenance.TITLE: RedactionFilter._title,
-    Provenance.KIND: RedactionFilter._kind,
-    Provenance.DATE: RedactionFilter._date,
-    Provenance.PASSAGE: RedactionFilter._passage,
-    Provenance.CONTENT: RedactionFilter._content,
-    Provenance.FIELD: RedactionFilter._field,
-    Provenance.DIFF: RedactionFilter._diff,
-}
-"""By provenance, of texts that need a check."""
-
-
 def _sent_in(text: str) -> Iterator[str]:
     """Yield an argument, and the values of filters typed in it, which notes may repeat."""
     if text:
@@ -227,14 +279,7 @@ def _sent_in(text: str) -> Iterator[str]:
         yield from typed.values
 
 
-@lru_cache(maxsize=64)
-def object_check(model: type[Answer]) -> Check:
-    """Return the check of an answer; making it takes longer than using it."""
-    return field_check(model, CHECKS)
-
-
 def _field_values(source: Source) -> set[str]:
-    """Return the values of all fields and list items that are public on a page."""
     entity, page = source.entity, source.page
     values = {entity.name, entity.role, entity.team, *entity.aliases} if entity else set()
     if page is None:
@@ -262,163 +307,8 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(fold(text))
 
 
-UNNAMED = "[redacted]"
-"""In place of a withheld name, line or quotation."""
-
-
-class _Withheld:
-    """The outcome of a check that failed."""
-
-
-WITHHELD = _Withheld()
-
-MAPPING = (dict, Mapping)
-"""To test by `isinstance`, which takes longer for an abstract class."""
-
-Check = Callable[[Any, Any, Any], Any]
-"""From the redaction filter, a value and what its object is about to the value, or WITHHELD."""
-
-
-def field_check(hint: Any, texts: Mapping[Provenance, Check]) -> Check:
-    """Return the check of a type; texts without provenance and unknown types are withheld.
-
-    A call has some hundred fields, so a check decides the usual case at once.
-    """
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        marks = [mark for mark in arguments[1:] if isinstance(mark, Provenance)]
-        return _text_check(marks[0], texts) if marks else field_check(arguments[0], texts)
-    if origin is Literal:
-        return lambda answer_filter, value, source: value if value in arguments else WITHHELD
-    if hint in (int, float, bool, NoneType):
-        kinds = (int, float) if hint is float else hint
-        return lambda answer_filter, value, source: value if isinstance(value, kinds) else WITHHELD
-    if origin in (Union, UnionType):
-        return _first_of([field_check(one, texts) for one in arguments if one is not NoneType])
-    if origin is list:
-        return _each(field_check(arguments[0], texts))
-    if origin is tuple:
-        return _each(field_check(arguments[0], texts))
-    if origin is dict:
-        return _entries(field_check(arguments[0], texts), field_check(arguments[1], texts))
-    if isinstance(hint, type) and issubclass(hint, Answer):
-        return _object(hint, texts)
-    return lambda answer_filter, value, source: WITHHELD
-
-
-def _text_check(provenance: Provenance, texts: Mapping[Provenance, Check]) -> Check:
-    if provenance in UNCHECKED:
-        return lambda answer_filter, value, source: value if isinstance(value, str) else WITHHELD
-    check = texts[provenance]
-    if provenance in OF_THE_PAGE:
-        return lambda answer_filter, value, source: (
-            WITHHELD
-            if not isinstance(value, str)
-            else value
-            if source.is_open
-            else check(answer_filter, value, source)
-        )
-    return lambda answer_filter, value, source: (
-        check(answer_filter, value, source) if isinstance(value, str) else WITHHELD
-    )
-
-
-def _first_of(checks: list[Check]) -> Check:
-    if len(checks) == 1:
-        (only,) = checks
-        return lambda answer_filter, value, source: (
-            None if value is None else only(answer_filter, value, source)
-        )
-
-    def check(answer_filter: Any, value: Any, source: Any) -> Any:
-        if value is None:
-            return None
-        passed = (one(answer_filter, value, source) for one in checks)
-        return next((text for text in passed if text is not WITHHELD), WITHHELD)
-
-    return check
-
-
-def _each(one: Check) -> Check:
-    def check(answer_filter: Any, value: Any, source: Any) -> Any:
-        if not isinstance(value, list | tuple):
-            return WITHHELD
-        passed = (one(answer_filter, element, source) for element in value)
-        return [element for element in passed if element is not WITHHELD]
-
-    return check
-
-
-def _entries(key: Check, one: Check) -> Check:
-    def check(answer_filter: Any, value: Any, source: Any) -> Any:
-        if not isinstance(value, MAPPING):
-            return WITHHELD
-        passed = {name: one(answer_filter, entry, source) for name, entry in value.items()}
-        return {
-            name: entry
-            for name, entry in passed.items()
-            if entry is not WITHHELD and key(answer_filter, name, source) is not WITHHELD
-        }
-
-    return check
-
-
-def _object(model: type[Answer], texts: Mapping[Provenance, Check]) -> Check:
-    hints = _hints(model)
-    checks = {key: field_check(hint, texts) for key, hint in hints.items()}
-    passing = {key: _passing(hint, UNCHECKED) for key, hint in hints.items()}
-    passing_if_open = {key: _passing(hint, UNCHECKED | OF_THE_PAGE) for key, hint in hints.items()}
-    optional = {key for key, hint in hints.items() if NoneType in get_args(hint)}
-    about_keys = model.about.split(".") if model.about else []
-
-    def check(answer_filter: Any, value: Any, source: Any) -> Any:
-        if not isinstance(value, MAPPING):
-            return WITHHELD
-        about = answer_filter.source(about_keys, value, source)
-        if about is None and not model.stays_unnamed:
-            return WITHHELD
-        about = about or answer_filter.nothing(value)
-        passed = {}
-        simple = passing_if_open if about.is_open else passing
-        for key, entry in value.items():
-            if key not in checks:
-                continue
-            if type(entry) in simple[key]:
-                passed[key] = entry
-                continue
-            public = checks[key](answer_filter, entry, about)
-            if public is not WITHHELD:
-                passed[key] = public
-            elif key in optional:
-                passed[key] = None
-            elif model.stays_unnamed:
-                passed[key] = UNNAMED
-            else:
-                return WITHHELD
-        return passed
-
-    return check
-
-
-def _passing(hint: Any, unchecked: Collection[Provenance]) -> frozenset[type]:
-    """Return the types of values of a field that its check passes on without looking them up.
-
-    A field is mostly of such a type, and telling so takes a fraction of the time of its check.
-    """
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        marks = [mark for mark in arguments[1:] if isinstance(mark, Provenance)]
-        if not marks:
-            return _passing(arguments[0], unchecked)
-        return frozenset({str}) if marks[0] in unchecked else frozenset()
-    if origin in (Union, UnionType):
-        return frozenset().union(*(_passing(one, unchecked) for one in arguments))
-    if hint is float:
-        return frozenset({int, float})
-    return frozenset({hint}) if hint in (int, bool, NoneType) else frozenset()
-
-
-def _hints(model: type[BaseModel]) -> dict[str, Any]:
+@cache
+def _hints(model: type[Answer]) -> dict[str, Any]:
     """Return the annotated types of the fields of a model, by their names in JSON."""
     hints = get_type_hints(model, include_extras=True)
     return {info.alias or name: hints[name] for name, info in model.model_fields.items()}
@@ -459,7 +349,6 @@ def pass_on(
 
 
 def public_message(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
-    """Return the message of an error without what is redacted."""
     pages = visible_pages(kb)
     answer_filter = RedactionFilter(pages, arguments)
     answer_filter.remember_pages()
@@ -469,23 +358,18 @@ def public_message(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
 
 def _settled(model: type[answers.Answer], raw: Mapping[str, Any], passed: Json) -> Json:
     """Return an answer whose conclusions follow from what is left of it."""
-    if model is answers.KbxMemorySimilarAnswer and _lost(raw, passed, "matches", "nearest"):
+    if model is answers.KbxMemorySimilarAnswer and any(
+        len(raw[key]) != len(passed[key]) for key in ("matches", "nearest")
+    ):
         scores = [text["score"] for text in (*passed["matches"], *passed["nearest"])]
         similar = [match for match in passed["matches"] if match["relation"] != "conflict"]
         passed |= {"has_similar": bool(similar), "best_score": max(scores, default=0.0)}
-    elif model is answers.KbxEntitySimilarFieldAnswer and _lost(raw, passed, "current_value"):
+    elif model is answers.KbxEntitySimilarFieldAnswer and (
+        raw["current_value"] is not None and passed["current_value"] is None
+    ):
         nothing = dict.fromkeys(("relation", "cosine", "signals"))
         passed |= {"similarity": 0.0, "is_similar": False, "conflicts": [], **nothing}
     elif model is answers.KbSearchAnswer:
         data = passed["data"]
         data["total_found"] = len(data["results"])
     return passed
-
-
-def _lost(raw: Mapping[str, Any], passed: Json, *keys: str) -> bool:
-    """Return whether the redaction filter took anything out of these fields."""
-    return any(_size(raw[key]) != _size(passed[key]) for key in keys)
-
-
-def _size(value: Any) -> int:
-    return len(value) if isinstance(value, list) else int(value is not None)

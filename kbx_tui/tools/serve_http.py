@@ -74,7 +74,7 @@ async def _serve(
             await service.serve(listening)
 
 
-MODULE = "kbx_tui.tools.worker_process"
+MODULE = "kbx_tui.tools.mcp_http"
 RESTARTS, RESTART_SECONDS = 5, 60.0
 """More restarts than this within this time end the server: they would end for the same reason."""
 START_SECONDS = 60.0
@@ -85,8 +85,6 @@ counted, not seconds, which pass while the machine stands still, too."""
 
 
 class WorkerPool:
-    """Runs the workers and hands connections out."""
-
     def __init__(self, options: McpOptions, count: int, state: ServiceState) -> None:
         self._options, self._count, self._state = options, count, state
         self._workers: dict[int, HttpWorker] = {}
@@ -99,7 +97,6 @@ class WorkerPool:
         state.pids = self.pids
 
     def pids(self) -> dict[str, list[int]]:
-        """Return the workers that run."""
         return {worker.name: [worker.process.pid] for worker in list(self._workers.values())}
 
     async def serve(self, listening: socket.socket) -> None:
@@ -207,7 +204,6 @@ class WorkerPool:
 
 
 async def _end_if_stalled(worker: HttpWorker) -> None:
-    """Kill a worker once it confirms nothing of what it was given."""
     oldest, looks = None, 0
     while looks < STALL_LOOKS:
         await asyncio.sleep(LOOK_SECONDS)
@@ -226,16 +222,12 @@ MAX_UNCONFIRMED = 32
 
 @dataclass(eq=False)
 class HttpWorker:
-    """A process, and the connections it has."""
-
     name: str
     process: asyncio.subprocess.Process
     control: socket.socket
     is_ready: bool = False
     given: int = 0
-    """Connections that it was given since it started."""
     closed: int = 0
-    """How many of them have ended."""
     unconfirmed: deque[socket.socket] = field(default_factory=deque)
     """Connections that it has not confirmed; if it ends before, another worker gets them."""
 
@@ -261,7 +253,6 @@ class HttpWorker:
 
 
 WAIT_SECONDS = 5.0
-"""Time for which a connection waits while no worker can take it."""
 MAX_WAITING = 256
 """Connections that wait, and refusals that are on their way."""
 ANSWER_SECONDS = 1.0
@@ -313,7 +304,6 @@ class ConnectionQueue:
             del self._waiting[connection]
 
     def close(self) -> None:
-        """Cut the connections that wait, and those that are added later."""
         self._is_closed = True
         for connection, timer in self._waiting.items():
             timer.cancel()
@@ -335,7 +325,6 @@ class ConnectionQueue:
 
 
 async def _answer_busy(connection: socket.socket) -> None:
-    """Tell a client to try again."""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(ANSWER_SECONDS):
             reader, writer = await asyncio.open_connection(sock=connection)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakKeyDictionary, ref
 
 from kbx_tui.api import KnowledgeBase
@@ -19,23 +19,11 @@ from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import REDACTED, Entity, Fact
 from kbx_tui.knowledge.redaction import is_page_redacted
-from kbx_tui.search.name_lookup import EntityNames
-from kbx_tui.similarity.entity_finder import EntityFinder
+from kbx_tui.search.name_lookup import EntityFinder, EntityNames
 
 NO_LIMIT = 10**9
 ATTEMPTS = 20
 """Names tried until one is found that is not of a page just learned to be redacted."""
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenPages:
-    """Everything about hidden pages that no answer may contain."""
-
-    paths: frozenset[str] = frozenset()
-    ids: frozenset[str] = frozenset()
-    """Ids of the pages, which are those of their entities."""
-    kinds: tuple[str, ...] = ()
-    """Document type of each page, for counting."""
 
 
 class VisiblePages:
@@ -46,17 +34,14 @@ class VisiblePages:
         self._learned: set[str] = set()
         self._looked_at: dict[str, PublicPage | None] = {}
         self._are_open: dict[str, bool] = {}
-        self._hidden: tuple[object, frozenset[str], HiddenPages] | None = None
         self._finders: tuple[object, dict[frozenset[str], EntityFinder]] | None = None
         self._indexed: tuple[object, frozenset[str]] | None = None
         """Marked documents of the index, and those of them that are hidden."""
-        self._hidden_before: frozenset[str] | None = None
-        """The latter, as this call has found them."""
-        self._is_indexed = False
-        """Whether this call has found an index."""
+        self._hidden_before: frozenset[str] | None = None  # the latter, as this call found them
+        self._is_indexed = False  # whether this call has found an index
 
     @property
-    def _kb(self) -> KnowledgeBase:
+    def kb(self) -> KnowledgeBase:
         kb = self._base()
         assert kb is not None
         return kb
@@ -73,7 +58,6 @@ class VisiblePages:
         self._hidden_before, self._is_indexed = None, False
 
     def looked_at(self) -> list[PublicPage]:
-        """Return the visible pages that this call looked at so far."""
         return [page for page in self._looked_at.values() if page is not None]
 
     def page(self, path: str) -> PublicPage | None:
@@ -82,9 +66,9 @@ class VisiblePages:
         Its file is looked at once per call.
         """
         if path not in self._looked_at:
-            page = self._kb.documents.public_page(path)
+            page = self.kb.documents.public_page(path)
             if page is None or page.is_hidden:
-                self._learned.update(self._kb.documents.ids([path]))
+                self._learned.update(self.kb.documents.ids([path]))
                 page = None
             else:
                 self._learned.discard(path)
@@ -94,23 +78,21 @@ class VisiblePages:
         return self._looked_at[path]
 
     def id_of(self, page: PublicPage) -> str:
-        """Return the id of a page in the index, empty if it is not indexed."""
-        return self._kb.documents.ids([page.path]).get(page.path, "")
+        return self.kb.documents.ids([page.path]).get(page.path, "")
 
     def is_open(self, page: PublicPage) -> bool:
         """Return whether everything the index knows of a page is public and still there."""
-        is_open = self._are_open.get(page.path)
-        if is_open is None:
-            is_open = not page.is_marked and self._kb.documents.is_as_indexed(page)
+        if page.path not in self._are_open:
+            is_open = not page.is_marked and self.kb.documents.is_as_indexed(page)
             self._are_open[page.path] = is_open
-        return is_open
+        return self._are_open[page.path]
 
     def fact(self, fact_id: int) -> Fact:
         """Return a fact or open item that its page states openly now.
 
         Raises NotFound, for a redacted one as for an id that no fact has.
         """
-        fact = self._kb.pages.fact(fact_id)
+        fact = self.kb.pages.fact(fact_id)
         page = self.page(fact.path)
         same = [other for other in page.facts if other.text == fact.text] if page else []
         if not same:
@@ -118,34 +100,23 @@ class VisiblePages:
         nearest = min(same, key=lambda other: abs(other.line - fact.line))
         return replace(nearest, fact_id=fact_id, entity_id=fact.entity_id)
 
-    def hidden(self) -> HiddenPages:
-        """Return the hidden pages that are known; none without an index."""
+    def hidden(self) -> frozenset[str]:
+        """Return the paths of the hidden pages that are known; none without an index."""
         indexed = self._indexed_as_hidden()
         for path in self.learned:
             self.page(path)  # it may be visible again
-        paths = frozenset(indexed | self._learned)
-        documents = self._indexed[0] if self._indexed else None
-        if self._hidden is None or self._hidden[0] is not documents or self._hidden[1] != paths:
-            self._hidden = (documents, paths, self._hidden_pages(paths))
-        return self._hidden[2]
+        return indexed | self._learned
 
     def hold_redacted_text(self) -> bool:
         """Return whether any page of the index is hidden or has text that is redacted."""
-        return bool(self._kb.documents.containing(REDACTED))
-
-    def _hidden_pages(self, paths: frozenset[str]) -> HiddenPages:
-        if not paths:
-            return HiddenPages()
-        documents, ids = self._kb.documents.stored(sorted(paths)), self._kb.documents.ids(paths)
-        kinds = tuple(documents[path].kind for path in ids if path in documents)
-        return HiddenPages(paths, frozenset(ids.values()), kinds)
+        return bool(self.kb.documents.containing(REDACTED))
 
     def identify(self, document_id: str) -> tuple[str, Entity | None]:
         """Return path and entity as `kb.documents.identify`, the entity as it may be known.
 
         Raises NotFound for hidden ones as for those that do not exist.
         """
-        path, entity = self._kb.documents.identify(document_id)
+        path, entity = self.kb.documents.identify(document_id)
         if entity is not None:
             entity = self.entity(entity)
             if entity is None:
@@ -155,7 +126,6 @@ class VisiblePages:
         return path, entity
 
     def is_visible_id(self, document_id: str) -> bool:
-        """Return whether an id names a page or entity that may be known."""
         try:
             self.identify(document_id)
         except NotFound:
@@ -170,30 +140,28 @@ class VisiblePages:
                 return None
             if not self.is_open(page):
                 entity = replace(page.entity(entity.id), members=entity.members)
-        members = [member for member in entity.members if self._is_member(member, entity)]
+        members = tuple(member for member in entity.members if self._is_member(member, entity))
         if not entity.path and not members and not self._is_named_openly(entity):
             return None
-        if len(members) == len(entity.members):
-            return entity
-        return replace(entity, members=tuple(members))
+        return entity if members == entity.members else replace(entity, members=members)
 
     def find(self, name: str) -> Entity:
         """Return the visible entity that a name, alias or id means.
 
         Raises as `kb.entities.named`, with errors that name visible entities only.
         """
-        if not self._kb.is_indexed():
-            self._kb.index(fast=True)
-        with self._kb.naming_newer_files():
+        if not self.kb.is_indexed():
+            self.kb.index(fast=True)
+        with self.kb.naming_newer_files():
             return self._find(name)
 
     def _find(self, name: str) -> Entity:
-        excluded = set(self.hidden().ids)
+        excluded = set(self.kb.documents.ids(self.hidden()).values())
         for _ in range(ATTEMPTS):
             try:
                 found = self._finder(frozenset(excluded)).find(name)
             except NotFound as error:
-                named = self._kb.documents.named_in(str(error).replace(repr(name), ""))
+                named = self.kb.documents.named_in(str(error).replace(repr(name), ""))
                 hidden = {
                     entity.id
                     for path, entity, spelling in named
@@ -217,50 +185,47 @@ class VisiblePages:
         """Return whether `name` is like a public name of an entity, or an abbreviated one."""
         try:
             public = self.identify(entity_id)[1]
-        except NotFound:
-            return False
-        if public is None:
-            return False
-        if EntityNames([public], {}).find(name, 1):
-            return True
-        try:
-            EntityFinder([public]).find(name)
+            if public is None:
+                return False
+            if not EntityNames([public], {}).find(name, 1):
+                EntityFinder([public]).find(name)
         except NotFound:
             return False
         return True
 
     def _finder(self, excluded: frozenset[str]) -> EntityFinder:
         """Return the finder of all other entities; the last one is kept."""
-        documents = self._kb.documents.containing(REDACTED)
+        documents = self.kb.documents.containing(REDACTED)
         if self._finders is None or self._finders[0] is not documents:
             self._finders = (documents, {})
         finders = self._finders[1]
         if excluded not in finders:
-            found = self._kb.entities.find("", limit=NO_LIMIT)
+            found = self.kb.entities.find("", limit=NO_LIMIT)
             entities = (
-                self._kb.documents.identify(name.id)[1] for name in found if name.id not in excluded
+                self.kb.documents.identify(name.id)[1] for name in found if name.id not in excluded
             )
             finders[excluded] = EntityFinder(entity for entity in entities if entity)
         return finders[excluded]
 
     def kinds(self) -> Mapping[str, int]:
         """Return the number of documents of each visible type, as far as is known."""
-        counts = Counter(self._kb.documents.kinds())
-        counts.subtract(self.hidden().kinds)
+        counts = Counter(self.kb.documents.kinds())
+        hidden = self.kb.documents.stored(sorted(self.hidden()))
+        counts.subtract(document.kind for document in hidden.values())
         return {kind: count for kind, count in counts.items() if count and self.has_kind(kind)}
 
     def has_kind(self, kind: str) -> bool:
         """Return whether some visible page is of a type."""
-        paths = self._kb.documents.of_kind(kind)
+        paths = self.kb.documents.of_kind(kind)
         return any((page := self.page(path)) and page.document.kind == kind for path in paths)
 
     def names_only_visible(self, text: str) -> bool:
         """Return whether no hidden page, entity or alias is named in a sentence."""
-        self._is_indexed = self._is_indexed or self._kb.is_indexed()
+        self._is_indexed = self._is_indexed or self.kb.is_indexed()
         if not self._is_indexed:
             return True  # nothing is known that could be named
-        namings = list(self._kb.documents.named_in(text))
-        hidden = [naming for naming in namings if not self._is_visible_naming(*naming)]
+        named = self.kb.documents.named_in(text)
+        hidden = [naming for naming in list(named) if not self._is_visible_naming(*naming)]
         return not hidden  # every one was looked at, and so learned
 
     def _is_visible_naming(self, path: str, entity: Entity | None, name: str) -> bool:
@@ -274,20 +239,20 @@ class VisiblePages:
         return not is_alias or name in {*public.aliases, *public.emails}
 
     def _indexed_as_hidden(self) -> frozenset[str]:
-        documents = self._kb.documents.containing(REDACTED)
+        documents = self.kb.documents.containing(REDACTED)
         if self._indexed is None or self._indexed[0] is not documents:
-            paths = frozenset(
+            hidden = (
                 path
                 for path, document in documents.items()
                 if is_page_redacted(document.title, document.frontmatter)
             )
-            self._indexed = (documents, paths)
+            self._indexed = (documents, frozenset(hidden))
         return self._indexed[1]
 
     def _is_member(self, member: str, group: Entity) -> bool:
         """Return whether the page of a member still says openly that it is one."""
         try:
-            path, person = self._kb.documents.identify(member)
+            path, person = self.kb.documents.identify(member)
         except NotFound:
             return False
         page = self.page(path) if path else None
@@ -303,7 +268,7 @@ class VisiblePages:
 
     def _is_named_openly(self, group: Entity) -> bool:
         """Return whether a visible page names a group that has no page and no visible members."""
-        documents = self._kb.entities.card(group.id).documents
+        documents = self.kb.entities.card(group.id).documents
         return any(
             (page := self.page(document.path)) is not None and page.says(group.name)
             for document in documents

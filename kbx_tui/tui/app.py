@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
-    from kbx_tui.tui.engine.client import OpenEngine
-    from kbx_tui.tui.shell.welcome_screen import Welcome
+    from kbx_tui.tui.shell.questions import Welcome
     from kbx_tui.tui.together import Together
 
 
@@ -86,9 +85,7 @@ class KbxApp(TerminalApp):
         self._debounce = debounce
         self._first: Screen[Any]
         self.explore: Explore | None = None
-        """The explore screen of the open base."""
         self.together: Together | None = None
-        """The search of several bases, if the app was opened on several."""
         if together:
             self._first = self.together = self._make_together(together)
             self.tabs_of_several = {"together": f"({len(self.together.model.bases)})"}
@@ -114,17 +111,17 @@ class KbxApp(TerminalApp):
         self.theme_changed_signal.subscribe(self, remember)
         if self.explore is not None:
             self.call_after_refresh(self.explore.session.start)
-            if self._drafts is not None:
-                self.call_after_refresh(self._open_drafts, self.explore.session, self._drafts)
+            self.call_after_refresh(self._open_drafts)
 
-    async def _open_drafts(self, session: BaseSession, drafts: Path) -> None:
-        await self.go_to("dedup")
-        session.review.load(str(drafts))
+    async def _open_drafts(self) -> None:
+        if self._drafts is not None and self.explore is not None:
+            await self.go_to("dedup")
+            self.explore.session.review.load(str(self._drafts))
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
-            explore = self.explore if self.screen is self.explore else None
-            if explore is not None and explore.tour.is_shown and explore.tour.take_key(event.key):
+            tour = self.explore.tour if self.explore and self.screen is self.explore else None
+            if tour is not None and tour.is_shown and tour.take_key(event.key):
                 return
             if reason := self._refusal(event.key):
                 self.show_notice(reason)
@@ -132,7 +129,6 @@ class KbxApp(TerminalApp):
         await super().on_event(event)
 
     def _refusal(self, key: str) -> str:
-        """Return why the command that a key would run now is not offered; empty for others."""
         if not self.offer.refused:
             return ""
         active = self.screen.active_bindings.get(key)
@@ -158,7 +154,6 @@ class KbxApp(TerminalApp):
         return Explore(session, self.app_state)
 
     async def open_base(self, root: Path, query: str = "", path: str = "") -> None:
-        """Close the open base, if any, and open another, with a query and a document if given."""
         await self._leave_base()
         self.explore = explore = self._make_explore(root)
         await self.switch_screen(explore)
@@ -172,7 +167,6 @@ class KbxApp(TerminalApp):
         await self.open_base(message.root, message.query, message.path)
 
     async def _leave_base(self) -> None:
-        """Close the open base, if any; its explore screen is left to be switched for another."""
         if self.explore is not None:
             await self.go_to("explore")
             await self._close_base()
@@ -185,14 +179,8 @@ class KbxApp(TerminalApp):
         from kbx_tui.api.several_bases import base_names
         from kbx_tui.tui.together import Together, TogetherModel
 
-        def opener(root: Path) -> OpenEngine:
-            return partial(self.bases.open, root)
-
         self.app_state.note_bases(roots)
-        model = TogetherModel(
-            base_names(roots), opener, writes=self.bases.writes, debounce=self._debounce
-        )
-        return Together(model)
+        return Together(TogetherModel(base_names(roots), self.bases, self._debounce))
 
     async def action_search_together(self) -> None:
         if self.together is None:
@@ -221,22 +209,16 @@ class KbxApp(TerminalApp):
             await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
         except KbxError as error:
             self.show_error(safe_line(str(error)))
-        else:
-            if allowed:
-                await self._open_trusted(root)
-
-    async def _open_trusted(self, root: Path) -> None:
-        await self.open_base(root, "" if self.explore is None else self.explore.model.state.query)
-        if self._drafts is not None and self.explore is not None:
-            await self._open_drafts(self.explore.session, self._drafts)
+            return
+        if allowed:
+            query = "" if self.explore is None else self.explore.model.state.query
+            await self.open_base(root, query)
+            await self._open_drafts()
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         from kbx_tui.tui.shell.questions import ConfirmIndexing
 
-        def take(confirmed: bool | None) -> None:
-            answer(bool(confirmed))
-
-        self.call_later(self.push_screen, ConfirmIndexing(question), take)
+        self.call_later(self.push_screen, ConfirmIndexing(question), lambda yes: answer(bool(yes)))
 
     @property
     def may_ask_for_entities(self) -> bool:
@@ -256,16 +238,14 @@ class KbxApp(TerminalApp):
         self.call_later(self.push_screen, EntitiesQuestion(sentence, names), take)
 
     def action_switch_base(self) -> None:
-        """Ask which base to open."""
         self.push_screen(self._welcome(is_base_open=True))
 
     def _welcome(self, *, why: str = "", is_base_open: bool = False) -> Welcome:
-        from kbx_tui.tui.shell.welcome_screen import Welcome  # seldom the first screen
+        from kbx_tui.tui.shell.questions import Welcome  # seldom the first screen
 
         return Welcome(self.bases, self.app_state, why=why, is_base_open=is_base_open)
 
     def configure(self, settings: Settings) -> None:
-        """Apply the app settings of kbx.toml; if a key is invalid, all keys keep their defaults."""
         if self.explore is None or self.root is None:
             return
         self.app_state.open_base(self.root)
@@ -297,7 +277,6 @@ class KbxApp(TerminalApp):
     # Modes.
 
     async def go_to(self, mode: str) -> None:
-        """Show a mode of the open base, if there is one and no box is open."""
         if mode == "together":
             await self.action_search_together()
             return
@@ -328,7 +307,6 @@ class KbxApp(TerminalApp):
         self._post_to_front(Notice(text))
 
     def _notice_of_engine(self, text: str) -> None:
-        """Show a notice of the engine, which calls this on its own thread."""
         if self.explore is not None:
             self.explore.session.client.call_on_loop(self.show_notice, safe_line(text))
 
@@ -392,10 +370,7 @@ class KbxApp(TerminalApp):
 
 
 def mode_class(mode: str) -> type[ModeScreen]:
-    """Return the screen of a mode on top of explore, imported when it is first opened.
-
-    The first paint of the app does not wait for their modules.
-    """
+    """Return a mode on top of explore, imported here: the first paint does not wait for it."""
     if mode == "compare":
         from kbx_tui.tui.comparing import Compare
 

@@ -34,9 +34,7 @@ from kbx_tui.user_files import logger, user_state_folder
 
 RECENT_BASES = 12
 SIZE_LIMIT = 8 * 1024 * 1024
-"""Largest file of state, in bytes."""
 BASE_FILE = "app.json"
-"""In the `.kbx` folder of a base."""
 
 Knob = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 State = TypeVar("State", bound=msgspec.Struct)
@@ -44,11 +42,8 @@ State = TypeVar("State", bound=msgspec.Struct)
 
 class UserState(msgspec.Struct):
     theme: str = ""
-    """Empty until one is chosen."""
     bases: list[str] = []
-    """Roots of the bases opened, the most recent first."""
     tour_seen: bool = False
-    """Whether the tour of the demo has been shown."""
 
 
 class BaseState(msgspec.Struct):
@@ -74,7 +69,6 @@ class AppState:
         self.keeps_knobs = False
         """Whether alpha and threshold are remembered, as kbx.toml says."""
         self.notices: list[str] = []
-        """What the user should know about files that cannot be read."""
         self.past: list[PastQuery] = []
         """The queries asked in the open base, the most recent first."""
         self._base_file: Path | None = None
@@ -84,14 +78,12 @@ class AppState:
 
     @property
     def knobs(self) -> tuple[float, float] | None:
-        """Alpha and threshold of the last session, if they are remembered."""
         alpha, threshold = self.base.alpha, self.base.threshold
         if not self.keeps_knobs or alpha is None or threshold is None:
             return None
         return alpha, threshold
 
     def open_base(self, root: Path) -> None:
-        """Read the state of a base, and move it to the top of the recent bases."""
         self._base_file = root / ".kbx" / BASE_FILE
         self.base = self._read(self._base_file, BaseState)
         if self._is_kept:
@@ -102,7 +94,6 @@ class AppState:
         self.note_bases([root])
 
     def note_bases(self, roots: Sequence[Path]) -> None:
-        """Move bases that are opened to the top of the recent ones."""
         self._take_over()
         opened = list(map(str, roots))
         others = [base for base in self.user.bases if base not in opened]
@@ -110,7 +101,6 @@ class AppState:
         self.save_user()
 
     def forget_base(self, root: str) -> int:
-        """Remove a base from the recent ones, and return its place there; its files stay."""
         self._take_over()
         place = self.user.bases.index(root) if root in self.user.bases else 0
         self.user.bases = [base for base in self.user.bases if base != root]
@@ -118,7 +108,6 @@ class AppState:
         return place
 
     def recall_base(self, root: str, place: int) -> None:
-        """Put a forgotten base back where it was among the recent ones."""
         self._take_over()
         self.user.bases = [base for base in self.user.bases if base != root]
         self.user.bases.insert(place, root)
@@ -156,7 +145,6 @@ class AppState:
 
     @property
     def queries(self) -> list[str]:
-        """The texts of the queries asked in the open base, the most recent first."""
         return [past.query for past in self.past]
 
     def remember_query(self, asked: PastQuery | None) -> None:
@@ -190,14 +178,12 @@ class AppState:
             _write(self._base_file, self.base)
 
     def _take_over(self) -> None:
-        """Take over what another app of the user has changed; call before a change."""
         if self._is_kept:
             with suppress(OSError, ValueError):  # then this app knows as much
                 self.user = _load(user_file(), UserState)
 
     @property
     def _has_folder(self) -> bool:
-        """Whether the open base has a `.kbx` folder; it is not created for this."""
         return self._base_file is not None and self._base_file.parent.is_dir()
 
     def _read(self, file: Path, kind: type[State]) -> State:
@@ -214,7 +200,6 @@ class AppState:
 
 
 def entities_asked(root: Path) -> bool:
-    """Return whether the user has answered what the entities of a base are."""
     try:
         return _load(root / ".kbx" / BASE_FILE, BaseState).entities_asked
     except (OSError, ValueError):
@@ -238,7 +223,6 @@ def user_file() -> Path:
 
 
 def _load(file: Path, kind: type[State]) -> State:
-    """Return a state. Raises OSError and ValueError."""
     return decode_json(read_regular_file(file, limit=SIZE_LIMIT), kind)
 
 

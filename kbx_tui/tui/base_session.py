@@ -20,25 +20,19 @@ from kbx_tui.tui.indexing.model import IndexModel
 from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.shell.messages import TabsChanged
-from kbx_tui.tui.tune.model import TuneModel
 from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
-    from kbx_tui.index.index_status import IndexQuestion
-    from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.knowledge.entities import EntityProposal
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
     from kbx_tui.tui.experts.model import ExpertSearch
+    from kbx_tui.tui.tune.model import TuneModel
 
 
 NAMES_SHOWN = 6
-"""Names of each type in the question."""
-
-
-NAMES_SHOWN = 6
-"""Names of each type in the question about entities."""
 CLOSE_SECONDS = 1.0
 """Seconds the screen stays while drafts are saved and the engine closes."""
 
@@ -62,20 +56,16 @@ class BaseSession:
         self._host = host
         self._is_open = self._asked_for_trust = self._asked_for_entities = False
         self._run_words = ""
-        """The last words on the run in the tabs."""
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
         self.index_sync = (IndexSync if writes else IndexFollower)(
             self.client,
             open_engine,
             host,
             on_growth=self.refresh,
-            on_question=self._ask_to_index,
+            on_question=lambda question: host.ask_to_index(question, self._answer_to_index),
         )
         self.explore = ExploreModel(
-            self.client,
-            host,
-            open_base=self._open_searchable,
-            debounce=debounce,
+            self.client, host, open_base=self._open_searchable, debounce=debounce
         )
         self.judging = JudgingModel(
             self.client, host, self.explore, on_write=self.index_sync.expect
@@ -83,53 +73,52 @@ class BaseSession:
         self.explore.on_settings = self.judging.use
         self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)
         self.index_sync.on_run = self._note_run
-        self.tune = TuneModel(self.client, host, self.judging, self.explore)
 
     # Made when first asked for: the first paint needs none of their modules.
 
     @cached_property
     def review(self) -> ReviewModel:
-        """The drafts."""
         from kbx_tui.tui.dedup.model import ReviewModel
 
         return ReviewModel(self.client, self._host, on_write=self.index_sync.expect)
 
     @cached_property
     def experts(self) -> ExpertSearch:
-        """The search for experts."""
         from kbx_tui.tui.experts.model import ExpertSearch
 
         return ExpertSearch(self.client)
 
+    @cached_property
+    def tune(self) -> TuneModel:
+        from kbx_tui.tui.tune.model import TuneModel
+
+        return TuneModel(self.client, self._host, self.judging, self.explore)
+
     def _has(self, name: str) -> bool:
-        """Return whether one of these has been made."""
         return name in vars(self)
 
     # What the tabs of all modes show.
 
     @property
     def tab_counts(self) -> dict[str, str]:
-        """What is waiting in a mode, by mode, in a few characters."""
         drafts = self.review.count if self._has("review") else 0
-        run = self.index_sync.run
-        counts = {"dedup": f"({drafts})"} if drafts else {}
-        return counts | ({"index": run.short_words} if run.short_words else {})
+        counts = {
+            "dedup": f"({drafts})" if drafts else "",
+            "index": self.index_sync.run.short_words,
+        }
+        return {mode: words for mode, words in counts.items() if words}
 
     @property
     def base_words(self) -> tuple[str, str]:
-        """The name of the base and what it holds; empty while that is not known."""
-        summary = self.explore.summary
-        if summary is None:
+        if (summary := self.explore.summary) is None:
             return "", ""
-        documents = summary.documents
-        return summary.name, "" if documents is None else format_count(documents, "document")
+        holds = "" if summary.documents is None else format_count(summary.documents, "document")
+        return summary.name, holds
 
     def start(self) -> None:
-        """Open the base; call after the first paint."""
         self.client.start(self._open())
 
     async def stop(self) -> None:
-        """Release the base, after giving indexing and the last call a moment to finish."""
         self.client.closed.set()
         await self.index_sync.stop()
         self.judging.stop()
@@ -138,7 +127,6 @@ class BaseSession:
         await asyncio.wait({asyncio.wrap_future(closing)}, timeout=CLOSE_SECONDS)
 
     def refresh(self, changed: frozenset[str] = frozenset()) -> None:
-        """Show the new content of the index; `changed` are files that were edited on disk."""
         if changed:
             self.explore.forget_files(changed)
             if self._has("review"):
@@ -178,9 +166,6 @@ class BaseSession:
             self._run_words = self.index_sync.run.short_words
             self._host.broadcast(TabsChanged())
 
-    def _ask_to_index(self, question: IndexQuestion) -> None:
-        self._host.ask_to_index(question, self._answer_to_index)
-
     def _answer_to_index(self, confirmed: bool) -> None:
         self.index_sync.answer(confirmed=confirmed)
         if self.explore.summary is not None:
@@ -191,7 +176,6 @@ class BaseSession:
         return self.explore.is_searchable
 
     async def _prepare(self) -> None:
-        """Load what the first search needs, index what is missing, and watch the files."""
         is_complete = False
         try:
             await self.review.count_stored()
@@ -218,11 +202,11 @@ class BaseSession:
         if self.explore.is_searchable:
             self.explore.search_again()
             self.index.note_index_change()
-            self.tune.note_index_change()
+            if self._has("tune"):
+                self.tune.note_index_change()
             self.judging.note_index_change()
 
     async def _count(self) -> bool:
-        """Show what the index holds and return whether it is up to date."""
         counted = await self.client.run(_read_counts)
         if counted is None:  # another process is still making the index
             self.explore.set_searchable(False)
@@ -239,10 +223,8 @@ class BaseSession:
     # The question of `kbx init`, for a base without entities.
 
     async def _offer_entities(self, summary: BaseSummary) -> None:
-        """Ask, if there is something to propose and the user is doing nothing else."""
-        if self._asked_for_entities or not summary.documents or summary.entities:
-            return
-        if not self._host.may_ask_for_entities:
+        is_needed = summary.documents and not summary.entities
+        if self._asked_for_entities or not is_needed or not self._host.may_ask_for_entities:
             return
         proposal = await self.client.run(lambda engine: engine.entities.proposal())
         if proposal is None:
@@ -272,7 +254,6 @@ class BaseSession:
         self._host.show_notice("kbx.toml names no entities, as before")
 
     def _index_written(self, paths: Iterable[str]) -> None:
-        """Index again, without announcing the files written here as changed on disk."""
         self.index_sync.expect(paths)
         self.index_sync.index()
 
@@ -285,7 +266,6 @@ class BaseSession:
             self._show(error)
 
     async def _show_or_index(self, error: KbxError) -> None:
-        """Show an error, unless its cause is that the index was deleted: then index again."""
         if await self.client.run(lambda engine: engine.is_indexed()):
             self._show(error)
         elif self.explore.is_searchable:  # else a failure to index would be repeated for ever
@@ -317,7 +297,6 @@ def _warm(engine: KnowledgeBase) -> None:
 
 
 def _read_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:
-    """Return what the index holds, and whether it is up to date; None without an index."""
     if not engine.is_indexed():
         return None
     status, name, root = engine.status(), safe_line(engine.root.name), str(engine.root)

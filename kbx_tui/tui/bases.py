@@ -23,7 +23,6 @@ class Bases:
     """Whether the bases are opened to be changed, and their indexes kept up to date."""
 
     def __init__(self, trusted: Collection[Path | None] = ()) -> None:
-        """`trusted` are the roots of bases that may do what they ask for, this time."""
         self._trusted = trusted
 
     def open(self, root: Path, notice: Notice = lambda text: None) -> KnowledgeBase:
@@ -44,25 +43,21 @@ class Bases:
         return () if is_open and is_declined(root, requests) else requests
 
     def answer(self, root: Path, requests: Sequence[TrustRequest], *, allowed: bool) -> None:
-        """Store whether the user allowed these requests. Raises KbxError."""
         from kbx_tui.base_trust import decline, grant
 
         (grant if allowed else decline)(root, requests)
 
     def demo(self) -> Path:
-        """Return the root of the demo, installed if need be."""
         from kbx_tui.demo import install_demo
 
         return install_demo()
 
     def existing(self, folder: str) -> Path:
-        """Return the root of the base in a folder. Raises NotFound without markdown in it."""
         from kbx_tui.base_discovery import find_base
 
         return find_base(Path(folder).expanduser())
 
     def new(self, folder: str) -> Path:
-        """Create a base in a folder and return its root. Raises KbxError."""
         from kbx_tui.base_discovery import create_base
         from kbx_tui.base_trust import trust_made_here
 
@@ -73,7 +68,6 @@ class Bases:
 
 
 def is_folder(path: str) -> bool:
-    """Return whether a path is a folder; False for one that cannot be read."""
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):

@@ -16,21 +16,20 @@ from textual.screen import Screen
 
 from kbx_tui.formatting import format_count, format_score, stacked_bar
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.ranking.explain import Comparison, RankChange, compare, explain_pair
+from kbx_tui.search.ranking.explain import RankChange, compare, explain_pair
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, paragraph, width_of
-from kbx_tui.tui.engine.client import EngineClient, LatestOnly
+from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.displayed_search import tuning_of
 from kbx_tui.tui.explore.inputs import Knobs
-from kbx_tui.tui.explore.model import ExploreModel
-from kbx_tui.tui.explore.search_state import MODES, PRESETS, SearchState, knobs_of
-from kbx_tui.tui.judging.grades import grade_sign
+from kbx_tui.tui.explore.search_state import SearchState, knobs_of
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
-from kbx_tui.tui.judging.model import JudgedDocument, JudgingModel
+from kbx_tui.tui.judging.live_measure import SearchSettings
+from kbx_tui.tui.judging.model import JudgedDocument, grade_sign
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 
 LIMIT = 10
-"""The first results, which are compared."""
 
 
 class CompareModel:
@@ -52,20 +50,14 @@ class CompareModel:
     A needs Evidence of its own only for another preset or a search by words; it is retrieved once.
     """
 
-    def __init__(
-        self,
-        client: EngineClient,
-        explore: ExploreModel,
-        judging: JudgingModel,
-        show: Callable[[CompareView | None], object],
-    ) -> None:
+    def __init__(self, session: BaseSession, show: Callable[[CompareView | None], object]) -> None:
         """`show` receives each comparison, None without a query."""
-        self._client, self._explore, self._judging, self._show = client, explore, judging, show
-        self._retrievals = LatestOnly(client)
+        self._client, self._explore = session.client, session.explore
+        self._judging, self._show = session.judging, show
+        self._retrievals = LatestOnly(session.client)
         self._own: tuple[tuple[object, ...], Evidence] | None = None
         """Evidence of A, with what it was retrieved for."""
         self._rankings: tuple[Ranking, ...] = ()
-        """Those of A and B that were compared last."""
 
     def explain_pair(self, marked: str, other: str) -> tuple[str, ...]:
         """Return which of two results is first and by what, under A and under B, by their paths.
@@ -89,13 +81,12 @@ class CompareModel:
         return tuple(map(safe_line, sentences))
 
     def update(self) -> None:
-        """Compare again: the settings, the query or the index changed."""
         state, evidence = self._state(), self._explore.displayed.evidence
         if state is None or evidence is None or not self._explore.state.query:
             self._retrievals.cancel()
             self._show(None)
         elif self._explore.displayed.answers(self._explore.state):
-            key = _key(state, evidence.generation)
+            key = (*state.retrieval_key, evidence.generation)
             if self._explore.displayed.answers(state):
                 own = evidence
             elif self._own is not None and self._own[0] == key:
@@ -108,11 +99,9 @@ class CompareModel:
                 self._show(self._compare(engine, state, own, evidence))
 
     def stop(self) -> None:
-        """Retrieve nothing any more: the screen is closed."""
         self._retrievals.cancel()
 
     def _state(self) -> SearchState | None:
-        """Return the current search with the settings A; None before kbx.toml is read."""
         if (pinned := self._judging.pinned) is None:
             return None
         state = replace(self._explore.state, **knobs_of(pinned.tuning))
@@ -126,8 +115,6 @@ class CompareModel:
     def _compare(
         self, engine: KnowledgeBase, state: SearchState, evidence: Evidence, current: Evidence
     ) -> CompareView:
-        from kbx_tui.tui.judging.live_measure import SearchSettings
-
         rankings, words = [], []
         for side, found in ((state, evidence), (self._explore.state, current)):
             tuning = tuning_of(engine, side)
@@ -137,31 +124,30 @@ class CompareModel:
             rankings.append(engine.rank(replace(found, reranker=None), tuning))
         before, after = self._rankings = tuple(rankings)
         comparison = compare(before, after, LIMIT)
-        return present_comparison(before, after, comparison, (words[0], words[1]))
-
-
-def _key(state: SearchState, generation: int) -> tuple[object, ...]:
-    return (*state.retrieval_key, generation)
+        moves = {change.path: move_text(change.distance).strip() for change in comparison.kept}
+        moves |= {change.path: "lost" for change in comparison.lost}
+        moves |= {change.path: "new" for change in comparison.gained}
+        columns = zip_longest(
+            (_result(before, ranked, moves) for ranked in comparison.before),
+            (_result(after, ranked, moves) for ranked in comparison.after),
+        )
+        rows = tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1))
+        lost, gained, moved = comparison.lost, comparison.gained, len(comparison.moved)
+        return CompareView(words[0], words[1], rows, lost, gained, moved)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedResult:
-    """One of the first results under one setting."""
-
     path: str
-    """As indexed."""
     title: str
     score: float
     document_part: float
     entity_part: float
     move: str
-    """From A to B: `▲3`, `▼2`, `lost`, `new`; empty if it stays where it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """What is at one rank under A and under B; None below the last result."""
-
     rank: int
     before: ComparedResult | None
     after: ComparedResult | None
@@ -169,40 +155,12 @@ class RankRow:
 
 @dataclass(frozen=True, slots=True)
 class CompareView:
-    """One query under two settings."""
-
-    query: str
     before: str
-    """The settings A in words."""
     after: str
-    """The settings B in words."""
     rows: tuple[RankRow, ...]
     lost: tuple[RankChange, ...]
     gained: tuple[RankChange, ...]
     moved: int
-    """Number of documents that are in both at another rank."""
-
-
-def present_comparison(
-    before: Ranking, after: Ranking, comparison: Comparison, settings: tuple[str, str]
-) -> CompareView:
-    """Return what the screen shows; `settings` are those of A and B in words."""
-    moves = {change.path: move_text(change.distance).strip() for change in comparison.kept}
-    moves |= {change.path: "lost" for change in comparison.lost}
-    moves |= {change.path: "new" for change in comparison.gained}
-    columns = zip_longest(
-        (_result(before, ranked, moves) for ranked in comparison.before),
-        (_result(after, ranked, moves) for ranked in comparison.after),
-    )
-    return CompareView(
-        query=safe_line(after.evidence.query),
-        before=settings[0],
-        after=settings[1],
-        rows=tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1)),
-        lost=comparison.lost,
-        gained=comparison.gained,
-        moved=len(comparison.moved),
-    )
 
 
 def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> ComparedResult:
@@ -219,44 +177,35 @@ def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> Compa
 
 
 BOTH_FROM = 60
-"""The width from which both lists are shown."""
 BARS_FROM = 120
-"""The width from which scores are shown, too."""
 BAR = 12
 MOVE = 4
-"""Cells of `lost`, `▲12`."""
 
 
 class SideBySide(RowsView[RankRow]):
-    """A line per rank: A on the left, B on the right; the cursor is on one of them."""
-
     COMPONENT_CLASSES = looks(
         "strong", "accent", "document", "entity", "rule", "bad", "grade", "cursor"
     )
     BINDINGS = bindings("side_by_side")
 
     on_left: reactive[bool] = reactive(False)
-    """Whether the cursor is on the result of A."""
 
     class Highlighted(Message):
-        """The cursor is on another result."""
-
-    @property
-    def result(self) -> ComparedResult | None:
-        row = self.current
-        if row is None:
-            return None
-        is_left = self.on_left and self.line_width >= BOTH_FROM
-        return row.before if is_left else row.after
+        pass
 
     def __init__(self) -> None:
         super().__init__()
         self._grades: Mapping[str, int | None] = {}
         self.marked = ""
-        """Path of the result that others are compared with; empty for none."""
+
+    @property
+    def result(self) -> ComparedResult | None:
+        if (row := self.current) is None:
+            return None
+        is_left = self.on_left and self.line_width >= BOTH_FROM
+        return row.before if is_left else row.after
 
     def paths(self, left: bool) -> list[str]:
-        """Return the paths of A or B by row, empty below the last result."""
         results = [row.before if left else row.after for row in self.rows]
         return [result.path if result is not None else "" for result in results]
 
@@ -265,13 +214,7 @@ class SideBySide(RowsView[RankRow]):
         self.choose(row)
 
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
-        """Show grades by path; None is not sure."""
         self._grades = grades
-        self.refresh()
-
-    def mark(self, path: str) -> None:
-        """Mark this result in both lists; an empty path marks none."""
-        self.marked = path
         self.refresh()
 
     def watch_on_left(self) -> None:
@@ -316,8 +259,6 @@ class SideBySide(RowsView[RankRow]):
 
 
 class LostAndGained(TextPane):
-    """Two lists of titles, each with ranks and reason."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "bad")
 
     view: CompareView | None = None
@@ -325,12 +266,10 @@ class LostAndGained(TextPane):
     """Why the marked result is before or behind the one at the cursor, under A and under B."""
 
     def show(self, view: CompareView | None) -> None:
-        """Show the lists of this comparison; nothing for None."""
         self.view = view
         self.rebuild_lines()
 
     def show_pair(self, pair: tuple[str, ...]) -> None:
-        """Show these sentences on two results above the lists."""
         if pair != self.pair:
             self.pair = pair
             self.rebuild_lines()
@@ -363,8 +302,6 @@ def _list(name: str, look: Look, changes: Sequence[RankChange], width: int) -> I
 
 
 class Compare(JudgingScreen):
-    """The compare mode. What it changes is the search of the explore mode."""
-
     BINDINGS = bindings("judging", "compare", "mode")
     AUTO_FOCUS = "SideBySide"
     MODE = "compare"
@@ -373,9 +310,7 @@ class Compare(JudgingScreen):
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
         self.judge = CompareJudge(self, session)
-        self.model = CompareModel(
-            session.client, session.explore, session.judging, self.show_comparison
-        )
+        self.model = CompareModel(session, self.show_comparison)
 
     def compose_panes(self) -> ComposeResult:
         rows, changes = SideBySide(), LostAndGained()
@@ -400,7 +335,6 @@ class Compare(JudgingScreen):
         self.model.stop()
 
     def show_comparison(self, view: CompareView | None) -> None:
-        """Show a comparison; None without a query."""
         if self not in self.app.screen_stack:
             return  # it is being closed
         rows = self.query_one(SideBySide)
@@ -411,7 +345,7 @@ class Compare(JudgingScreen):
         ranks = () if view is None else view.rows
         rows.show_rows(ranks, key=lambda row: row.rank, otherwise=rows.cursor)
         if view is not None:
-            rows.border_title = Content(f"“{safe_line(view.query)}”")
+            rows.border_title = Content(f"“{safe_line(self.session.explore.state.query)}”")
             self._show_pair()
             self.judge.show()
 
@@ -439,23 +373,26 @@ class Compare(JudgingScreen):
 
     @on(SideBySide.Highlighted)
     def _show_pair(self) -> None:
-        """Show why the marked result is before or behind the one under the cursor."""
         rows = self.query_one(SideBySide)
         other = rows.result.path if rows.result is not None else ""
         pair = self.model.explain_pair(rows.marked, other)
         self.query_one(LostAndGained).show_pair(pair)
 
     def action_mark(self) -> None:
-        """Mark the result under the cursor, or no result if it is marked."""
         rows = self.query_one(SideBySide)
         if rows.result is None:
             self.show_notice("no result is chosen: go to one first")
-            return
-        is_marked = rows.result.path == rows.marked
-        rows.mark("" if is_marked else rows.result.path)
-        self._show_pair()
-        if not is_marked:
+        elif rows.result.path == rows.marked:
+            self._mark("")
+        else:
+            self._mark(rows.result.path)
             self.show_notice(f"“{rows.result.title}” is marked: go to another result")
+
+    def _mark(self, path: str) -> None:
+        rows = self.query_one(SideBySide)
+        rows.marked = path
+        rows.refresh()
+        self._show_pair()
 
     def action_alpha(self, steps: int) -> None:
         self.query_one(Knobs).alpha.action_move(steps)
@@ -464,12 +401,10 @@ class Compare(JudgingScreen):
         self.query_one(Knobs).threshold.action_move(steps)
 
     def action_next_mode(self) -> None:
-        mode = self.session.explore.state.mode
-        self.session.explore.update(mode=MODES[(MODES.index(mode) + 1) % len(MODES)])
+        self.session.explore.next_mode()
 
     def action_next_preset(self) -> None:
-        preset = self.session.explore.state.preset
-        self.session.explore.update(preset=PRESETS[(PRESETS.index(preset) + 1) % len(PRESETS)])
+        self.session.explore.next_preset()
 
     def action_undo(self) -> None:
         self.session.explore.undo()
@@ -479,8 +414,7 @@ class Compare(JudgingScreen):
         """Remove the mark; go back to the results, then to explore, whose search is compared."""
         rows = self.query_one(SideBySide)
         if rows.marked and rows.has_focus:
-            rows.mark("")
-            self._show_pair()
+            self._mark("")
         elif rows.has_focus:
             self.app.post_message(GoTo())
         else:
@@ -507,7 +441,6 @@ class CompareJudge(Judge):
         return JudgedDocument(ranking.evidence.query, result.path, result.title, ranking.tuning)
 
     def next(self) -> str:
-        """Go to the first result of either list that has no grade."""
         judged = self._judging.judged_paths(self._explore.state.query)
         for on_left, paths in enumerate((self._list.paths(False), self._list.paths(True))):
             for row, path in enumerate(paths):
@@ -517,7 +450,6 @@ class CompareJudge(Judge):
         return "all results of both lists are judged" if self._list.rows else "nothing to judge"
 
     def return_to(self, query: str, path: str) -> None:
-        """Go back to the result whose grade was taken back, if it is in one of the lists."""
         for left in (False, True):
             if query == self._explore.state.query and path in (paths := self._list.paths(left)):
                 self._list.go_to(paths.index(path), left=left)
@@ -525,23 +457,15 @@ class CompareJudge(Judge):
 
 
 class SettingsLine(LineWidget):
-    """A on the left, B on the right; where only B is listed, B alone."""
-
     COMPONENT_CLASSES = looks("strong", "accent")
 
-    view: CompareView | None = None
-
     def show(self, view: CompareView | None) -> None:
-        """Show the settings of this comparison; nothing for None."""
-        self.view = view
-        self.refresh()
+        self.show_line(lambda width: BLANK if view is None else settings_line(view, width))
 
-    def line(self, width: int) -> Line:
-        view = self.view
-        if view is None:
-            return BLANK
-        after: Line = (Span("B ", "accent"), Span(view.after, "strong"))
-        if width < BOTH_FROM:
-            return (Span(" "), *after)
-        half = (width - 5) // 2
-        return (Span("  "), Span("A ", "accent"), Span(fit(view.before, half), "dim"), *after)
+
+def settings_line(view: CompareView, width: int) -> Line:
+    after: Line = (Span("B ", "accent"), Span(view.after, "strong"))
+    if width < BOTH_FROM:
+        return (Span(" "), *after)
+    before = Span(fit(view.before, (width - 5) // 2), "dim")
+    return (Span("  "), Span("A ", "accent"), before, *after)

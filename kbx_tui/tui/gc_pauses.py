@@ -37,7 +37,6 @@ class _Loads:
         self.lock = Lock()
         self.active = 0
         self.frozen = 0
-        """Freezes since the last collection of frozen objects."""
 
 
 _loads = _Loads()
@@ -72,8 +71,6 @@ def freeze_loaded() -> None:
 
 
 class IdleCollector:
-    """Collects old garbage while the user is not waiting for anything."""
-
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._last_activity = self._earliest = clock()
@@ -84,11 +81,9 @@ class IdleCollector:
         _loads.frozen = 0
 
     def note_activity(self) -> None:
-        """Note that the user did something, or that an answer is about to be drawn."""
         self._last_activity = self._clock()
 
     def collect_if_idle(self) -> None:
-        """Collect all generations if there is garbage and the app is idle."""
         now = self._clock()
         if _loads.active or now < self._earliest:
             return
@@ -103,7 +98,6 @@ class IdleCollector:
         self._earliest = end + MAX_SHARE * (end - now)
 
     def _collect_frozen(self) -> None:
-        """Collect frozen objects that are, or have become, garbage."""
         _loads.frozen = 0
         gc.unfreeze()
         gc.collect()

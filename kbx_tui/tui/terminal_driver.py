@@ -30,7 +30,6 @@ LEAVE = (
     "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse
     "\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"  # keyboard protocol, screen, cursor, focus
 )
-"""Undoes what `LinuxDriver.start_application_mode` turns on."""
 AGAIN = "\x1b[?2004h\x1b[?25l\x1b[?7l"
 """Bracketed paste, no cursor, no line wrap: what shells change while they have the terminal."""
 LOCK_SECONDS = 0.5
@@ -47,14 +46,12 @@ class TerminalDriver(LinuxDriver):
         self._is_active = self._is_switching = self._is_suspending = self._has_ended = False
         self._writer: _Writer | None = None
         self._switched: list[Any] | None = None
-        """The attributes of the terminal while the app has it."""
         super().__init__(*arguments, **options)  # from here on, signals may switch the terminal
         threading.Thread(
             target=_wait_for_hang_up, args=(self.fileno,), name="kbx-terminal", daemon=True
         ).start()
 
     def start_application_mode(self) -> None:
-        """Switch the terminal, unless the app has ended or the process was continued to end."""
         with self._switching:
             if is_ending() or self._has_ended or self._is_switching:
                 return
@@ -92,13 +89,11 @@ class TerminalDriver(LinuxDriver):
             return None
 
     def suspend_application_mode(self) -> None:
-        """Restore the terminal until the app continues."""
         self._is_suspending = True
         super().suspend_application_mode()
         self._is_suspending = False
 
     def stop_application_mode(self) -> None:
-        """Restore the terminal, for good unless the app is being suspended."""
         with self._switching, self._while_switching():
             self._has_ended = self._has_ended or not self._is_suspending
             super().stop_application_mode()
@@ -107,7 +102,6 @@ class TerminalDriver(LinuxDriver):
 
     @contextmanager
     def _while_switching(self) -> Iterator[None]:
-        """Ignore meanwhile that the process is continued."""
         self._is_switching = True
         try:
             yield
@@ -115,13 +109,11 @@ class TerminalDriver(LinuxDriver):
             self._is_switching = False
 
     def close(self) -> None:
-        """Wait until everything is written."""
         super().close()
         if self._writer is not None:
             self._writer.finish()
 
     def write(self, data: str) -> None:
-        """Write to the terminal, and nothing while another program has it."""
         if self._is_active and self._writer is not None:
             self._writer.put(data)
 
@@ -137,7 +129,6 @@ class TerminalDriver(LinuxDriver):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
 
     def run_input_thread(self) -> None:
-        """Read keys until the app stops or the terminal is gone."""
         try:
             super().run_input_thread()
         except OSError:
@@ -153,10 +144,8 @@ class _Writer(threading.Thread):
         self._lock = threading.Lock()
         self._ended = False
         self.is_used = False
-        """Whether anything was to be written."""
 
     def put(self, text: str) -> None:
-        """Queue a text; blocks while too many are waiting."""
         self.is_used = True
         self._queue.put(text)
 
@@ -169,7 +158,6 @@ class _Writer(threading.Thread):
                         sys.__stderr__.flush()
 
     def finish(self) -> None:
-        """Wait until everything is written."""
         if self.is_alive():
             self._queue.put(None)
             self.join()

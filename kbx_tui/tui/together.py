@@ -22,6 +22,7 @@ from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import CLOSE_SECONDS
+from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import (
@@ -52,28 +53,22 @@ if TYPE_CHECKING:
 
 
 LIMIT = 50
-"""Results shown, and asked for in each base."""
 PATIENCE = 0.25
 """Seconds that the answers of quick bases wait for those of slow ones, so that rows do not jump."""
 
 
 class BasesChanged(Newest):
-    """What a base holds, or what is done to it, has changed."""
+    pass
 
 
 @dataclass
 class AnswersMerged(Newest):
-    """Some or all bases have answered the query."""
-
     response: SeveralResponse
     is_complete: bool
-    """Whether every base that can be searched has answered."""
 
 
 @dataclass
 class QueryRefused(Message):
-    """No base can answer the query as it is typed."""
-
     reason: str
 
 
@@ -83,28 +78,21 @@ class TogetherModel:
     def __init__(
         self,
         roots: Mapping[str, Path],
-        open_base: Callable[[Path], OpenEngine],
-        *,
-        writes: bool,
+        bases: Bases,
         debounce: float,
     ) -> None:
-        """`roots` are those of the bases by name, `debounce` the pause after typing in seconds.
-
-        Without `writes`, the engines that are opened are for reading only.
-        """
+        """`roots` are those of the bases by name, `debounce` the pause after typing in seconds."""
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
         self.query = ""
         self._debounce = debounce
         self._answers: dict[str, Answer] = {}
         self._late: frozenset[str] = frozenset()
-        """Names of the bases that have not answered the query for a while."""
         self.bases = tuple(
             TogetherBase(
                 name,
                 root,
-                open_base(root),
-                writes=writes,
+                partial(bases.open, root),
+                writes=bases.writes,
                 on_change=lambda: self.post(BasesChanged()),
                 on_content=self.search_again,
             )
@@ -117,17 +105,10 @@ class TogetherModel:
         return tuple(BaseRow(base.name, base.words, self._found(base.name)) for base in self.bases)
 
     def start(self) -> None:
-        """Open the bases, or look again at what became of them."""
         for base in self.bases:
             base.start()
 
-    def rest(self) -> None:
-        """Leave the files alone while one base is open."""
-        for base in self.bases:
-            base.rest()
-
     async def stop(self) -> None:
-        """Release the bases, after a moment for calls in progress."""
         for base in self.bases:
             base.client.closed.set()
         await asyncio.gather(*(base.index_sync.stop() for base in self.bases))
@@ -138,7 +119,6 @@ class TogetherModel:
         return next(base.root for base in self.bases if base.name == name)
 
     def ask(self, query: str) -> None:
-        """Search all bases after a short time without further changes."""
         if query != self.query:
             self.query = query
             self._answers, self._late = {}, frozenset()
@@ -149,7 +129,6 @@ class TogetherModel:
                 self.post(BasesChanged())
 
     def search_again(self) -> None:
-        """Ask the same query again: a base has other content."""
         if self.query:
             self._searches.start(self._search(self.query, 0.0))
 
@@ -162,15 +141,15 @@ class TogetherModel:
         except KbxError as error:
             self.post(QueryRefused(safe_line(str(error))))
             return
-        open_bases = [base for base in self.bases if base.is_searchable]
+        searchable = [base for base in self.bases if base.is_searchable]
         answers: dict[str, Answer] = {}
-        waiting = {asyncio.ensure_future(self._ask(base, request, answers)) for base in open_bases}
+        waiting = {asyncio.ensure_future(self._ask(base, request, answers)) for base in searchable}
         shown = 0
         try:
             while waiting:
                 _, waiting = await asyncio.wait(waiting, timeout=PATIENCE)
-                late = {base.name for base in open_bases} - answers.keys() if waiting else ()
-                self._late = frozenset(late)
+                names = {base.name for base in searchable if waiting}
+                self._late = frozenset(names - answers.keys())
                 if len(answers) > shown:
                     shown, self._answers = len(answers), dict(answers)
                     self._show(request, is_complete=not waiting)
@@ -189,7 +168,7 @@ class TogetherModel:
         except Exception as error:
             base.client.report(error)
         else:
-            base.note_answer()
+            base.forget_error()
 
     def _show(self, request: SearchRequest, *, is_complete: bool) -> None:
         from kbx_tui.api.several_bases import merge
@@ -203,9 +182,9 @@ class TogetherModel:
         if name in self._late:
             return "searching …"
         answer = self._answers.get(name)
-        if isinstance(answer, KbxError):
-            return safe_line(str(answer))
-        return "" if answer is None else found_words(answer)
+        if answer is None or isinstance(answer, KbxError):
+            return safe_line(str(answer or ""))
+        return found_words(answer)
 
 
 class TogetherBase:
@@ -239,35 +218,27 @@ class TogetherBase:
             on_question=self._take_question,
         )
         self.is_searchable = False
-        """Whether it is open and has an index."""
         self._problem = self._progress = ""
         self._is_asked = False
         self._documents: int | None = None
 
     @property
     def words(self) -> str:
-        """What it holds, or why it cannot be searched."""
         if self._problem:
             return self._problem
         holds = "" if self._documents is None else format_count(self._documents, "document")
         return " · ".join(filter(None, (holds, self._progress))) or "opening …"
 
     def start(self) -> None:
-        """Open the base, or try again; index what is missing, and watch its files."""
         self._problem = ""
         if self._is_asked:  # it may have been indexed, or declined, in the meantime
             self._is_asked = False
             self.index_sync.answer(confirmed=False)
         self.client.start(self._open())
 
-    def note_answer(self) -> None:
-        """Forget an error of an earlier search: the base has answered."""
+    def forget_error(self) -> None:
         if not self._is_asked:
             self._problem = ""
-
-    def rest(self) -> None:
-        """Stop watching: the base is open alone, or is not looked at."""
-        self.index_sync.stop_watching()
 
     # The status of indexing.
 
@@ -275,12 +246,10 @@ class TogetherBase:
         """Ignore a notice: what changed is found by the next search."""
 
     def show_error(self, text: str) -> None:
-        """Show an error in place of what the base holds."""
         self._problem = safe_line(text)
         self._on_change()
 
     def show_progress(self, text: str) -> None:
-        """Show the progress of indexing; an empty text removes it."""
         self._progress = safe_line(text)
         self._on_change()
 
@@ -317,18 +286,13 @@ class TogetherBase:
 
 
 NAME_WIDTH = 18
-"""The widest name of a base that is shown whole, in cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseRow:
-    """One of the bases."""
-
     name: str
     holds: str
-    """What it holds, or why it cannot be searched yet."""
     found: str = ""
-    """What it has for the query; empty before it has answered."""
 
 
 def note_words(response: SeveralResponse) -> str:
@@ -352,7 +316,6 @@ def found_words(answer: SearchResponse) -> str:
 
 
 def count_words(response: SeveralResponse) -> str:
-    """Return the title of the results: `Results · 50 best of 188`."""
     shown = len(response.results)
     matched = sum(answer.meta.total_matched for answer in response.responses.values())
     if matched > shown > 0:
@@ -362,29 +325,22 @@ def count_words(response: SeveralResponse) -> str:
 
 DATE_WIDTH = 10
 DATED = 64
-"""The width from which a result shows its date."""
 TALL = 16
-"""The height from which each result has a second line with its snippet."""
 
 
 def name_column(names: list[str], width: int) -> int:
-    """Return the width of the column of base names, in a list of this width."""
     return min(max(map(cell_len, names), default=0), NAME_WIDTH, max(width // 4, 6))
 
 
 class OwnedList(RowsView["OwnedResult"]):
-    """The results of all bases, each with the name of its base."""
-
     COMPONENT_CLASSES = looks("strong", "entity", "cursor")
     BINDINGS = bindings("together_results")
     LEAVE_ACTION = "screen.focus_query"
 
     _titles: Sequence[str] = ()
-    """Without control characters."""
     _shared: Sequence[int] = ()
     _name_width = 0
     _wanted: tuple[str, str] | None = None
-    """Base and path of the document that the user chose."""
     _placed: OwnedResult | None = None
     """The result on which `show` put the cursor."""
 
@@ -437,8 +393,6 @@ def _place(own: OwnedResult) -> tuple[str, str]:
 
 
 class BaseList(RowsView[BaseRow]):
-    """The bases, what each holds, and what each has for the query."""
-
     COMPONENT_CLASSES = looks("strong", "entity", "cursor")
     BINDINGS = bindings("together_bases")
     LEAVE_ACTION = "screen.focus_query"
@@ -446,11 +400,11 @@ class BaseList(RowsView[BaseRow]):
     def row_line(self, row: int, part: int, width: int) -> Line:
         base = self.rows[row]
         names = name_column([each.name for each in self.rows], width)
-        name = Span(fit(base.name, names), "entity")
         room = max(width - names - 4, 0)
-        found = shorten(base.found, max(room // 2, 0))
+        found = shorten(base.found, room // 2)
         holds = shorten(base.holds, max(room - cell_len(found) - 2, 0))
         gap = " " * max(room - cell_len(holds) - cell_len(found), 0)
+        name = Span(fit(base.name, names), "entity")
         return (
             Span(self.marker(row) + " ", "dim"),
             name,
@@ -467,8 +421,6 @@ class TogetherLine(OrderedInput):
 
 
 class Together(FrameScreen):
-    """One query line, the bases, and their results in one list."""
-
     BINDINGS = bindings("together", "mode")
     AUTO_FOCUS = "TogetherLine"
     MODE = "together"
@@ -478,10 +430,8 @@ class Together(FrameScreen):
         super().__init__()
         self.model = model
         self.answer: AnswersMerged | None = None
-        """The newest answer; None before the first and without a query."""
 
     def show_query(self, query: str) -> None:
-        """Ask this query, with the focus on its results."""
         self.query_one(TogetherLine).value = query
         self.action_leave_field()
 
@@ -492,47 +442,34 @@ class Together(FrameScreen):
     @property
     def root_in_hand(self) -> Path:
         """The root of the base whose modes the keys of modes open."""
-        return self.model.root_of(self._name_in_hand)
-
-    @property
-    def _name_in_hand(self) -> str:
-        bases = self.query_one(BaseList)
-        result = self.query_one(OwnedList).current
+        bases, result = self.query_one(BaseList), self.query_one(OwnedList).current
         if result is not None and not bases.has_focus:
-            return result.base
-        return bases.current.name if bases.current is not None else self.model.bases[0].name
+            return self.model.root_of(result.base)
+        return self.model.bases[bases.cursor].root
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         match self.focused:
             case OwnedList() as results if (row := results.current) is not None:
-                yield (
-                    format_score(row.result.score),
-                    "how well it answers, 0 to 1, in every base alike.",
-                )
+                score = format_score(row.result.score)
+                yield score, "how well it answers, 0 to 1, in every base alike."
                 yield row.base, "the base that it is in."
                 if row.is_known_item:
                     yield "=", "the query is its title, path or name, so it comes first."
             case BaseList() as bases if (base := bases.current) is not None:
                 yield base.holds, "what it holds, or why it cannot be searched."
                 if base.found:
-                    yield (
-                        base.found,
-                        "how many documents match, and which entities were found first.",
-                    )
+                    found = "how many documents match, and which entities were found first."
+                    yield base.found, found
 
     def compose_panes(self) -> ComposeResult:
-        results = OwnedList()
-        results.empty_state = self._before_a_query
-        yield TogetherLine()
-        yield BaseList()
-        yield results
+        line, bases, results = TogetherLine(), BaseList(), OwnedList()
+        line.border_title, bases.border_title = "search", "Bases"
+        results.border_title, results.empty_state = "Results", self._before_a_query
+        yield from (line, bases, results)
 
     def on_mount(self) -> None:
         self.model.post = self.post_message
-        self.query_one(TogetherLine).border_title = "search"
-        self.query_one(BaseList).border_title = "Bases"
-        self.query_one(OwnedList).border_title = "Results"
-        self._show_bases()
+        self.on_bases_changed()
 
     def fit(self, size: Size) -> None:
         frame = 0 if self.has_class("-small") else 2
@@ -542,7 +479,8 @@ class Together(FrameScreen):
         self.call_after_refresh(self.model.start)
 
     def on_screen_suspend(self) -> None:
-        self.model.rest()
+        for base in self.model.bases:
+            base.index_sync.stop_watching()  # one of them is open alone, or none is looked at
 
     @property
     def _before_a_query(self) -> EmptyState:
@@ -555,8 +493,9 @@ class Together(FrameScreen):
 
     # What has arrived.
 
-    def on_bases_changed(self, message: BasesChanged) -> None:
-        self._show_bases()
+    def on_bases_changed(self) -> None:
+        bases = self.query_one(BaseList)
+        bases.show_rows(self.model.rows, key=lambda base: base.name)
 
     def on_answers_merged(self, message: AnswersMerged) -> None:
         response, results = message.response, self.query_one(OwnedList)
@@ -586,20 +525,11 @@ class Together(FrameScreen):
             results.show((), is_new=True)
             self.query_one(StatusLine).show_note("")
 
-    @on(RowsView.Opened, "OwnedList")
-    def open_result(self, event: RowsView.Opened) -> None:
-        self._open(event.row.base, event.row.result.path)
-
-    @on(RowsView.Opened, "BaseList")
-    def open_one(self, event: RowsView.Opened) -> None:
-        self._open(event.row.name)
-
-    def _open(self, name: str, path: str = "") -> None:
-        root = self.model.root_of(name)
-        self.app.post_message(OpenBase(root, self.model.query, path))
-
-    def _show_bases(self) -> None:
-        self.query_one(BaseList).show_rows(self.model.rows, key=lambda base: base.name)
+    @on(RowsView.Opened)
+    def open_base(self, event: RowsView.Opened) -> None:
+        row = event.row
+        name, path = (row.name, "") if isinstance(row, BaseRow) else (row.base, row.result.path)
+        self.app.post_message(OpenBase(self.model.root_of(name), self.model.query, path))
 
     # Actions.
 
@@ -607,6 +537,5 @@ class Together(FrameScreen):
         self.set_focus(self.query_one(TogetherLine))
 
     def action_refresh(self) -> None:
-        """Index what has changed in any base."""
         self.model.start()
         self.show_notice("indexing what has changed")

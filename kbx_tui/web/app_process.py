@@ -28,13 +28,14 @@ from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, OFFLINE
 from kbx_tui.user_files import logger
 
 PASSED_ON = frozenset((
-    "HOME", "KBX_LOG_DIR", "KBX_STATE_DIR", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "PYTHONPATH",
-    "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "USERPROFILE", "XDG_CACHE_HOME",
+    "HOME", "KBX_CACHE_DIR", "KBX_LOG_DIR", "KBX_STATE_DIR", "LANG", "LC_ALL", "LC_CTYPE", "PATH",
+    "PYTHONPATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "USERPROFILE", "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+    *chain.from_iterable(ENDPOINT_VARIABLES.values()),
 ))  # fmt: skip
-"""Variables that a process keeps. Keys and tokens are not among them."""
-STORES = frozenset(("KBX_CACHE_DIR", *chain.from_iterable(ENDPOINT_VARIABLES.values())))
-"""Variables that say where the copy of a published index is. The server's process fetches it."""
+"""Variables that a process keeps. Keys and tokens are not among them; the last ones say where the
+copy of a published index is, which the server's process fetches."""
+APP = "kbx_tui.tui.visitor"
 SOCKET = "{socket}"
 """Stands for a descriptor in a command line."""
 END_SECONDS = 1.2
@@ -48,27 +49,20 @@ def app_command(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int)
 
     `-P` keeps Python from importing modules from the current folder, which may hold anything.
     """
-    command = [sys.executable, "-P", "-m", "kbx_tui.tui.visitor"]
-    return [*command, *_arguments(bases, allow_writes=allow_writes, memory_bytes=memory_bytes)]
+    command = [sys.executable, "-P", "-m", APP, "--memory-bytes", str(memory_bytes)]
+    command += [word for base in bases for word in ("--kb", str(base))]
+    return [*command, "--allow-writes"] if allow_writes else command
 
 
-def fork_command(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int) -> list[str]:
-    """Return the command line of a fork server for such processes, for `fork_server`."""
-    command = [sys.executable, "-P", "-m", "kbx_tui.tui.visitor.fork_server"]
-    arguments = _arguments(bases, allow_writes=allow_writes, memory_bytes=memory_bytes)
-    return [*command, SOCKET, *arguments]
-
-
-def _arguments(bases: Sequence[Path], *, allow_writes: bool, memory_bytes: int) -> list[str]:
-    arguments = ["--memory-bytes", str(memory_bytes)]
-    arguments += [word for base in bases for word in ("--kb", str(base))]
-    return [*arguments, "--allow-writes"] if allow_writes else arguments
+def fork_command(command: Sequence[str]) -> list[str]:
+    """Return the command line of a fork server for the processes of an `app_command`."""
+    at = command.index(APP)
+    return [*command[:at], f"{APP}.fork_server", SOCKET, *command[at + 1 :]]
 
 
 def app_environment(environment: Mapping[str, str], width: int, height: int) -> dict[str, str]:
     """Return the environment of a process: few variables, and the size of its first screen."""
-    passed_on = PASSED_ON | STORES
-    kept = {name: value for name, value in environment.items() if name.upper() in passed_on}
+    kept = {name: value for name, value in environment.items() if name.upper() in PASSED_ON}
     return kept | {
         OFFLINE: "1",
         "COLORTERM": "truecolor",
@@ -83,7 +77,7 @@ class AppProcess:
 
     def __init__(self, process: asyncio.subprocess.Process | ForkedProcess) -> None:
         self._process = process
-        self._errors = asyncio.create_task(self._read_errors())
+        self._errors = asyncio.create_task(_end_of(process.stderr))
         self._greeted = False
 
     @classmethod
@@ -117,8 +111,7 @@ class AppProcess:
         await self._send(encode_packet(DATA, text.encode("utf-8", "replace")))
 
     async def tell(self, message: dict[str, Any]) -> None:
-        """Send a message."""
-        await self._send(encode_message(message))
+        await self._send(encode_packet(MESSAGE, json.dumps(message).encode()))
 
     async def end(self) -> None:
         """Ask the process to end; kill it if it does not."""
@@ -135,9 +128,7 @@ class AppProcess:
 
     async def last_errors(self) -> str:
         """Return the end of what the process printed on stderr, after it has ended."""
-        with suppress(TimeoutError):  # a process that it started may still have it
-            return await asyncio.wait_for(self._errors, ERROR_SECONDS)
-        return ""
+        return await _in_time(self._errors)
 
     async def _send(self, packet: bytes) -> None:
         assert self._process.stdin is not None
@@ -145,13 +136,20 @@ class AppProcess:
             self._process.stdin.write(packet)
             await self._process.stdin.drain()
 
-    async def _read_errors(self) -> str:
-        """Read what the process prints on stderr; return the end of it."""
-        assert self._process.stderr is not None
-        last = b""
-        while block := await self._process.stderr.read(ERROR_BYTES):
-            last = (last + block)[-ERROR_BYTES:]
-        return last.decode("utf-8", "replace")
+
+async def _end_of(stream: asyncio.StreamReader | None) -> str:
+    """Read a stream until it ends; return its last bytes."""
+    assert stream is not None
+    last = b""
+    while block := await stream.read(ERROR_BYTES):
+        last = (last + block)[-ERROR_BYTES:]
+    return last.decode("utf-8", "replace")
+
+
+async def _in_time(errors: asyncio.Task[str]) -> str:
+    with suppress(TimeoutError):  # a process that was started may still have it
+        return await asyncio.wait_for(errors, ERROR_SECONDS)
+    return ""
 
 
 GREETING = b"__GANGLION__\n"
@@ -161,8 +159,6 @@ PAYLOAD_BYTES = 16_000_000
 
 
 class Packet(NamedTuple):
-    """One packet of a process."""
-
     kind: bytes
     payload: bytes
 
@@ -172,13 +168,7 @@ class BrokenPacket(Exception):
 
 
 def encode_packet(kind: bytes, payload: bytes) -> bytes:
-    """Return the bytes of one packet."""
     return b"%b%b%b" % (kind, len(payload).to_bytes(4, "big"), payload)
-
-
-def encode_message(message: dict[str, Any]) -> bytes:
-    """Return the bytes of a packet with a message."""
-    return encode_packet(MESSAGE, json.dumps(message).encode())
 
 
 async def read_greeting(reader: asyncio.StreamReader) -> None:
@@ -224,15 +214,12 @@ class ForkedProcess:
         self.stdout, self.stdin = terminal
 
     def terminate(self) -> None:
-        """Ask it to end. Raises ProcessLookupError if it has ended."""
         self._send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it. Raises ProcessLookupError if it has ended."""
         self._send_signal(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """Return the exit code."""
         return await asyncio.shield(self._ended)
 
     def _send_signal(self, number: signal.Signals) -> None:
@@ -251,6 +238,7 @@ class ForkServer:
         self._starts: dict[int, asyncio.Future[tuple[int, asyncio.Future[int]]]] = {}
         """The pids to come, each with the exit code to come, by the number of the request."""
         self._numbers = itertools.count()
+        self._errors = asyncio.create_task(_end_of(process.stderr))
         self._reading = asyncio.create_task(self._read())
 
     @property
@@ -292,7 +280,6 @@ class ForkServer:
         return AppProcess(ForkedProcess(pid, ended, terminal, errors))
 
     async def end(self) -> None:
-        """End the fork server."""
         self._reading.cancel()
         with suppress(ProcessLookupError):
             self._process.kill()
@@ -300,7 +287,6 @@ class ForkServer:
         self._control.close()
 
     async def _read(self) -> None:
-        """Receive what the fork server reports, until it ends."""
         loop = asyncio.get_running_loop()
         with suppress(OSError):
             while message := await loop.sock_recv(self._control, MESSAGE_BYTES):
@@ -322,16 +308,8 @@ class ForkServer:
         self._ends.clear()
         logger().error(
             "the fork server of kbx web has ended; each page starts its own program: %s",
-            await self._last_errors(),
+            await _in_time(self._errors),
         )
-
-    async def _last_errors(self) -> str:
-        """Return the end of what the fork server printed on stderr, after it has ended."""
-        assert self._process.stderr is not None
-        with suppress(TimeoutError):
-            errors = await asyncio.wait_for(self._process.stderr.read(), ERROR_SECONDS)
-            return errors[-ERROR_BYTES:].decode("utf-8", "replace")
-        return ""
 
 
 class _ReaderProtocol(asyncio.StreamReaderProtocol):

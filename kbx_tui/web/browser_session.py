@@ -55,7 +55,6 @@ class Limits:
     request_seconds: float = 30.0
     """Time from the first byte of a request to the last of its answer."""
     handshake_seconds: float = 10.0
-    """Time for TLS to agree on keys."""
     greeting_seconds: float = 10.0
     """Time until an opened socket has to say which session it wants."""
     heartbeat_seconds: float = 20.0
@@ -131,7 +130,6 @@ class BrowserSession:
                 self._page, self.left_at = None, time.monotonic()
 
     async def _greet(self, page: PageSocket, opening: Opening, *, new: bool) -> None:
-        """Tell a page its session, and the process what the page is like."""
         await page.send(encode_for_page("session", id=self.id, resumed=not new))
         if new:
             if opening.query:
@@ -144,7 +142,6 @@ class BrowserSession:
         await self.process.tell({"type": "kbx_redraw"})
 
     async def end(self, why: str) -> None:
-        """End the process; the page shows why."""
         self._why = why
         await self.process.end()
         _, unfinished = await asyncio.wait([self._passing], timeout=LAST_OUTPUT_SECONDS)
@@ -153,7 +150,6 @@ class BrowserSession:
         await asyncio.wait([self._passing])
 
     async def _take(self, data: Any) -> None:
-        """Pass a message of the page to the process. Raises BadMessage."""
         kind, value = parse_message(data) if isinstance(data, str) else ("", None)
         if kind == "stdin" and isinstance(value, str):
             self._used_at = time.monotonic()
@@ -167,7 +163,6 @@ class BrowserSession:
             await self.process.tell(message_for_app(kind, value))
 
     async def _pass_on(self) -> None:
-        """Pass what the process sends to the page, until it ends."""
         try:
             while packet := await self.process.read():
                 if packet.kind == DATA:
@@ -196,7 +191,6 @@ class BrowserSession:
             await self._page.send(data)
 
     async def _watch(self) -> None:
-        """End the session when nobody uses it."""
         while True:
             now = time.monotonic()
             left = now if self.left_at is None else self.left_at
@@ -218,8 +212,6 @@ class NoSession(Exception):
 
 
 class SessionRegistry:
-    """Opens, finds and ends sessions."""
-
     def __init__(self, start: Start, limits: Limits) -> None:
         self._start, self._limits = start, limits
         self._sessions: dict[str, BrowserSession] = {}
@@ -254,7 +246,6 @@ class SessionRegistry:
         return session
 
     async def end_all(self, why: str) -> None:
-        """End every session; each page shows why."""
         ends = [session.end(why) for session in self._sessions.values()]
         await asyncio.gather(*ends, return_exceptions=True)
 

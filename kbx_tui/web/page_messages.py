@@ -48,7 +48,6 @@ class Opening:
 
 
 def parse_message(text: str) -> tuple[str, Any]:
-    """Return type and value of a message. Raises BadMessage."""
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -62,7 +61,6 @@ def parse_message(text: str) -> tuple[str, Any]:
 
 
 def parse_opening(text: str) -> Opening:
-    """Return the first message of a page. Raises BadMessage."""
     match parse_message(text):
         case ("open", {"width": width, "height": height, **rest}):
             session, scheme, query = rest.get("session"), rest.get("scheme"), rest.get("query")
@@ -77,10 +75,7 @@ def parse_opening(text: str) -> Opening:
 
 
 def without_size_reports(before: str, text: str) -> str:
-    """Return what was typed without reports of a size, also one that began in `before`.
-
-    Textual believes them, and fails at the next click if the size was zero.
-    """
+    """Return what was typed without reports of a size, which Textual would believe."""
     while match := _SIZE_REPORT.search(before + text):
         start, end = max(match.start() - len(before), 0), match.end() - len(before)
         text = text[:start] + text[end:]
@@ -121,7 +116,6 @@ def message_for_page(payload: bytes) -> list[Any] | None:
 
 
 def encode_for_page(kind: str, **fields: Any) -> str:
-    """Return the text frame of a message to the page."""
     return json.dumps([kind, fields])
 
 

@@ -1,5 +1,5 @@
-"""Runs the server until it is asked to stop, and processes that keep the indices of its bases up to
-date: its sessions may not.
+"""The server of the app: its run until it is asked to stop, its routes, and the processes that keep
+the indices of its bases up to date, as its sessions may not.
 
 For each base a process indexes files that change, and reports what the index holds: lines of JSON
 as `{"index": [{...}]}`, with the fields of `IndexState`.
@@ -8,44 +8,44 @@ as `{"index": [{...}]}`, with the fields of `IndexState`.
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hashlib
 import json
 import os
+import secrets
 import shlex
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from aiohttp import web
+from aiohttp import WSMsgType, web
 
 from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
+from kbx_tui.http_service.hosts import refusal
 from kbx_tui.http_service.monitor import MonitorPort, monitored
 from kbx_tui.http_service.server_process import ServiceState, end_process, log_libraries
 from kbx_tui.user_files import logger
 from kbx_tui.web.app_process import AppProcess, ForkServer, app_environment, fork_server
-from kbx_tui.web.browser_session import Limits, SessionRegistry
-from kbx_tui.web.links import Visitors, links_served
-from kbx_tui.web.listening import Listening
-from kbx_tui.web.page_messages import Opening
-from kbx_tui.web.web_app import WebApp
+from kbx_tui.web.browser_session import Closing, Limits, NoSession, PageSocket, SessionRegistry
+from kbx_tui.web.links import Listening, Visitors, links_served
+from kbx_tui.web.page_messages import BadMessage, Opening, parse_opening
 
 
 @dataclass
 class WebServer:
-    """A server of the app."""
-
     listening: Listening
     command: Sequence[str]
-    """Starts a process of the app."""
     limits: Limits = field(default_factory=Limits)
     followers: Sequence[Sequence[str]] = ()
     """Start the processes that keep the indices up to date."""
     fork_command: Sequence[str] = ()
     """Starts a fork server for processes of the app; empty to start each with `command`."""
     monitor: MonitorPort | None = None
-    """Where health and metrics are served, if at all."""
 
     def __post_init__(self) -> None:
         self.visitors = Visitors(self.limits.link_seconds, self.limits.visitor_seconds)
@@ -76,10 +76,7 @@ class WebServer:
         """Serve until `stop`; `ready` is called when requests are answered. Raises ConfigError."""
         self._loop = asyncio.get_running_loop()
         log_libraries()
-        app = WebApp(
-            self.listening, self.visitors, self.registry, self.limits, self.guard, self.state
-        )
-        runner = web.AppRunner(app.application(), access_log=None, handle_signals=False)
+        runner = web.AppRunner(WebApp(self).application(), access_log=None, handle_signals=False)
         await runner.setup()
         assert runner.server is not None
         new_connection = runner.server
@@ -112,7 +109,6 @@ class WebServer:
                 self._loop.call_soon_threadsafe(function)
 
     def _pids(self) -> dict[str, list[int]]:
-        """Return the processes that run, by what they do."""
         pids = {"server": [os.getpid()], **{name: [pid] for name, pid in self._indexers.items()}}
         if self._forks is not None:
             pids["fork server"] = [self._forks.pid]
@@ -135,7 +131,7 @@ LEAST_SECONDS = 10.0
 
 def follower_command(base: Path, *, trust: bool) -> list[str]:
     """Return the command line of the process that keeps the index of a base up to date."""
-    command = [sys.executable, "-P", "-m", "kbx_tui.tools.indexer_process", str(base)]
+    command = [sys.executable, "-P", "-m", "kbx_tui.tools.engine_process", str(base)]
     return [*command, *(["--trust"] if trust else [])]
 
 
@@ -143,10 +139,7 @@ def follower_command(base: Path, *, trust: bool) -> list[str]:
 async def indices_followed(
     commands: Sequence[Sequence[str]], state: ServiceState | None = None
 ) -> AsyncIterator[Mapping[str, int]]:
-    """Run the processes within the block, and yield the pids of those that run, by name.
-
-    What the indices hold is noted in `state`. Raises OSError.
-    """
+    """Run the processes within the block; yield the pids of those that run. Raises OSError."""
     state = state or ServiceState()
     pids: dict[str, int] = {}
     followers: list[_Follower] = []
@@ -176,7 +169,6 @@ class _Follower:
         self._watching = asyncio.create_task(self._watch())
 
     async def end(self) -> None:
-        """End the process, and start no other."""
         self._watching.cancel()
         await end_process(self._process, END_SECONDS)
 
@@ -201,7 +193,6 @@ class _Follower:
             self._state.observer.restarted()
 
     async def _read_reports(self) -> None:
-        """Note what the process reports, until it ends."""
         assert self._process.stdout is not None
         try:
             async for line in self._process.stdout:
@@ -218,3 +209,226 @@ async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,
     )
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+ROUTES = {"_page": "page", "_enter": "enter", "_file": "static", "_socket": "socket"}
+"""How requests are counted, by the method that answers."""
+TOKEN_BYTES = 1_000
+PAGE_POLICY = (
+    "default-src 'self'; style-src 'self' 'nonce-{nonce}'; style-src-attr 'unsafe-inline'; "
+    "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+"""xterm.js makes style elements, which get the nonce, and style attributes."""
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Of every answer; those of the page have another policy."""
+
+
+class WebApp:
+    """Answers requests: the page, its files, the exchange of a link for a cookie, the socket."""
+
+    def __init__(self, server: WebServer) -> None:
+        self._server, self._limits = server, server.limits
+        self._rules, self._path = server.listening.rules, server.listening.path
+        self._files = read_page_files()
+        secure = "__Secure-" if self._rules.scheme == "https" else ""
+        self._cookie = f"{secure}kbx-{secrets.token_hex(4)}"
+        """A name of its own: browsers send the cookies of one port to all others of the host."""
+
+    def application(self) -> web.Application:
+        app = web.Application(middlewares=[self._checked], client_max_size=TOKEN_BYTES)
+        app.on_response_prepare.append(_set_headers)
+        app.router.add_get(f"{self._path}/", self._page)
+        app.router.add_post(f"{self._path}/enter", self._enter)
+        app.router.add_get(f"{self._path}/static/{{name}}", self._file)
+        app.router.add_get(f"{self._path}/socket", self._socket)
+        if self._path:
+            app.router.add_get(self._path, self._add_slash)
+        return app
+
+    @web.middleware
+    async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse requests of other pages and to other hosts; answer failures in a sentence."""
+        began = time.perf_counter()
+        reason = self._refusal(request)
+        answer = _sentence(403, f"refused: {reason}") if reason else await _answer(request, handler)
+        if not answer.prepared:
+            answer.force_close()  # each connection is limited in time
+        if not isinstance(answer, web.WebSocketResponse):  # a session is counted when it opens
+            route = ROUTES.get(getattr(handler, "__name__", ""), "other")
+            seconds = time.perf_counter() - began
+            self._server.state.observer.request(route, answer.status, seconds)
+        return answer
+
+    def _refusal(self, request: web.Request) -> str | None:
+        if len(request.headers.getall("Host", [])) != 1:
+            return "a request without a host, or with several"
+        return refusal(
+            self._rules,
+            request.headers,
+            navigates=request.path in (f"{self._path}/", self._path),
+            from_page=request.path in (f"{self._path}/enter", f"{self._path}/socket"),
+        )
+
+    async def _add_slash(self, request: web.Request) -> web.Response:
+        query = request.rel_url.raw_query_string
+        location = f"{self._path}/" + (f"?{query}" if query else "")
+        return web.Response(status=308, headers={"Location": location})
+
+    async def _page(self, request: web.Request) -> web.Response:
+        """Send the app to a visitor; everyone else gets the page that uses the link."""
+        is_known = self._visitor(request) is not None
+        name = "app.html" if is_known else "entry.html"
+        nonce = secrets.token_urlsafe(16)
+        body = self._files[name].body.replace(b"{nonce}", nonce.encode())
+        headers = {
+            "Content-Security-Policy": PAGE_POLICY.format(nonce=nonce),
+            "Cache-Control": "no-store",
+        }
+        return web.Response(
+            body=body,
+            status=200 if is_known else 401,
+            content_type="text/html",
+            charset="utf-8",
+            headers=headers,
+        )
+
+    async def _enter(self, request: web.Request) -> web.Response:
+        """Exchange the token of a link for a cookie."""
+        token = (await request.read()).decode("ascii", "replace")
+        cookie = self._server.visitors.enter(token)
+        if cookie is None:
+            return _sentence(401, "this link was used before, or is too old")
+        answer = _sentence(200, "welcome")
+        answer.set_cookie(
+            self._cookie,
+            cookie,
+            path=f"{self._path}/",
+            max_age=int(self._limits.visitor_seconds),
+            httponly=True,
+            samesite="Strict",
+            secure=self._rules.scheme == "https",
+        )
+        return answer
+
+    async def _file(self, request: web.Request) -> web.Response:
+        file = self._files.get(request.match_info["name"])
+        if file is None or file.content_type == "text/html":
+            raise web.HTTPNotFound
+        headers = {"Cache-Control": "no-cache", "ETag": f'"{file.etag}"', "Vary": "Accept-Encoding"}
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return web.Response(status=304, headers=headers)
+        body = file.body
+        if file.compressed is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
+            body, headers["Content-Encoding"] = file.compressed, "gzip"
+        return web.Response(body=body, content_type=file.content_type, headers=headers)
+
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        visitor = self._visitor(request)
+        if visitor is None:
+            return _sentence(401, "this browser needs a link: `kbx web --new-link` prints one")
+        socket = web.WebSocketResponse(
+            heartbeat=self._limits.heartbeat_seconds,
+            max_msg_size=self._limits.frame_bytes,
+            compress=False,
+            timeout=1.0,
+        )
+        await socket.prepare(request)
+        self._server.state.observer.request("socket", 101, 0.0)
+        try:
+            opening = await self._opening(socket)
+            session = self._server.registry.find(visitor, opening.session)
+            is_new = session is None
+            if session is None:
+                session = await self._server.registry.open(visitor, opening)
+            transport = request.transport
+            if connection := transport if isinstance(transport, asyncio.Transport) else None:
+                self._server.guard.keep(
+                    connection.get_extra_info("peername")
+                )  # None when it is cut
+            page = PageSocket(socket, connection, self._limits.silence_seconds)
+            await session.serve(page, opening, new=is_new)
+        except BadMessage as error:
+            await socket.close(code=Closing.BAD_MESSAGE, message=str(error).encode())
+        except NoSession as error:
+            self._server.state.observer.rejected("sessions")
+            await socket.close(code=Closing.REFUSED, message=str(error).encode())
+        return socket
+
+    async def _opening(self, socket: web.WebSocketResponse) -> Opening:
+        """Return the first message of a page. Raises BadMessage, also if none comes in time."""
+        with suppress(TimeoutError):
+            frame = await socket.receive(timeout=self._limits.greeting_seconds)
+            if frame.type is WSMsgType.TEXT:
+                return parse_opening(frame.data)
+        raise BadMessage("a socket that opens no session")
+
+    def _visitor(self, request: web.Request) -> str | None:
+        return self._server.visitors.visitor(request.cookies.get(self._cookie, ""))
+
+
+async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        return _sentence(error.status, error.reason.lower())
+    except Exception:
+        logger().exception("kbx web failed to answer %s", request.path[:200])
+        return _sentence(500, "the server failed to answer; its log has the details")
+
+
+async def _set_headers(request: web.Request, response: web.StreamResponse) -> None:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    response.headers.popall("Server", None)
+
+
+def _sentence(status: int, text: str) -> web.Response:
+    return web.Response(status=status, text=f"{text}\n", headers={"Cache-Control": "no-store"})
+
+
+TYPES = {
+    "css": "text/css",
+    "html": "text/html",
+    "js": "text/javascript",
+    "mjs": "text/javascript",
+    "svg": "image/svg+xml",
+    "woff2": "font/woff2",
+}
+COMPRESSED = frozenset(("css", "js", "mjs"))
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    body: bytes
+    compressed: bytes | None
+    """The same with gzip, for what becomes smaller."""
+    content_type: str
+    etag: str
+
+
+def read_page_files() -> dict[str, PageFile]:
+    folder = files("kbx_tui.web").joinpath("page")
+    return {
+        file.name: _read(file)
+        for part in (folder, folder.joinpath("vendor"))
+        for file in part.iterdir()
+        if _suffix(file) in TYPES
+    }
+
+
+def _read(file: Traversable) -> PageFile:
+    body = file.read_bytes()
+    compressed = gzip.compress(body, mtime=0) if _suffix(file) in COMPRESSED else None
+    return PageFile(body, compressed, TYPES[_suffix(file)], hashlib.sha256(body).hexdigest()[:32])
+
+
+def _suffix(file: Traversable) -> str:
+    return file.name.rpartition(".")[2]

@@ -14,8 +14,8 @@ from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
 from kbx_tui.index.stored_entities import ENTITIES, FACTS
 from kbx_tui.index.stored_names import NAMES
 from kbx_tui.index.tables import COLUMNS
+from kbx_tui.index.vectors.stored_vectors import vectors_file
 from kbx_tui.index.vectors.vector_lists import LISTS
-from kbx_tui.index.vectors.vector_segment import vectors_file
 
 PACKAGE = Path(kbx_tui.__file__).parent
 

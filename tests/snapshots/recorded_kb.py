@@ -18,13 +18,11 @@ import numpy as np
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.documents import DocumentView
 from kbx_tui.config import Settings
-from kbx_tui.drafting.drafts import Draft
-from kbx_tui.drafting.records import DraftCheck, Plan, PlannedFile
+from kbx_tui.drafting.drafts import Draft, DraftCheck, Plan, PlannedFile
 from kbx_tui.errors import NotFound
 from kbx_tui.evaluation.blind_preferences import count_votes
-from kbx_tui.evaluation.judgments import JudgedQuery
+from kbx_tui.evaluation.judgments import JudgedQuery, TuningSnapshot
 from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresholds
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.experts.expert_ranking import ExpertRanking
 from kbx_tui.index.build.progress import IndexReport
 from kbx_tui.knowledge.public_page import PublicPage

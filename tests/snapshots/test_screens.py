@@ -7,8 +7,7 @@ from typing import Any, Protocol
 import pytest
 from textual.pilot import Pilot
 
-from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
+from kbx_tui.evaluation.judgments import JudgedQuery, TuningSnapshot
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.app import KbxApp
@@ -17,7 +16,7 @@ from kbx_tui.tui.comparing import LostAndGained
 from kbx_tui.tui.dedup.panes import DiffPane, DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine
-from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.judging.blind import BlindModel, BlindScreen

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import Command, Group
-from kbx_tui.cli.completion import complete_entity
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import count_option, json_option, text_argument, threshold_option
+from kbx_tui.cli import options
+from kbx_tui.cli.base_command import Command, Group, open_kb
 from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import prints_written
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import slug
-from kbx_tui.tools.json_output import experts_json, field_json
+from kbx_tui.tools.json_output import experts_json, field_json, picked
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.page_edits import Value
     from kbx_tui.experts.expert_ranking import ExpertRanking, Receipt
     from kbx_tui.knowledge.records import Fact
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 
 ALL_ENTITIES = 1_000_000
-"""A limit that no knowledge base reaches."""
 
 
 @click.group(name="entity", cls=Group, no_args_is_help=False)
@@ -47,8 +44,8 @@ def entity_command() -> None:
 
 
 @entity_command.command(name="list")
-@click.option("--type", "kind", metavar="T", help="Only this type: person, project, team ...")
-@json_option
+@options.option("--type kind", "T", "Only this type: person, project, team ...")
+@options.json_option
 def list_entities(kind: str | None) -> None:
     """List all entities, those with the most documents first.
 
@@ -70,8 +67,8 @@ def list_entities(kind: str | None) -> None:
 
 
 @entity_command.command(name="show")
-@click.argument("name", metavar="NAME", shell_complete=complete_entity)
-@json_option
+@click.argument("name", metavar="NAME", shell_complete=options.complete_entity)
+@options.json_option
 def show(name: str) -> None:
     """Show what is known about one entity.
 
@@ -95,16 +92,16 @@ def show(name: str) -> None:
 
 
 @entity_command.command(name="similar-field")
-@click.argument("name", metavar="NAME", shell_complete=complete_entity)
-@click.option(
+@click.argument("name", metavar="NAME", shell_complete=options.complete_entity)
+@options.option(
     "--field",
+    "F",
+    "role, team, facts, open_items or any key of the page's frontmatter.",
     required=True,
-    metavar="F",
-    help="role, team, facts, open_items or any key of the page's frontmatter.",
 )
-@click.option("--value", required=True, metavar="V", help="The proposed value.")
-@threshold_option
-@json_option
+@options.option("--value", "V", "The proposed value.", required=True)
+@options.threshold_option
+@options.json_option
 def similar_field(name: str, field: str, value: str, threshold: float | None) -> None:
     """Check whether a field already says the same as a value.
 
@@ -125,19 +122,15 @@ def similar_field(name: str, field: str, value: str, threshold: float | None) ->
 
 
 def _require_index(kb: KnowledgeBase) -> None:
-    """Index text and entities unless there is an index."""
     if not kb.is_indexed():
         kb.index(fast=True)
 
 
 def name_json(entity: EntityName) -> dict[str, Any]:
-    """Return an entity as `--json` lists it."""
-    path = entity.path or None
-    return {"id": entity.id, "name": entity.name, "type": entity.type, "path": path}
+    return picked(entity, "id name type path?")
 
 
 def card_json(card: EntityCard) -> dict[str, Any]:
-    """Return what `kbx entity show --json` prints."""
     members = [name_json(member) for member in card.members]
     fields = asdict(card) | {"path": card.path or None, "members": members}
     for row in (*fields["facts"], *fields["open_items"], *fields["documents"]):
@@ -146,7 +139,6 @@ def card_json(card: EntityCard) -> dict[str, Any]:
 
 
 def card_lines(card: EntityCard, redacted: Collection[str] = ()) -> list[str]:
-    """Return a card as lines of text, greyed if redacted; `redacted` are values of its fields."""
     lines = [f"{card.name} · {card.type} · {card.id}"]
     fields = [
         ("role", card.role),
@@ -170,12 +162,10 @@ def card_lines(card: EntityCard, redacted: Collection[str] = ()) -> list[str]:
 
 
 def greyed(fact: Fact, line: str) -> str:
-    """Return a line about a fact, greyed if the fact is redacted."""
     return Greyed(line) if fact.status == "redacted" else line
 
 
 def fact_state(fact: Fact) -> str:
-    """Return `done`, or the status of a fact that is not active, else nothing."""
     if fact.done:
         return "done"
     return "" if fact.status == "active" else fact.status
@@ -200,7 +190,6 @@ FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "team": (("lead", "Who leads it."), ("role", "What it is responsible for.")),
 }
-"""For each type of entity, its options and their help texts."""
 
 EXAMPLES = {
     "person": 'kbx person {} "Ann Lee" --role "Site reliability engineer" --team Platform',
@@ -210,7 +199,6 @@ EXAMPLES = {
 
 
 def group_of(kind: str) -> Group:
-    """Return the commands `create` and `edit` for one type of entity."""
     examples = "\n".join(f"  {EXAMPLES[kind].format(verb)}" for verb in ("create", "edit"))
     plural = "people" if kind == "person" else f"{kind}s"
     group = Group(
@@ -233,9 +221,9 @@ def group_of(kind: str) -> Group:
 def _command(kind: str, verb: str, write: Callable[..., Written], help_text: str) -> click.Command:
     @prints_written
     def callback(
-        name: str, alias: tuple[str, ...], meta: tuple[str, ...], dry_run: bool, **options: Any
+        name: str, alias: tuple[str, ...], meta: tuple[str, ...], dry_run: bool, **given: Any
     ) -> Written:
-        named = {key: value for key, value in options.items() if value is not None}
+        named = {key: value for key, value in given.items() if value is not None}
         fields = named | _parse_meta(meta)
         aliases = (*alias, *filter(None, [fields.pop("aliases", "")]))
         return write(kind, name, fields, {"aliases": aliases} if aliases else {}, dry_run=dry_run)
@@ -270,7 +258,6 @@ def _edit(kind: str, name: str, fields: Fields, aliases: Fields, *, dry_run: boo
 
 
 def _parse_meta(assignments: Sequence[str]) -> dict[str, str]:
-    """Return the fields of `key=value` arguments."""
     fields = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
@@ -284,18 +271,19 @@ RECEIPTS_SHOWN = 3
 
 
 @click.command(name="experts", cls=Command)
-@text_argument("topic", "TOPIC...", "the topic is empty; name what the experts should know about")
-@count_option("--limit", 10, "Maximum number of experts.")
-@count_option("--min-claims", 1, "Leave out entities with fewer claims.")
-@click.option(
-    "--weight",
-    default="count",
-    show_default=True,
-    metavar="W",
-    help="count, recency, citation or relevance; anything else means count.",
+@options.text_argument(
+    "topic", "TOPIC...", "the topic is empty; name what the experts should know about"
 )
-@click.option("--people", is_flag=True, help="Rank only people, no projects and teams.")
-@json_option
+@options.count_option("--limit", 10, "Maximum number of experts.")
+@options.count_option("--min-claims", 1, "Leave out entities with fewer claims.")
+@options.option(
+    "--weight",
+    "W",
+    "count, recency, citation or relevance; anything else means count.",
+    default="count",
+)
+@options.flag("--people", "Rank only people, no projects and teams.")
+@options.json_option
 def experts_command(topic: str, limit: int, min_claims: int, weight: str, people: bool) -> None:
     """Rank people, projects and teams as experts on a topic.
 
@@ -319,7 +307,6 @@ def experts_command(topic: str, limit: int, min_claims: int, weight: str, people
 
 
 def experts_lines(ranking: ExpertRanking) -> list[str]:
-    """Return the ranking as lines of text, each expert with the facts that add most."""
     if not ranking.experts:
         return [f"no experts found on {ranking.topic}"]
     lines = []

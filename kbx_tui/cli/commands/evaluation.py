@@ -9,63 +9,50 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import Command, global_options
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option, reranker_options, types_option
+from kbx_tui.cli.base_command import Command, global_options, open_kb
+from kbx_tui.cli.options import choice, flag, json_option, option, reranker_options, types_option
 from kbx_tui.cli.output import print_result, say, show_steps, wants_json
 from kbx_tui.errors import NotFound
 from kbx_tui.formatting import format_change, format_count, format_p, format_percent, format_score
 from kbx_tui.safe_text import safe_line
+from kbx_tui.tools.json_output import picked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.evaluation.blind_preferences import Votes
+    from kbx_tui.evaluation.metrics import Interval, PairedDifference
     from kbx_tui.evaluation.optimise import Advice
     from kbx_tui.evaluation.runs import GroupDifference, GroupMetrics, Run, Sweep
-    from kbx_tui.evaluation.significance import Interval, PairedDifference
 
 
 DIGITS = 4
-"""Decimals of figures in JSON."""
 RUN_FILE = click.Path(path_type=Path, dir_okay=False)
+folder_argument = click.argument(
+    "folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False)
+)
 
 
 @click.command(name="eval", cls=Command)
-@click.argument(
-    "folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False)
-)
-@click.option(
+@folder_argument
+@choice(
     "--mode",
-    type=click.Choice(["auto", "flat", "two_pass", "fast"]),
+    ["auto", "flat", "two_pass", "fast"],
+    "auto: as in a normal search; otherwise the mode of every query.",
     default="auto",
-    show_default=True,
-    help="auto: as in a normal search; otherwise the mode of every query.",
 )
-@click.option(
-    "--preset", type=click.Choice(["default", "seed"]), help="Ranking preset; default: kbx.toml."
-)
+@choice("--preset", ["default", "seed"], "Ranking preset; default: kbx.toml.")
 @types_option
 @reranker_options
-@click.option(
-    "--sweep",
-    "knob",
-    type=click.Choice(["alpha", "threshold"]),
-    help="Measure 21 values of a knob.",
-)
-@click.option(
-    "--save",
-    type=RUN_FILE,
-    metavar="FILE",
-    help="Save the run; as a TREC run if FILE ends in .run.",
-)
-@click.option(
+@choice("--sweep knob", ["alpha", "threshold"], "Measure 21 values of a knob.")
+@option("--save", "FILE", "Save the run; as a TREC run if FILE ends in .run.", RUN_FILE)
+@option(
     "--compare",
-    type=RUN_FILE,
+    "FILE",
+    "Compare with a saved run, or the TREC run of any tool; may be repeated.",
+    RUN_FILE,
     multiple=True,
-    metavar="FILE",
-    help="Compare with a saved run, or the TREC run of any tool; may be repeated.",
 )
 @json_option
 def eval_command(
@@ -134,20 +121,14 @@ def eval_command(
 
 
 def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, Any]:
-    """Return what `--json` prints."""
     import msgspec
 
     from kbx_tui.evaluation.metrics import CUTOFF
     from kbx_tui.evaluation.runs import group_metrics
 
+    names = "base mode preset doc_types skipped vector_share by_candidates"
     fields: dict[str, Any] = {
-        "base": run.base,
-        "mode": run.mode,
-        "preset": run.preset,
-        "doc_types": list(run.doc_types),
-        "skipped": run.skipped,
-        "vector_share": run.vector_share,
-        "by_candidates": run.by_candidates,
+        **picked(run, names),
         "groups": [_rounded(asdict(row)) for row in group_metrics(run)],
         "queries": [
             _rounded(msgspec.to_builtins(result) | {"top": list(result.top[:CUTOFF])})
@@ -155,18 +136,14 @@ def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, A
         ],
     }
     if changes is not None:
-        fields["compared"] = [_rounded(_difference_fields(row)) for row in changes]
-    return fields
-
-
-def _difference_fields(row: GroupDifference) -> dict[str, Any]:
-    fields = asdict(row)
-    fields["votes"]["p"] = row.votes.p
+        fields["compared"] = [
+            _rounded(asdict(row) | {"votes": asdict(row.votes) | {"p": row.votes.p}})
+            for row in changes
+        ]
     return fields
 
 
 def run_lines(run: Run, changes: Sequence[GroupDifference] | None) -> list[str]:
-    """Return the metrics as a table, then the differences from earlier runs."""
     from kbx_tui.evaluation.runs import group_metrics
 
     head = ("", "queries", "judged@10", "nDCG@10", "95 %", "R@10", "MRR", "ERR@10", "RBP",
@@ -176,7 +153,6 @@ def run_lines(run: Run, changes: Sequence[GroupDifference] | None) -> list[str]:
 
 
 def _metric_cells(row: GroupMetrics) -> list[str]:
-    residual = format_change(row.rbp_residual)
     return [
         row.group,
         str(row.queries),
@@ -184,7 +160,7 @@ def _metric_cells(row: GroupMetrics) -> list[str]:
         _figure(row.ndcg),
         _interval(row.ndcg_interval, format_score),
         *map(_figure, (row.recall, row.mrr, row.err)),
-        f"{_figure(row.rbp)}{residual}",
+        f"{_figure(row.rbp)}{format_change(row.rbp_residual)}",
         format_percent(row.two_pass),
         "" if row.entity_first is None else _figure(row.entity_first),
         f"{row.milliseconds:.1f}",
@@ -196,7 +172,6 @@ def _figure(value: float) -> str:
 
 
 def difference_lines(changes: Sequence[GroupDifference]) -> list[str]:
-    """Return the differences from earlier runs, and what they do not show yet."""
     several = len({row.against for row in changes}) > 1
     lines: list[str] = []
     for name in dict.fromkeys(row.against for row in changes):
@@ -227,14 +202,11 @@ def _difference_cells(row: GroupDifference, *, several: bool) -> list[str]:
 
 
 def vote_lines(votes: Votes) -> list[str]:
-    """Return what the user preferred without knowing which results were whose, if anything."""
-    asked = votes.wins_a + votes.wins_b + votes.neither
     lines = []
-    if asked:
+    if votes.wins_a + votes.wins_b + votes.neither:
         counts = f"the earlier {votes.wins_a}, this run {votes.wins_b}, neither {votes.neither}"
-        lines.append(
-            f"preferred without knowing which is which: {counts}; sign test p {format_p(votes.p)}"
-        )
+        test = f"sign test p {format_p(votes.p)}"
+        lines.append(f"preferred without knowing which is which: {counts}; {test}")
     if votes.undecided:
         queries = format_count(votes.undecided, "query")
         lines.append(f"preferences on {queries} are about other results and not counted")
@@ -242,7 +214,7 @@ def vote_lines(votes: Votes) -> list[str]:
 
 
 def _power(difference: PairedDifference) -> str:
-    from kbx_tui.evaluation.significance import NOTICEABLE
+    from kbx_tui.evaluation.metrics import NOTICEABLE
 
     what = f"a difference of {format_score(NOTICEABLE)} in nDCG@10"
     if difference.more_queries is None:
@@ -257,35 +229,24 @@ def _interval(interval: Interval | None, form: Callable[[float], str]) -> str:
 
 
 def sweep_json(sweep: Sweep) -> dict[str, Any]:
-    """Return what `--sweep ... --json` prints."""
     return {
         "knob": sweep.knob,
         "values": list(sweep.values),
-        "ndcg": {
-            group: [round(figure, DIGITS) for figure in row] for group, row in sweep.ndcg.items()
-        },
+        "ndcg": _rounded(dict(sweep.ndcg)),
         "best": {group: sweep.best(group) for group in sweep.ndcg},
-        "judged": [round(share, DIGITS) for share in sweep.judged],
+        "judged": _rounded(sweep.judged),
     }
 
 
 def sweep_lines(sweep: Sweep) -> list[str]:
-    """Return nDCG@10 by value and group, with the best value of each marked, and judged@10."""
     best = [sweep.best(group) for group in sweep.ndcg]
     rows = []
-    figures = zip(sweep.values, sweep.judged, *sweep.ndcg.values(), strict=True)
-    for value, judged, *means in figures:
-        marks = ["*" if value == best_value else " " for best_value in best]
-        rows.append(
-            [
-                format_score(value),
-                *(
-                    f"{format_score(mean, 3)}{mark}"
-                    for mean, mark in zip(means, marks, strict=True)
-                ),
-                format_percent(judged),
-            ]
-        )
+    for value, judged, *means in zip(sweep.values, sweep.judged, *sweep.ndcg.values(), strict=True):
+        cells = [
+            f"{_figure(mean)}{'*' if value == best_value else ' '}"
+            for mean, best_value in zip(means, best, strict=True)
+        ]
+        rows.append([format_score(value), *cells, format_percent(judged)])
     return _table([sweep.knob, *sweep.ndcg, "judged@10"], rows)
 
 
@@ -299,7 +260,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a value of JSON with all its figures rounded."""
     match value:
         case float():
             return round(value, DIGITS)
@@ -310,18 +270,11 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-"""Decimals of figures in JSON."""
-
-
 @click.command(name="tune", cls=Command)
-@click.argument(
-    "folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False)
-)
+@folder_argument
 @types_option
-@click.option(
-    "--write", is_flag=True, help="Write what is offered to kbx.toml; `kbx undo` reverts."
-)
-@click.option("--dry-run", is_flag=True, help="Show the change of kbx.toml, without writing it.")
+@flag("--write", "Write what is offered to kbx.toml; `kbx undo` reverts.")
+@flag("--dry-run", "Show the change of kbx.toml, without writing it.")
 @json_option
 def tune_command(
     folder: Path | None, doc_types: tuple[str, ...], write: bool, dry_run: bool
@@ -346,43 +299,33 @@ def tune_command(
         if not queries:
             from kbx_tui.evaluation.judgments import HOW_TO_JUDGE
 
-            raise NotFound(
-                "no query has a document judged relevant, so there is nothing to tune by; "
-                + HOW_TO_JUDGE
-            )
+            why = "no query has a document judged relevant, so there is nothing to tune by"
+            raise NotFound(f"{why}; {HOW_TO_JUDGE}")
         with show_steps("judged queries") as progress:
             kept = kb.tuner.judged_evidence(queries, doc_types=doc_types, progress=progress)
         with show_steps("knobs") as progress:
             advice = kb.tuner.advise(kept, progress=progress)
-        written = None
-        if advice.wins:
-            written = kb.tuner.save(advice.best, dry_run=dry_run or not write)
+        is_dry = dry_run or not write
+        written = kb.tuner.save(advice.best, dry_run=is_dry) if advice.wins else None
     print_result(advice_json(advice, written), advice_lines(advice, written))
     if written is not None and not (written.written or wants_json()):
         say("nothing is written yet: `kbx tune --write` writes it")
 
 
 def advice_json(advice: Advice, written: Written | None) -> dict[str, Any]:
-    """Return what `--json` prints."""
-    fields = {
-        name: round(value, DIGITS) if isinstance(value, float) else value
-        for name, value in asdict(advice).items()
-        if name not in ("current", "best")
-    }
+    fields = {name: _rounded(value) for name, value in asdict(advice).items()}
+    changes = {key: {"current": now, "best": best} for key, (now, best) in advice.changes.items()}
+    del fields["current"], fields["best"]
     return {
         "verdict": advice.verdict,
         **fields,
-        "changes": {
-            key: {"current": current, "best": best}
-            for key, (current, best) in advice.changes.items()
-        },
+        "changes": changes,
         "written": written is not None and written.written,
         "diff": "" if written is None else written.diff,
     }
 
 
 def advice_lines(advice: Advice, written: Written | None) -> list[str]:
-    """Return the advice, what it rests on, and the change of kbx.toml."""
     lines = [
         advice.verdict,
         f"nDCG@10 {format_score(advice.before, 3)} now on {advice.queries} judged queries, "
@@ -403,7 +346,7 @@ def advice_lines(advice: Advice, written: Written | None) -> list[str]:
 
 @click.command(name="reranker", cls=Command)
 @click.argument("name", required=False, metavar="[NAME]")
-@click.option("--download", is_flag=True, help="Download the model NAME of fastembed first.")
+@flag("--download", "Download the model NAME of fastembed first.")
 @json_option
 def reranker_command(name: str | None, download: bool) -> None:
     """Load a reranker and time it on 20 passages.
@@ -420,12 +363,7 @@ def reranker_command(name: str | None, download: bool) -> None:
     """
     with open_kb() as kb:
         trial = kb.try_reranker(name, download=download)
-    line = (
-        f"{safe_line(trial.model)} works: {trial.passages} passages in {trial.milliseconds:.0f} ms"
-    )
-    data = {
-        "reranker": trial.model,
-        "passages": trial.passages,
-        "milliseconds": round(trial.milliseconds, 3),
-    }
+    took = round(trial.milliseconds, 3)
+    line = f"{safe_line(trial.model)} works: {trial.passages} passages in {took:.0f} ms"
+    data = {"reranker": trial.model, "passages": trial.passages, "milliseconds": took}
     print_result(data, [line])

@@ -6,14 +6,13 @@ from datetime import datetime
 
 import click
 
-from kbx_tui.cli.base_command import Command, Group
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option, text_argument
+from kbx_tui.cli.base_command import Command, Group, open_kb
+from kbx_tui.cli.options import flag, json_option, text_argument
 from kbx_tui.cli.output import padded, print_result, say
 from kbx_tui.cli.write_output import print_versions
 from kbx_tui.errors import FileChanged, RecordDamaged
 from kbx_tui.formatting import format_count
-from kbx_tui.tools.json_output import entry_json
+from kbx_tui.tools.json_output import entry_json, picked
 
 
 @click.group(name="history", cls=Group, no_args_is_help=False)
@@ -47,25 +46,14 @@ def list_queries() -> None:
     if not past:
         say("no query has been asked in the app yet")
     data = [
-        {
-            "query": query.query,
-            "when": _when(query.at),
-            "found": query.found,
-            "first": list(query.first),
-            "settings": dict(query.settings),
-        }
-        for query in past
+        picked(asked, "query when found first settings", when=_when(asked.at)) for asked in past
     ]
-    found = ("" if query.found is None else f"{query.found:,}" for query in past)
-    lines = (
-        f"{row['when'] or '':<19}  {count:>7}  {row['query']}"
-        for row, count in zip(data, found, strict=True)
-    )
+    lines = (f"{row['when'] or '':<19}  {_count(row['found']):>7}  {row['query']}" for row in data)
     print_result(data, lines)
 
 
 @history_command.command(name="clear")
-@click.option("--dry-run", is_flag=True, help="Only count the queries.")
+@flag("--dry-run", "Only count the queries.")
 @json_option
 def clear(dry_run: bool) -> None:
     """Forget the queries asked in the app. Judgments stay.
@@ -101,20 +89,14 @@ def list_saved() -> None:
         saved = kb.queries.saved()
     if not saved:
         say("no query is saved yet; * in the app saves one")
+    names = "name query opened documents settings"
     data = [
-        {
-            "name": query.name,
-            "query": query.query,
-            "opened": _when(query.at),
-            "documents": len(query.documents),
-            "settings": dict(query.settings),
-        }
+        picked(query, names, opened=_when(query.at), documents=len(query.documents))
         for query in saved
     ]
     width = max((cell_len(query.name) for query in saved), default=0)
     lines = (
-        f"{padded(query.name, width)}  {row['opened'] or '':<19}  {query.query}"
-        for query, row in zip(saved, data, strict=True)
+        f"{padded(row['name'], width)}  {row['opened'] or '':<19}  {row['query']}" for row in data
     )
     print_result(data, lines)
 
@@ -133,7 +115,11 @@ def remove(name: str) -> None:
     with open_kb() as kb:
         saved = kb.queries.remove(name)
     line = f"removed {saved.name}: {saved.query}"
-    print_result({"name": saved.name, "query": saved.query}, [line])
+    print_result(picked(saved, "name query"), [line])
+
+
+def _count(found: int | None) -> str:
+    return "" if found is None else f"{found:,}"
 
 
 def _when(at: float) -> str | None:
@@ -145,12 +131,11 @@ def _when(at: float) -> str | None:
 
 
 SHOWN = 10
-"""Paths of an undone write that are printed."""
 
 
 @click.command(name="undo", cls=Command)
 @click.argument("number", type=click.IntRange(min=1), required=False, metavar="[NUMBER]")
-@click.option("--list", "listing", is_flag=True, help="List the last writes with their numbers.")
+@flag("--list listing", "List the last writes with their numbers.")
 @json_option
 def undo_command(number: int | None, listing: bool) -> None:
     """Undo the last write.
@@ -165,26 +150,25 @@ def undo_command(number: int | None, listing: bool) -> None:
       kbx undo --list
     """
     with open_kb() as kb:
-        if not listing:
-            try:
-                entry = kb.undo(number)
-            except FileChanged as error:
-                names = (f"{error.path} with write", f"{error.path} without it")
-                print_versions(error.expected, error.replaced, names)
-                raise
-            except RecordDamaged as error:
-                names = (f"{error.path} now", f"{error.path} as the record would restore it")
-                print_versions(error.current, error.restored, names)
-                raise
-            paths = [change.path for change in entry.changes]
-            shown = ", ".join(paths[:SHOWN])
-            more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
-            line = f"undone: {entry.description} ({shown}{more})"
-            print_result(entry_json(entry), [line])
+        if listing:
+            entries = kb.undoable()
+            lines = (
+                f"{one.number:>5}  {one.written_at}  {one.description}{'  (undone)' * one.undone}"
+                for one in entries
+            )
+            print_result([entry_json(entry) for entry in entries], lines)
             return
-        entries = kb.undoable()
-    lines = (
-        f"{entry.number:>5}  {entry.written_at}  {entry.description}{'  (undone)' * entry.undone}"
-        for entry in entries
-    )
-    print_result([entry_json(entry) for entry in entries], lines)
+        try:
+            entry = kb.undo(number)
+        except FileChanged as error:
+            names = (f"{error.path} with write", f"{error.path} without it")
+            print_versions(error.expected, error.replaced, names)
+            raise
+        except RecordDamaged as error:
+            names = (f"{error.path} now", f"{error.path} as the record would restore it")
+            print_versions(error.current, error.restored, names)
+            raise
+    paths = [change.path for change in entry.changes]
+    more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
+    line = f"undone: {entry.description} ({', '.join(paths[:SHOWN])}{more})"
+    print_result(entry_json(entry), [line])

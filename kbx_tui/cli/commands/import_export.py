@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from kbx_tui.cli.base_command import Command
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import print_diff, print_json, print_result, say, wants_json
+from kbx_tui.cli.base_command import Command, open_kb
+from kbx_tui.cli.options import choice, flag, json_option
+from kbx_tui.cli.output import first_of, print_diff, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import confirmed, may_ask, writing_options
 from kbx_tui.formatting import format_count
 from kbx_tui.importing.imported_document import FORMATS, Format
@@ -23,16 +22,13 @@ if TYPE_CHECKING:
 
 
 SHOWN = 10
-"""Entries of a long list that are printed."""
 
 
 @click.command(name="import", cls=Command)
 @click.argument("sources", metavar="FILE|FOLDER...", nargs=-1, required=True, type=Path)
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by names and content.")
-@click.option("--yes", is_flag=True, help="Ask nothing; uncertain attendees keep their names.")
-@click.option(
-    "--create-people", is_flag=True, help="Also create pages for attendees who have none."
-)
+@choice("--format form", FORMATS, "Default: by names and content.")
+@flag("--yes", "Ask nothing; uncertain attendees keep their names.")
+@flag("--create-people", "Also create pages for attendees who have none.")
 @writing_options
 def import_command(
     sources: tuple[Path, ...],
@@ -84,17 +80,13 @@ def import_command(
             print_notes(plan, asked=asks)
             say("there is nothing new to import")
         else:
-            paths = [edit.path for edit in plan.edits]
-            for path in paths[:SHOWN]:
-                click.echo(safe_line(f"written · {path}"))
-            if (rest := len(paths) - SHOWN) > 0:
-                click.echo(f"and {rest:,} more")
+            paths = [safe_line(f"written · {edit.path}") for edit in plan.edits]
+            click.echo("\n".join(first_of(paths, SHOWN, "and {} more")))
             say(f"wrote {pages}; `kbx undo {entry}` takes all of it back")
     return 1 if plan.problems and not (plan.edits or plan.present) else 0
 
 
 def ask_who(question: AttendeeQuestion) -> Entity | None:
-    """Ask on the terminal who an attendee is."""
     who = question.attendee.name
     say(f"{who}, in {question.title}, may be:")
     for number, person in enumerate(question.candidates, 1):
@@ -110,21 +102,14 @@ def ask_who(question: AttendeeQuestion) -> Entity | None:
 
 
 def print_notes(plan: ImportPlan, *, asked: bool) -> None:
-    """Print what an import leaves out or as it is, and why."""
-    for problem in plan.problems[:SHOWN]:
-        say(f"{problem.path}: {problem.reason}")
-    if (rest := len(plan.problems) - SHOWN) > 0:
-        say(f"and {rest:,} more problems, see --json")
-    if plan.present:
-        say(f"{plan.present:,} are here already")
-    for path in plan.differing[:SHOWN]:
-        say(f"{path} holds something else and is kept")
-    if (rest := len(plan.differing) - SHOWN) > 0:
-        say(f"and {rest:,} more that are kept, see --json")
-    _print_attendees(plan, asked=asked)
-
-
-def _print_attendees(plan: ImportPlan, *, asked: bool) -> None:
+    problems = [f"{problem.path}: {problem.reason}" for problem in plan.problems]
+    kept = [f"{path} holds something else and is kept" for path in plan.differing]
+    for line in (
+        *first_of(problems, SHOWN, "and {} more problems, see --json"),
+        *([f"{plan.present:,} are here already"] if plan.present else []),
+        *first_of(kept, SHOWN, "and {} more that are kept, see --json"),
+    ):
+        say(line)
     if plan.unknown:
         names = ", ".join(who.name for who in plan.unknown[:SHOWN])
         more = f" and {len(plan.unknown) - SHOWN:,} more" if len(plan.unknown) > SHOWN else ""
@@ -137,7 +122,7 @@ def _print_attendees(plan: ImportPlan, *, asked: bool) -> None:
 @click.command(name="export", cls=Command)
 @click.argument("folder", metavar="FOLDER", type=Path)
 @click.option("--okf", is_flag=True, required=True, help="As Open Knowledge Format v0.1.")
-@click.option("--include-redacted", is_flag=True, help="Also export what is redacted.")
+@flag("--include-redacted", "Also export what is redacted.")
 @json_option
 def export_command(folder: Path, okf: bool, include_redacted: bool) -> None:
     """Write all pages to a new folder, in a format that other programs read.

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import EXIT_INTERRUPTED, Command, Group
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import print_result, say
+from kbx_tui.cli.base_command import EXIT_INTERRUPTED, Command, Group, open_kb
+from kbx_tui.cli.options import choice, flag, json_option, option
+from kbx_tui.cli.output import first_of, print_result, say
 from kbx_tui.cli.write_output import chose_entities, confirmed, may_ask
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, IndexFault, IndexLocked, NotConfirmed, StoreFault
@@ -21,42 +20,39 @@ from kbx_tui.user_files import log_path
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.api.checker import CheckReport
     from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.index.build.progress import IndexReport
+    from kbx_tui.index.check_index import CheckReport
     from kbx_tui.index.index_status import Status
     from kbx_tui.knowledge.records import Problem
+    from kbx_tui.object_store.object_client import StoreCheck
     from kbx_tui.object_store.publish import PublishReport
-    from kbx_tui.object_store.store_check import StoreCheck
 
 
 INTERRUPTED = "interrupted; what is indexed is searchable, and the next run continues from there"
 
 
 @click.command(name="index", cls=Command)
-@click.option(
-    "--full", is_flag=True, help="Rebuild everything; vectors of unchanged texts are reused."
-)
-@click.option("--fast", is_flag=True, help="Index text and entities only, no vectors.")
-@click.option("--yes", is_flag=True, help="Do not ask before very many files or a system folder.")
-@click.option("--no-wait", is_flag=True, help="Fail if another process is indexing.")
-@click.option(
+@flag("--full", "Rebuild everything; vectors of unchanged texts are reused.")
+@flag("--fast", "Index text and entities only, no vectors.")
+@flag("--yes", "Do not ask before very many files or a system folder.")
+@flag("--no-wait", "Fail if another process is indexing.")
+@choice(
     "--engine",
-    type=click.Choice(["local", "ray"]),
+    ["local", "ray"],
+    "Where to parse, chunk and embed: in this process, or in those of Ray.",
     default="local",
-    show_default=True,
-    help="Where to parse, chunk and embed: in this process, or in those of Ray.",
 )
-@click.option(
+@option(
     "--ray-address",
-    metavar="ADDRESS",
-    help="Cluster for --engine ray, HOST:PORT or auto.  [default: start Ray on this machine]",
+    "ADDRESS",
+    "Cluster for --engine ray, HOST:PORT or auto.  [default: start Ray on this machine]",
 )
-@click.option(
+@option(
     "--ray-workers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Worker processes of --engine ray.  [default: one per processor]",
+    "N",
+    "Worker processes of --engine ray.  [default: one per processor]",
+    click.IntRange(min=1),
 )
 @json_option
 def index_command(
@@ -143,7 +139,6 @@ def index_command(
 
 
 def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEngine | None:
-    """Return what the options mean; None for this process. Raises ConfigError."""
     if engine == "ray":
         from kbx_tui.bulk.ray_workers import RayEngine
 
@@ -154,7 +149,6 @@ def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEng
 
 
 def _chose_entities(kb: KnowledgeBase) -> bool:
-    """Ask once what the entities of a base without any are; return whether it was written."""
     proposal = kb.entities.proposal()
     if proposal is None or not chose_entities(proposal, kb.root, once=True):
         return False
@@ -170,16 +164,14 @@ def _confirm(kb: KnowledgeBase) -> None:
     from kbx_tui.index.index_status import refusal_to_index
 
     question = kb.index_question()
-    if question is None or not (may_ask() or question.is_first):
-        return
-    if not may_ask():
+    if question is not None and may_ask():
+        if not confirmed(f"{question.sentence}. Index them?"):
+            raise NotConfirmed("nothing was indexed")
+    elif question is not None and question.is_first:
         raise refusal_to_index(question)
-    if not confirmed(f"{question.sentence}. Index them?"):
-        raise NotConfirmed("nothing was indexed")
 
 
 def report_lines(report: IndexReport) -> list[str]:
-    """Return the report as lines of text: totals, changes, seconds, problems."""
     size = format_size(report.size_bytes)
     lines = [f"{totals(report)}; {size}", _changes(report), _seconds(report)]
     lines += report.repaired
@@ -190,32 +182,25 @@ def report_lines(report: IndexReport) -> list[str]:
 
 def _published(report: PublishReport) -> str:
     uploaded = f"{format_count(report.uploaded, 'file')} uploaded"
-    return (
-        f"published as version {report.version} of {report.uri}: {uploaded} "
-        f"({format_size(report.uploaded_bytes)} of {format_size(report.size_bytes)})"
-    )
+    sizes = f"{format_size(report.uploaded_bytes)} of {format_size(report.size_bytes)}"
+    return f"published as version {report.version} of {report.uri}: {uploaded} ({sizes})"
 
 
 def _changes(report: IndexReport) -> str:
-    changes = {
-        "new": report.added,
-        "changed": report.changed,
-        "moved": report.moved,
-        "deleted": report.deleted,
-    }
-    parts = [f"{count:,} {name}" for name, count in changes.items() if count]
+    counts = (report.added, report.changed, report.moved, report.deleted)
+    names = ("new", "changed", "moved", "deleted")
+    parts = [f"{count:,} {name}" for name, count in zip(names, counts, strict=True) if count]
     embedded = f"{report.embedded:,} texts embedded, {report.reused:,} reused"
     return f"{', '.join(parts) or 'no file changed'}; {embedded}"
 
 
 def _seconds(report: IndexReport) -> str:
-    stages = [
+    stages = ", ".join(
         f"{stage} {spent:.1f}"
         for stage, spent in report.seconds.items()
         if stage != "total" and spent >= 0.05
-    ]
-    detail = f" ({', '.join(stages)})" if stages else ""
-    return f"{report.seconds['total']:.1f} s{detail}"
+    )
+    return f"{report.seconds['total']:.1f} s" + (f" ({stages})" if stages else "")
 
 
 Rows = list[tuple[str, str]]
@@ -240,7 +225,6 @@ def status_command() -> None:
 
 
 def status_json(status: Status) -> dict[str, Any]:
-    """Return what `--json` prints."""
     return asdict(status) | {
         "root": str(status.root),
         "log": str(log_path()),
@@ -250,7 +234,6 @@ def status_json(status: Status) -> dict[str, Any]:
 
 
 def status_lines(status: Status) -> Iterator[str]:
-    """Yield the status as labelled lines of text."""
     rows: Rows = [("root", str(status.root))]
     if status.indexed:
         rows += [
@@ -271,7 +254,6 @@ def status_lines(status: Status) -> Iterator[str]:
 
 
 def _vector_coverage(status: Status) -> str:
-    """Return the share of texts that can be found by meaning."""
     coverage = f"{format_percent(status.vector_share)}, {status.vectors:,} vectors"
     if not status.without_vector:
         return coverage
@@ -297,7 +279,7 @@ def _problem_rows(status: Status) -> Rows:
 
 
 @click.command(name="check", cls=Command)
-@click.option("--read-data", is_flag=True, help="Read and compare every byte and every row.")
+@flag("--read-data", "Read and compare every byte and every row.")
 @json_option
 def check_command(read_data: bool) -> None:
     """Check that index and state files are what was written.
@@ -319,7 +301,6 @@ def check_command(read_data: bool) -> None:
 
 
 def check_lines(report: CheckReport) -> Iterator[str]:
-    """Yield a line for each fault, then what was compared."""
     for fault in report.faults:
         yield f"{fault.where}: {fault.what}; mended by: {fault.remedy}"
     compared = f"{format_count(report.files, 'file')} and {format_count(report.rows, 'row')}"
@@ -353,8 +334,7 @@ def check_store_command(uri: str) -> None:
       kbx store check s3://bucket/base
       kbx store check az://container/base --json
     """
-    from kbx_tui.object_store.object_client import ObjectClient
-    from kbx_tui.object_store.store_check import check_store
+    from kbx_tui.object_store.object_client import ObjectClient, check_store
     from kbx_tui.object_store.store_uri import parse_store_uri
 
     report = check_store(ObjectClient(parse_store_uri(uri), retries=0))
@@ -402,13 +382,9 @@ def problem_rows(problems: Sequence[Problem]) -> list[tuple[str, list[str]]]:
 
 
 def first_lines(lines: Sequence[str]) -> list[str]:
-    """Return the first ten of `lines`, then the number of further ones."""
-    if len(lines) <= SHOWN:
-        return list(lines)
-    return [*lines[:SHOWN], f"and {len(lines) - SHOWN:,} more; `kbx status --json` lists all"]
+    return first_of(lines, SHOWN, "and {} more; `kbx status --json` lists all")
 
 
 def _problem_line(problem: Problem) -> str:
     line = f":{problem.line}" if problem.line else ""
-    skipped = " (not indexed)" if problem.skipped else ""
-    return f"{problem.path}{line}: {problem.reason}{skipped}"
+    return f"{problem.path}{line}: {problem.reason}{' (not indexed)' * problem.skipped}"

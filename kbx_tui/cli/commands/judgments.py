@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import Group
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option
-from kbx_tui.cli.output import print_result, say
+from kbx_tui.cli.base_command import Group, open_kb
+from kbx_tui.cli.options import choice, flag, json_option, option
+from kbx_tui.cli.output import first_of, print_result, say
 from kbx_tui.formatting import format_count
+from kbx_tui.tools.json_output import picked
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Preference
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("qrels", "quepid", "opensearch")
 GRADES = ("0", "1", "2", "3", "unsure")
-SHOWN = 10
-"""Conflicts and missing documents that are printed; JSON has all."""
+SHOWN, MORE = 10, "  and {} more, see --json"
+"""Of conflicts and missing documents; JSON has all."""
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -44,9 +44,7 @@ def command() -> None:
 
 @command.command(name="list")
 @click.argument("query", required=False, metavar="[QUERY]")
-@click.option(
-    "--preferences", is_flag=True, help="List the preferences between results instead of grades."
-)
+@flag("--preferences", "List the preferences between results instead of grades.")
 @json_option
 def list_judgments(query: str | None, preferences: bool) -> None:
     """List the judged queries with their number of grades, or the grades of one.
@@ -73,7 +71,8 @@ def list_judgments(query: str | None, preferences: bool) -> None:
             print_result(rows, map(preference_line, chosen))
             return
         if query is not None:
-            grades = sorted(kb.judgments.grades(query).items(), key=_by_grade)
+            found = kb.judgments.grades(query).items()
+            grades = sorted(found, key=lambda each: (1 if each[1] is None else -each[1], each[0]))
             rows = [{"path": path, "grade": shown(grade)} for path, grade in grades]
             print_result(rows, [f"{row['grade']!s:<6}  {row['path']}" for row in rows])
             return
@@ -108,7 +107,7 @@ def add(query: str, path: str, grade: str) -> None:
 
 
 @command.command(name="undo")
-@click.option("--preference", is_flag=True, help="Undo the last preference instead.")
+@flag("--preference", "Undo the last preference instead.")
 @json_option
 def undo(preference: bool) -> None:
     """Undo the last grade; the one before counts again.
@@ -138,16 +137,16 @@ def undo(preference: bool) -> None:
 
 @command.command(name="import")
 @click.argument("file", metavar="FILE", type=FILE)
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the content.")
-@click.option("--topics", type=FILE, metavar="FILE", help="Texts of the query ids in qrels.")
-@click.option(
+@choice("--format form", FORMATS, "Default: by the content.")
+@option("--topics", "FILE", "Texts of the query ids in qrels.", FILE)
+@option(
     "--scale",
-    type=click.FloatRange(min=0.0, min_open=True),
-    metavar="N",
-    help="The highest rating in FILE, mapped to 3.",
+    "N",
+    "The highest rating in FILE, mapped to 3.",
+    click.FloatRange(min=0.0, min_open=True),
 )
-@click.option("--replace", is_flag=True, help="Overwrite grades that differ.")
-@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@flag("--replace", "Overwrite grades that differ.")
+@flag("--dry-run", "Only show what would change.")
 @json_option
 def import_file(
     file: Path,
@@ -185,11 +184,8 @@ def import_file(
 
 @command.command(name="export")
 @click.argument("file", metavar="FILE", type=FILE)
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="qrels", show_default=True,
-    help="Format of FILE.",
-)  # fmt: skip
-@click.option("--topics", type=FILE, metavar="FILE", help="Also write the queries and their ids.")
+@choice("--format form", FORMATS, "Format of FILE.", default="qrels")  # fmt: skip
+@option("--topics", "FILE", "Also write the queries and their ids.", FILE)
 @json_option
 def export_file(file: Path, form: str, topics: Path | None) -> None:
     """Write the judgments for another tool.
@@ -211,38 +207,28 @@ def export_file(file: Path, form: str, topics: Path | None) -> None:
 
 
 def shown(grade: int | None) -> int | str:
-    """Return a grade as it is printed."""
     return "unsure" if grade is None else grade
 
 
 def query_json(query: JudgedQuery) -> dict[str, Any]:
-    """Return a judged query with its number of documents by grade."""
-    counts = {str(grade): 0 for grade in range(4)}
-    for grade in query.grades.values():
-        counts[str(grade)] += 1
+    grades = list(query.grades.values())
+    counts = {str(grade): grades.count(grade) for grade in range(4)}
     return {"query": query.text, "grades": counts | {"unsure": len(query.unsure)}}
 
 
 def query_line(query: JudgedQuery) -> str:
-    """Return a judged query with its number of documents by grade, highest first."""
     counts = query_json(query)["grades"]
     graded = "  ".join(f"{counts[str(grade)]:>3} x {grade}" for grade in (3, 2, 1, 0))
     return f"{graded}  {counts['unsure']:>3} unsure   {query.text}"
 
 
 def import_json(imported: JudgmentImport, *, replaced: bool, dry_run: bool) -> dict[str, Any]:
-    """Return what `kbx judgments import --json` prints."""
     return {
         "added": len(imported.added),
         "unchanged": imported.unchanged,
         "conflicts": [
-            {
-                "query": one.judgment.query,
-                "path": one.judgment.path,
-                "grade": shown(one.judgment.grade),
-                "in_file": one.grade,
-                "place": one.place,
-            }
+            picked(one.judgment, "query path grade", grade=shown(one.judgment.grade))
+            | {"in_file": one.grade, "place": one.place}
             for one in imported.conflicts
         ],
         "missing": list(imported.missing),
@@ -253,7 +239,6 @@ def import_json(imported: JudgmentImport, *, replaced: bool, dry_run: bool) -> d
 
 
 def import_lines(imported: JudgmentImport, *, replaced: bool, dry_run: bool) -> list[str]:
-    """Return what an import did, or would do."""
     what = "replaced" if replaced else "kept as they are, --replace overwrites them"
     lines = [
         f"{'would add' if dry_run else 'added'} {len(imported.added)}, "
@@ -261,53 +246,34 @@ def import_lines(imported: JudgmentImport, *, replaced: bool, dry_run: bool) -> 
     ]
     if imported.conflicts:
         lines.append(f"{len(imported.conflicts)} differ from yours ({what}):")
-        lines += [
+        conflicts = [
             f"  {one.place}: {one.grade}, yours {shown(one.judgment.grade)}  "
             f"{one.judgment.path}, for {one.judgment.query}"
-            for one in imported.conflicts[:SHOWN]
+            for one in imported.conflicts
         ]
-        lines += _rest(len(imported.conflicts))
+        lines += first_of(conflicts, SHOWN, MORE)
     if imported.missing:
         lines.append(f"{len(imported.missing)} paths name no document of this base:")
-        lines += [f"  {path}" for path in imported.missing[:SHOWN]]
-        lines += _rest(len(imported.missing))
+        lines += first_of([f"  {path}" for path in imported.missing], SHOWN, MORE)
     return lines
 
 
-def _rest(count: int) -> list[str]:
-    return [f"  and {count - SHOWN} more, see --json"] if count > SHOWN else []
-
-
-def _by_grade(item: tuple[str, int | None]) -> tuple[int, str]:
-    path, grade = item
-    return 1 if grade is None else -grade, path
-
-
 def preference_json(preference: Preference) -> dict[str, Any]:
-    """Return a preference as it is printed: the two lists, and which one was preferred."""
-    return {
-        "query": preference.query,
-        "better": preference.better,
-        "when": preference.when,
-        "generation": preference.generation,
-        "first": {"paths": list(preference.first.paths), "knobs": dict(preference.first.knobs)},
-        "second": {"paths": list(preference.second.paths), "knobs": dict(preference.second.knobs)},
-    }
+    first, second = (picked(each, "paths knobs") for each in (preference.first, preference.second))
+    names = "query better when generation first second"
+    return picked(preference, names, first=first, second=second)
 
 
 def preference_line(preference: Preference) -> str:
     """Return `2026-03-17 09:41  rollback plan: alpha 0.4, not 0.5`."""
     when = preference.when[:16].replace("T", " ")
-    other = preference.second if preference.better == "first" else preference.first
-    better = preference.first if preference.better == "first" else preference.second
-    differing = {
-        name: (value, other.knobs.get(name))
+    better, other = preference.second, preference.first
+    if preference.better == "first":
+        better, other = other, better
+    between = " as good as" if preference.better == "neither" else ", not"
+    words = ", ".join(
+        f"{name} {value}{between} {other.knobs.get(name)}"
         for name, value in better.knobs.items()
         if value != other.knobs.get(name)
-    }
-    is_decided = preference.better != "neither"
-    between = ", not {}" if is_decided else " as good as {}"
-    words = ", ".join(
-        f"{name} {value}{between.format(than)}" for name, (value, than) in differing.items()
     )
     return f"{when:<16}  {preference.query}: {words or 'two lists of the same settings'}"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbx_tui.cli.base_command import Group
-from kbx_tui.cli.open_kb import open_kb
+from kbx_tui.cli.base_command import Group, open_kb
 from kbx_tui.cli.options import json_option
 from kbx_tui.cli.output import print_result, say, wants_json
 from kbx_tui.formatting import format_count
@@ -26,7 +25,6 @@ class LinksGroup(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name, else `show`."""
         return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
 
 
@@ -95,7 +93,6 @@ def check(path: str | None) -> None:
 
 
 def overview_lines(overview: LinkOverview) -> Iterator[str]:
-    """Yield the counts, then the documents that are linked most."""
     broken = format_count(overview.broken, "broken link")
     if overview.broken:
         broken += " (`kbx links check` lists them)"
@@ -106,7 +103,6 @@ def overview_lines(overview: LinkOverview) -> Iterator[str]:
 
 
 def links_lines(links: DocumentLinks) -> Iterator[str]:
-    """Yield the links of a document in groups, each with its number."""
     yield f"{links.title}  {links.path}"
     yield from _group(
         "backlink", [(_place(e.path, e.line), e.text or "(in a property)") for e in links.backlinks]
@@ -120,7 +116,6 @@ def links_lines(links: DocumentLinks) -> Iterator[str]:
 
 
 def broken_lines(broken: tuple[BrokenLink, ...]) -> Iterator[str]:
-    """Yield a line for each broken link, then their number."""
     for link in broken:
         yield f"{_place(link.path, link.line)}: {_broken(link)}"
     documents = len({link.path for link in broken})

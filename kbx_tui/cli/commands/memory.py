@@ -1,24 +1,27 @@
-"""`kbx memory`: find, list, add and change facts and open items."""
+"""`kbx memory` and `kbx dedup`: facts and open items, drafts of them, and duplicates."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import Command, Group
-from kbx_tui.cli.commands.entities import ALL_ENTITIES, fact_state, greyed
-from kbx_tui.cli.completion import complete_entity, complete_path
-from kbx_tui.cli.open_kb import gc_disabled, open_kb, warn_if_outdated
-from kbx_tui.cli.options import (
-    count_option,
-    entity_option,
-    json_option,
-    text_argument,
-    threshold_option,
+from kbx_tui.cli import options
+from kbx_tui.cli.app import has_terminal, run_app
+from kbx_tui.cli.base_command import (
+    Command,
+    Group,
+    gc_disabled,
+    open_kb,
+    selected_root,
+    warn_if_outdated,
 )
+from kbx_tui.cli.commands.entities import ALL_ENTITIES, fact_state, greyed
 from kbx_tui.cli.output import print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import (
     confirmed,
@@ -27,11 +30,12 @@ from kbx_tui.cli.write_output import (
     report_written,
     writing_options,
 )
-from kbx_tui.errors import Ambiguous, NotFound
-from kbx_tui.tools.json_output import check_json, fact_json
+from kbx_tui.errors import Ambiguous, NotFound, WriteFault
+from kbx_tui.tools.json_output import check_json, dedup_json, fact_json, scan_json
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.drafts import Draft, Written
     from kbx_tui.knowledge.records import Fact, FactKind
 
 
@@ -39,25 +43,21 @@ KINDS: dict[str, FactKind] = {"fact": "fact", "open-item": "open_item", "open_it
 
 
 @click.command(name="add", cls=Command)
-@text_argument("text", "TEXT...", "the text is empty; give the text to write")
-@click.option(
+@options.text_argument("text", "TEXT...", "the text is empty; give the text to write")
+@options.option(
     "--entity",
+    "NAME",
+    "Entity of the fact: name, alias or id.",
     required=True,
-    metavar="NAME",
-    help="Entity of the fact: name, alias or id.",
-    shell_complete=complete_entity,
+    shell_complete=options.complete_entity,
 )
-@click.option("--date", metavar="D", help="Date of the fact, as 2026-03-17; default: today.")
-@click.option("--source", metavar="S", help="Source of the fact: a path, a link, a title.")
-@click.option(
-    "--kind",
-    type=click.Choice(list(KINDS)),
-    default="fact",
-    show_default=True,
-    help="Write to Recent Facts (fact) or Open Items (open-item).",
+@options.option("--date", "D", "Date of the fact, as 2026-03-17; default: today.")
+@options.option("--source", "S", "Source of the fact: a path, a link, a title.")
+@options.choice(
+    "--kind", list(KINDS), "Write to Recent Facts (fact) or Open Items (open-item).", default="fact"
 )
-@click.option("--force", is_flag=True, help="Write even a known or contradicting fact.")
-@click.option("--create", is_flag=True, help="Create the page if there is none.")
+@options.flag("--force", "Write even a known or contradicting fact.")
+@options.flag("--create", "Create the page if there is none.")
 @writing_options
 def add_fact(
     text: str,
@@ -82,30 +82,20 @@ def add_fact(
     """
     with open_kb() as kb:
         add = partial(
-            kb.memory_add,
-            text,
-            entity=entity,
-            kind=KINDS[kind],
-            date=date,
-            source=source,
-            dry_run=dry_run,
+            kb.memory_add, text, entity=entity, kind=KINDS[kind], date=date, source=source
         )
-        interactive = may_ask() and not wants_json()
+        report = partial(report_written, kb=kb, force=force, dry_run=dry_run)
         try:
-            written = add(force=force, create=create)
+            return report(partial(add, create=create))
         except Ambiguous:
             raise
         except NotFound as error:
-            if create or not interactive:
+            if create or not may_ask() or wants_json():
                 raise
             say(str(error))
             if not confirmed("create a page?"):
                 return NotFound.exit_code
-            create, written = True, add(force=force, create=True)
-        again = partial(add, force=True, create=create)
-        return report_written(
-            written, again, kb.documents.is_redacted, force=force, dry_run=dry_run
-        )
+            return report(partial(add, create=True))
 
 
 fact_id_argument = click.argument("fact_id", type=int, metavar="ID")
@@ -113,10 +103,10 @@ fact_id_argument = click.argument("fact_id", type=int, metavar="ID")
 
 @click.command(name="edit-fact", cls=Command)
 @fact_id_argument
-@text_argument("words", "[TEXT...]")
-@click.option("--text", metavar="T", help="The new text, instead of TEXT.")
-@click.option("--date", metavar="D", help="The new date; unchanged by default.")
-@click.option("--force", is_flag=True, help="Write even a known or contradicting fact.")
+@options.text_argument("words", "[TEXT...]")
+@options.option("--text", "T", "The new text, instead of TEXT.")
+@options.option("--date", "D", "The new date; unchanged by default.")
+@options.flag("--force", "Write even a known or contradicting fact.")
 @writing_options
 def edit_fact(
     fact_id: int,
@@ -142,15 +132,8 @@ def edit_fact(
     if not new_text.strip():
         raise click.UsageError("the text is empty; give the new text of the fact")
     with open_kb() as kb:
-        reword = partial(kb.pages.reword_fact, fact_id, new_text, date=date, dry_run=dry_run)
-        again = partial(reword, force=True)
-        return report_written(
-            reword(force=force),
-            again,
-            kb.documents.is_redacted,
-            force=force,
-            dry_run=dry_run,
-        )
+        reword = partial(kb.pages.reword_fact, fact_id, new_text, date=date)
+        return report_written(reword, kb, force=force, dry_run=dry_run)
 
 
 @click.command(name="delete-fact", cls=Command)
@@ -172,10 +155,10 @@ def delete_fact(fact_id: int, dry_run: bool) -> Written:
 
 @click.command(name="supersede", cls=Command)
 @fact_id_argument
-@text_argument("text", "[TEXT...]")
-@click.option("--date", metavar="D", help="Date since which TEXT is true; default: today.")
-@click.option("--source", metavar="S", help="Source of TEXT.")
-@click.option("--force", is_flag=True, help="Write even a known or contradicting fact.")
+@options.text_argument("text", "[TEXT...]")
+@options.option("--date", "D", "Date since which TEXT is true; default: today.")
+@options.option("--source", "S", "Source of TEXT.")
+@options.flag("--force", "Write even a known or contradicting fact.")
 @writing_options
 def supersede(
     fact_id: int,
@@ -196,17 +179,8 @@ def supersede(
       kbx memory supersede 4087265596440608 --dry-run
     """
     with open_kb() as kb:
-        replace = partial(
-            kb.pages.supersede_fact, fact_id, text=text, date=date, source=source, dry_run=dry_run
-        )
-        again = partial(replace, force=True)
-        return report_written(
-            replace(force=force),
-            again,
-            kb.documents.is_redacted,
-            force=force,
-            dry_run=dry_run,
-        )
+        strike = partial(kb.pages.supersede_fact, fact_id, text=text, date=date, source=source)
+        return report_written(strike, kb, force=force, dry_run=dry_run)
 
 
 @click.group(name="memory", cls=Group, no_args_is_help=False)
@@ -222,19 +196,19 @@ def memory_command() -> None:
 
 
 @memory_command.command(name="similar")
-@text_argument("text", "TEXT...", "the text is empty; give the text you are about to write")
-@entity_option
-@click.option(
+@options.text_argument("text", "TEXT...", "the text is empty; give the text you are about to write")
+@options.entity_option
+@options.option(
     "--path",
-    metavar="P",
-    help="Only below this path; includes passages of the documents there.",
-    shell_complete=complete_path,
+    "P",
+    "Only below this path; includes passages of the documents there.",
+    shell_complete=options.complete_path,
 )
-@click.option("--chunks", is_flag=True, help="Include passages of all documents.")
-@threshold_option
-@count_option("--limit", 5, "Maximum number of matches.")
-@json_option
-def similar(text: str, **options: Any) -> None:
+@options.flag("--chunks", "Include passages of all documents.")
+@options.threshold_option
+@options.count_option("--limit", 5, "Maximum number of matches.")
+@options.json_option
+def similar(text: str, **scope: Any) -> None:
     """Find facts and open items that say the same as a text.
 
     The best match comes first. A match that contradicts TEXT in a number, date, name or negation
@@ -247,7 +221,7 @@ def similar(text: str, **options: Any) -> None:
       kbx memory similar "blocked by auth" --path memory/projects --json | jq .has_similar
     """
     with gc_disabled(), open_kb() as kb:
-        (check,) = kb.similarity.check([text], **options)
+        (check,) = kb.similarity.check([text], **scope)
         warn_if_outdated(kb)
         if wants_json():
             print_json(check_json(check))
@@ -261,11 +235,9 @@ memory_command.add_command(add_fact)
 
 
 @memory_command.command(name="list")
-@entity_option
-@click.option(
-    "--since", metavar="D", help="Only facts since a date, as 2026-03-17, or of the last D days."
-)
-@json_option
+@options.entity_option
+@options.option("--since", "D", "Only facts since a date, as 2026-03-17, or of the last D days.")
+@options.json_option
 def list_facts(entity: str | None, since: str | None) -> None:
     """List facts and open items with their ids.
 
@@ -296,3 +268,103 @@ def _details(fact: Fact, entity_name: str) -> str:
 
 for _command in (edit_fact, delete_fact, supersede):
     memory_command.add_command(_command)
+
+
+STDIN = "-"
+
+
+@click.command(name="dedup", cls=Command)
+@click.argument("file", required=False, type=click.UNPROCESSED, metavar="[FILE]")
+@options.flag("--apply", "Write the drafts that need no decision.")
+@options.flag("--scan", "Search the knowledge base instead of a file.")
+@options.option(
+    "--entity",
+    "NAME",
+    "Entity of drafts without one; with --scan, only facts of this entity.",
+    shell_complete=options.complete_entity,
+)
+@options.option(
+    "--path",
+    "P",
+    "With --scan, only facts on pages below this path.",
+    shell_complete=options.complete_path,
+)
+@options.flag("--kept", "With --scan, list only what you decided to keep.")
+@options.threshold_option
+@options.json_option
+def dedup_command(
+    file: str | None,
+    apply: bool,
+    scan: bool,
+    entity: str | None,
+    path: str | None,
+    kept: bool,
+    threshold: float | None,
+) -> int:
+    """Find duplicate facts and check drafts.
+
+    FILE holds one draft per line; a heading names the entity of the lines below it. Each draft is
+    compared with known facts and with the other drafts. On a terminal the app opens with them; with
+    an option or in a pipe they are listed. Nothing is written without --apply.
+
+    --scan lists clusters of duplicate facts in the knowledge base, then pairs that contradict each
+    other, the most certain first.
+
+    \b
+    Examples:
+      kbx dedup drafts.txt
+      kbx dedup drafts.txt --apply --json
+      kbx dedup --scan --entity "Alice Chen"
+    """
+    if scan and apply:
+        raise click.UsageError("--scan only searches; --apply needs a file of drafts")
+    if path and not scan:
+        raise click.UsageError("--path requires --scan")
+    if kept and not scan:
+        raise click.UsageError("--kept requires --scan")
+    if scan and file:
+        raise click.UsageError("--scan searches the knowledge base and takes no file of drafts")
+    if not (scan or file):
+        raise click.UsageError("name a file of drafts, or use --scan to search the knowledge base")
+    is_plain = not (apply or wants_json() or entity) and threshold is None
+    if file and file != STDIN and has_terminal() and is_plain:
+        run_app(selected_root(), drafts=Path(file).expanduser().absolute())
+        return 0
+    with gc_disabled(), open_kb() as kb:
+        if file is None:
+            duplicates = kb.drafts.scan_duplicates(
+                entity=entity, path=path, threshold=threshold, kept=kept
+            )
+            warn_if_outdated(kb)
+            if wants_json():
+                print_json(scan_json(duplicates))
+            else:
+                from kbx_tui.cli.text_output import print_scan
+
+                print_scan(duplicates, kb.documents.is_redacted, kept=kept)
+            return 0
+        from kbx_tui.drafting.deciding import decide
+
+        drafts = _read_drafts(kb, file, entity or "")
+        checks = [(check, decide(check, threshold)) for check in kb.drafts.check(drafts)]
+        sure = [  # without a options.choice, a draft stays undecided
+            replace(check.draft, choice=verdict.proposal if verdict.is_sure else None)
+            for check, verdict in checks
+        ]
+        plan = kb.drafts.plan(sure)
+        applied = kb.drafts.apply(plan) if apply else None
+        warn_if_outdated(kb)
+    if wants_json():
+        print_json(dedup_json(checks, plan, applied))
+    else:
+        from kbx_tui.cli.text_output import print_drafts
+
+        print_drafts(checks, plan, applied)
+    return WriteFault.exit_code if applied and applied.failed else 0
+
+
+def _read_drafts(kb: KnowledgeBase, file: str, default_entity: str) -> list[Draft]:
+    from kbx_tui.drafting.drafts import drafts_from_text
+
+    drafts = drafts_from_text(sys.stdin.read()) if file == STDIN else kb.drafts.in_file(file)
+    return [replace(draft, entity_name=draft.entity_name or default_entity) for draft in drafts]

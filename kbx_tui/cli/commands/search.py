@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from kbx_tui.cli.base_command import Command, global_options
-from kbx_tui.cli.completion import (
-    complete_entity,
-    complete_path,
-    complete_saved_query,
-    complete_tag,
-)
-from kbx_tui.cli.open_kb import gc_disabled, open_kb
-from kbx_tui.cli.options import (
-    count_option,
-    json_option,
-    list_option,
-    reranker_options,
-    text_argument,
-    types_option,
-    unit_option,
-)
-from kbx_tui.cli.output import console, print_json, print_result, say, wants_json
+from kbx_tui.cli import options
+from kbx_tui.cli.base_command import Command, gc_disabled, global_options, open_kb
+from kbx_tui.cli.output import print_json, print_result, say, wants_json
 from kbx_tui.errors import ConfigError
-from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -38,54 +22,52 @@ if TYPE_CHECKING:
     from kbx_tui.sharing.shared_search import SharedSearch
 
 
+STDOUT = "-"
+
+
 @click.command(name="search", cls=Command)
-@text_argument("query", "[QUERY...]")
-@click.option(
+@options.text_argument("query", "[QUERY...]")
+@options.option(
     "--saved",
-    metavar="NAME",
-    help="Run the query saved by this name in the app, with its settings; options given beside it"
+    "NAME",
+    "Run the query saved by this name in the app, with its settings; options given beside it"
     " replace those.",
-    shell_complete=complete_saved_query,
+    shell_complete=options.complete_saved_query,
 )
-@click.option(
+@options.option(
     "--path",
-    metavar="P",
-    help="Only documents in this folder, this file, or matching this glob.",
-    shell_complete=complete_path,
+    "P",
+    "Only documents in this folder, this file, or matching this glob.",
+    shell_complete=options.complete_path,
 )
-@types_option
-@click.option(
-    "--from",
-    "since",
-    metavar="DATE",
-    help="Only documents from this day, month or year on: 2026-03-17, 2026-03, 2026.",
+@options.types_option
+@options.option(
+    "--from since",
+    "DATE",
+    "Only documents from this day, month or year on: 2026-03-17, 2026-03, 2026.",
 )
-@click.option("--to", "until", metavar="DATE", help="Only documents up to and including DATE.")
-@list_option("--tag", "tags", "T,...", "Only documents with one of these tags.", complete_tag)
-@list_option(
-    "--entity",
-    "entities",
+@options.option("--to until", "DATE", "Only documents up to and including DATE.")
+@options.list_option(
+    "--tag tags", "T,...", "Only documents with one of these tags.", options.complete_tag
+)
+@options.list_option(
+    "--entity entities",
     "NAME,...",
     "Only documents linked to one of these entities: name, alias or id.",
-    complete_entity,
+    options.complete_entity,
 )
-@count_option("--limit", 10, "Maximum number of results.")
-@click.option(
-    "--sort",
-    type=click.Choice(["score", "date"]),
-    default="score",
-    show_default=True,
-    help="date lists the best 50 results newest first.",
+@options.count_option("--limit", 10, "Maximum number of results.")
+@options.choice(
+    "--sort", ["score", "date"], "date lists the best 50 results newest first.", default="score"
 )
-@list_option(
-    "--pin",
-    "pinned",
+@options.list_option(
+    "--pin pinned",
     "NAME,...",
     "Entities that count whatever their score: name, alias or id.",
-    complete_entity,
+    options.complete_entity,
 )
-@list_option(
-    "--mute", "muted", "NAME,...", "Entities to ignore: name, alias or id.", complete_entity
+@options.list_option(
+    "--mute muted", "NAME,...", "Entities to ignore: name, alias or id.", options.complete_entity
 )
 @click.option(
     "--no-hierarchy",
@@ -94,63 +76,52 @@ if TYPE_CHECKING:
     default=True,
     help="Search flat: rank by document relevance alone.",
 )
-@click.option(
+@options.choice(
     "--preset",
-    type=click.Choice(["default", "seed"]),
-    help="seed ranks by the formula of the two-pass proposal, for comparison.",
+    ["default", "seed"],
+    "seed ranks by the formula of the two-pass proposal, for comparison.",
 )
-@unit_option(
-    "--hierarchy-alpha", "alpha", "Weight of the document: 1 = document alone, 0 = entity alone."
+@options.unit_option(
+    "--hierarchy-alpha alpha", "Weight of the document: 1 = document alone, 0 = entity alone."
 )
-@unit_option(
-    "--hierarchy-threshold",
-    "threshold",
+@options.unit_option(
+    "--hierarchy-threshold threshold",
     "Score an entity needs to be kept; if none is kept, the search is flat.",
 )
-@click.option(
-    "--max-entities",
-    type=click.IntRange(1, 20),
-    metavar="N",
-    help="Maximum number of entities to keep.",
+@options.option("--max-entities", "N", "Maximum number of entities to keep.", click.IntRange(1, 20))
+@options.choice(
+    "--gate", ["soft", "hard"], "soft keeps documents without a linked entity, hard drops them."
 )
-@click.option(
-    "--gate",
-    type=click.Choice(["soft", "hard"]),
-    help="soft keeps documents without a linked entity, hard drops them.",
-)
-@click.option(
+@options.choice(
     "--parent",
-    type=click.Choice(["coverage", "max"]),
-    help="Entity part of a score: mean over the named entities, or the best one.",
+    ["coverage", "max"],
+    "Entity part of a score: mean over the named entities, or the best one.",
 )
-@unit_option(
-    "--hotness",
-    "hotness",
+@options.unit_option(
+    "--hotness hotness",
     "Weight of how often and how recently a document was opened; 0 by default.",
 )
-@reranker_options
-@click.option(
+@options.reranker_options
+@options.choice(
     "--dates",
-    type=click.Choice(["prefer", "filter", "off"]),
-    help="What date words do: prefer documents of that time, filter, or nothing.",
+    ["prefer", "filter", "off"],
+    "What date words do: prefer documents of that time, filter, or nothing.",
 )
-@click.option("--no-dates", is_flag=True, help="Date words are words: the same as --dates off.")
-@click.option("--fast", is_flag=True, help="Search by words only: flat, without loading a model.")
-@click.option(
-    "--exact",
-    is_flag=True,
-    help="Compare every chunk in scope in meaning, even in a scope of more than a million.",
+@options.flag("--no-dates", "Date words are words: the same as --dates off.")
+@options.flag("--fast", "Search by words only: flat, without loading a model.")
+@options.flag(
+    "--exact", "Compare every chunk in scope in meaning, even in a scope of more than a million."
 )
-@click.option("--explain", is_flag=True, help="Show how each score is computed.")
-@json_option
-@click.option(
+@options.flag("--explain", "Show how each score is computed.")
+@options.json_option
+@options.option(
     "--html",
-    metavar="FILE",
-    type=click.Path(),
-    help="Write the results and their explanations to a page to share, without what is redacted;"
+    "FILE",
+    "Write the results and their explanations to a page to share, without what is redacted;"
     " - is stdout.",
+    click.Path(),
 )
-@click.option("--force", is_flag=True, help="Let --html replace a file.")
+@options.flag("--force", "Let --html replace a file.")
 def search_command(
     query: str,
     saved: str | None,
@@ -197,22 +168,24 @@ def search_command(
         raise click.UsageError("--html and --json are two outputs; leave out one of the two")
     if html is None and force:
         raise click.UsageError("--force lets --html FILE replace a file; give --html, too")
-    page = None if html is None else PageTarget(html, overwrite=force)
+    if html not in (None, STDOUT):
+        from kbx_tui.sharing.page_file import require_free
+
+        require_free(Path(html), overwrite=force)  # before anything is searched
     given = {**fields, "dates": "off" if no_dates else dates}
     if len(folders := list(dict.fromkeys(global_options().kb))) > 1:
         if saved is not None:
             raise click.UsageError("--saved NAME is a query of one base; give --kb once")
-
         request = replace(_request(query, given), explain=explain or not wants_json())
         with gc_disabled():
-            search_several(folders, request, explain=explain, page=page)
+            search_several(folders, request, explain=explain, html=html, force=force)
         return
     with gc_disabled(), open_kb() as kb:
         request = _request(query, given) if saved is None else _saved_request(kb, saved, given)
-        if page is not None:
+        if html is not None:
             from kbx_tui.sharing.shared_search import share_search
 
-            page.write(share_search(kb, request))
+            _write_page(html, share_search(kb, request), overwrite=force)
             return
         response = kb.search(replace(request, explain=explain or not wants_json()))
     if wants_json():
@@ -256,122 +229,59 @@ def _saved_request(kb: KnowledgeBase, name: str, fields: Mapping[str, Any]) -> S
 
 
 def search_several(
-    folders: Sequence[Path],
-    request: SearchRequest,
-    *,
-    explain: bool,
-    page: PageTarget | None,
+    folders: Sequence[Path], request: SearchRequest, *, explain: bool, html: str | None, force: bool
 ) -> None:
-    """Search the bases in some folders, and print the results or write `page`. Raises KbxError."""
     from kbx_tui.api.several_bases import SeveralBases
     from kbx_tui.base_discovery import find_base
 
     roots = [find_base(folder) for folder in folders]
     with SeveralBases(roots, notice=say, trust=global_options().trust) as bases:
-        if page is not None:
+        if html is not None:
             from kbx_tui.sharing.shared_search import share_several
 
-            page.write(share_several(bases, request))
+            _write_page(html, share_several(bases, request), overwrite=force)
             return
         response = bases.search(request)
         if wants_json():
             print_json(several_json(response, bases.roots))
         else:
+            from kbx_tui.cli.text_output import print_several
+
             print_several(response, explain=explain)
 
 
 def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the JSON: results with the name of their `base`, and the `meta` of every base."""
-    from kbx_tui.tools.json_output import search_json
+    from kbx_tui.tools.json_output import meta_json, result_json
 
-    answers = {name: search_json(answer) for name, answer in response.responses.items()}
-    by_path = {
-        (name, result["path"]): result
-        for name, answer in answers.items()
-        for result in answer["results"]
-    }
     return {
         "query": response.query,
-        "results": [
-            {
-                "base": own.base,
-                **by_path[own.base, own.result.path],
-                "explain": own.result.explain,
-            }
-            for own in response.results
-        ],
+        "results": [{"base": own.base, **result_json(own.result)} for own in response.results],
         "bases": {
-            name: {"path": str(roots[name]), "meta": answer["meta"]}
-            for name, answer in answers.items()
+            name: {"path": str(roots[name]), "meta": meta_json(answer.meta)}
+            for name, answer in response.responses.items()
         },
         "notes": list(response.notes),
     }
 
 
-def print_several(response: SeveralResponse, *, explain: bool) -> None:
-    """Print the results, each with the name of its base, and the notes on stderr."""
-    from rich.text import Text
+def _write_page(name: str, shared: SharedSearch, *, overwrite: bool) -> None:
+    """Write the page to a file, or stdout for `-`, and print the notes. Raises WriteFault."""
+    from kbx_tui.formatting import format_count
+    from kbx_tui.sharing.page_file import write_page
+    from kbx_tui.sharing.search_page import search_page
 
-    from kbx_tui.cli import text_output as listing
-
-    for note in response.notes:
+    for note in shared.answer.notes:
         say(note)
-    if not response.results:
+    page = search_page(shared)
+    if name == STDOUT:
+        click.echo(page.encode())
         return
-    out = console()
-    width = min(out.width, listing.MAX_WIDTH)
-    rank_width = len(str(len(response.results)))
-    lines: list[Text] = []
-    for name, answer in response.responses.items():
-        lines.append(Text.assemble((safe_line(name), "bold"), " · ", listing.heading(answer)))
-        if answer.meta.pass1_entities:
-            lines.append(listing.entity_line(answer.meta, width))
-    for rank, own in enumerate(response.results, 1):
-        first, place, *snippet = listing.result_lines(rank, own.result, width, rank_width)
-        indent = len(place.plain) - len(place.plain.lstrip())
-        owned = Text(" " * indent).append(f"{safe_line(own.base)}  ", listing.ENTITY)
-        lines += [Text(), first, owned.append(place.plain.lstrip(), listing.DIM), *snippet]
-        if explain:
-            fast = response.responses[own.base].meta.search_mode_reason == "fast"
-            lines += listing.reason_lines(own.result, width, rank_width, fast=fast)
-    out.print(*lines, sep="\n")
-
-
-STDOUT = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class PageTarget:
-    """Where the page goes. Raises WriteFault where it could not be written."""
-
-    name: str
-    """The path of a file, or `-` for stdout."""
-    overwrite: bool
-
-    def __post_init__(self) -> None:
-        if self.name != STDOUT:  # before anything is searched
-            from kbx_tui.sharing.page_file import require_free
-
-            require_free(Path(self.name), overwrite=self.overwrite)
-
-    def write(self, shared: SharedSearch) -> None:
-        """Write the page, and print the notes on stderr. Raises WriteFault."""
-        from kbx_tui.formatting import format_count
-        from kbx_tui.sharing.page_file import write_page
-        from kbx_tui.sharing.search_page import search_page
-
-        for note in shared.answer.notes:
-            say(note)
-        page = search_page(shared)
-        if self.name == STDOUT:
-            click.echo(page.encode())
-            return
-        write_page(Path(self.name), page, overwrite=self.overwrite)
-        say(f"{format_count(len(shared.answer.results), 'result')} written to {self.name}")
+    write_page(Path(name), page, overwrite=overwrite)
+    say(f"{format_count(len(shared.answer.results), 'result')} written to {name}")
 
 
 @click.command(name="bases", cls=Command)
-@json_option
+@options.json_option
 def bases_command() -> None:
     """List the knowledge bases that the app has opened, the most recent first.
 

@@ -1,69 +1,74 @@
-"""`kbx mcp`, `kbx jsonl` and `kbx tool`: the tools for agents and programs."""
+"""`kbx mcp`, `kbx jsonl` and `kbx tool`, the tools for agents and programs; `kbx web`, the app in a
+browser.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
+import sys
+import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import EXIT_OK, Command, global_options
-from kbx_tui.cli.open_kb import open_kb, open_worker, selected_root
-from kbx_tui.cli.options import allow_writes_option, metrics_options, warm_option
-from kbx_tui.cli.output import print_json, say, say_monitored
-from kbx_tui.ending import end_soon, end_with_input
-from kbx_tui.errors import ConfigError
-
-HTTP_OPTIONS = (
-    *("--host", "--port", "--token-file", "--workers", "--max-requests"),
-    *("--metrics-port", "--metrics-host"),
+from kbx_tui.cli.base_command import (
+    EXIT_OK,
+    Command,
+    global_options,
+    open_kb,
+    open_worker,
+    selected_root,
 )
+from kbx_tui.cli.options import PATH, PORT, flag, metrics_options, option, warm_option
+from kbx_tui.cli.output import print_json, say
+from kbx_tui.ending import end_soon, end_with_input, on_signal
+from kbx_tui.errors import ConfigError, KbxError
+from kbx_tui.user_files import open_log
+
+if TYPE_CHECKING:
+    from kbx_tui.http_service.monitor import MonitorPort
+    from kbx_tui.web.serving import WebServer
+
+
+HTTP_OPTIONS = [
+    "host",
+    "port",
+    "token_file",
+    "workers",
+    "max_requests",
+    "metrics_port",
+    "metrics_host",
+]
 
 
 @click.command(name="mcp", cls=Command)
-@click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdin and stdout.")
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="H",
-    help="Loopback address for --http.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8765,
-    show_default=True,
-    metavar="N",
-    help="Port for --http; 0 picks a free one.",
-)
-@click.option(
+@flag("--http", "Serve streamable HTTP instead of stdin and stdout.")
+@option("--host", "H", "Loopback address for --http.", default="127.0.0.1")
+@option("--port", "N", "Port for --http; 0 picks a free one.", PORT, default=8765)
+@option(
     "--token-file",
-    type=click.Path(path_type=Path),
-    metavar="F",
-    help="With --http, serve only clients that send the token in this file; default: KBX_TOKEN.",
+    "F",
+    "With --http, serve only clients that send the token in this file; default: KBX_TOKEN.",
+    PATH,
 )
-@click.option(
+@option(
     "--workers",
-    type=click.IntRange(1, 64),
+    "N",
+    "Processes that answer --http; they share what is mapped of the index.",
+    click.IntRange(1, 64),
     default=1,
-    show_default=True,
-    metavar="N",
-    help="Processes that answer --http; they share what is mapped of the index.",
 )
-@click.option(
+@option(
     "--max-requests",
-    type=click.IntRange(1, 1000),
+    "N",
+    "Requests that each process of --http takes at a time; more are asked to try again.",
+    click.IntRange(1, 1000),
     default=16,
-    show_default=True,
-    metavar="N",
-    help="Requests that each process of --http takes at a time; more are asked to try again.",
 )
 @metrics_options
-@allow_writes_option("Offer the tools that add and change facts.")
+@flag("--allow-writes", "Offer the tools that add and change facts.")
 @warm_option
 def mcp_command(
     http: bool,
@@ -93,7 +98,6 @@ def mcp_command(
     """
     _require_http(http=http, metrics=metrics_port is not None)
     if http:
-        from kbx_tui.http_service.monitor import listen_for_monitoring
         from kbx_tui.tools.engine_process import McpOptions
         from kbx_tui.tools.mcp_http import access_token, listen
         from kbx_tui.tools.serve_http import require_workers, serve_one, serve_several
@@ -107,21 +111,20 @@ def mcp_command(
             token=access_token(token_file, os.environ),
             max_requests=max_requests,
         )
-        port_of_metrics = None
-        if metrics_port is not None:
-            port_of_metrics = listen_for_monitoring(metrics_host, metrics_port)
+        monitor = _monitor(metrics_host, metrics_port)
         listening, url = listen(host, port)
         say(f"serving MCP on {url}" + ("; clients must send the token" if options.token else ""))
-        if port_of_metrics is not None:
-            say_monitored(port_of_metrics)
+        _say_monitored(monitor)
         if workers > 1:
-            serve_several(options, workers, listening, port_of_metrics)
+            serve_several(options, workers, listening, monitor)
             return
         worker = options.engine()
-        serve_one(options, worker, listening, port_of_metrics)
+        serve_one(options, worker, listening, monitor)
     else:
         worker = open_worker(allow_writes=allow_writes, warm=warm)
         with end_with_input():
+            import asyncio
+
             from kbx_tui.tools.mcp_server import serve_stdio
 
         asyncio.run(serve_stdio(worker))
@@ -129,23 +132,35 @@ def mcp_command(
     worker.close()
 
 
+def _monitor(host: str, port: int | None) -> MonitorPort | None:
+    from kbx_tui.http_service.monitor import listen_for_monitoring
+
+    return None if port is None else listen_for_monitoring(host, port)
+
+
+def _say_monitored(port: MonitorPort | None) -> None:
+    if port is not None:
+        others = "; other machines can read them" if port.is_open_to_others else ""
+        say(f"metrics on {port.url}{others}")
+
+
 def _require_http(*, http: bool, metrics: bool) -> None:
     """Raise ConfigError for an option that would have no effect, such as --workers on stdio."""
     context = click.get_current_context()
 
-    def is_given(option: str) -> bool:
-        name = option.removeprefix("--").replace("-", "_")
-        return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-
-    for option in HTTP_OPTIONS:
-        if is_given(option) and not http:
-            raise ConfigError(f"{option} needs --http")
-    if is_given("--metrics-host") and not metrics:
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in HTTP_OPTIONS
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given and not http:
+        raise ConfigError(f"{given[0]} needs --http")
+    if "--metrics-host" in given and not metrics:
         raise ConfigError("--metrics-host needs --metrics-port")
 
 
 @click.command(name="jsonl", cls=Command)
-@allow_writes_option("Offer the methods that add and change facts.")
+@flag("--allow-writes", "Offer the methods that add and change facts.")
 @warm_option
 def jsonl_command(allow_writes: bool, warm: bool) -> None:
     """Serve programs, one JSON object per line.
@@ -170,9 +185,9 @@ def jsonl_command(allow_writes: bool, warm: bool) -> None:
 @click.command(name="tool", cls=Command)
 @click.argument("name", required=False, metavar="[NAME]")
 @click.argument("arguments", required=False, default="{}", metavar="[JSON]")
-@click.option("--voice", is_flag=True, help="Answer for reading aloud: at most 3 results.")
-@allow_writes_option("Allow the tools that add and change facts.")
-@click.option("--schema", is_flag=True, help="Print the tool's schemas instead of calling it.")
+@flag("--voice", "Answer for reading aloud: at most 3 results.")
+@flag("--allow-writes", "Allow the tools that add and change facts.")
+@flag("--schema", "Print the tool's schemas instead of calling it.")
 def tool_command(
     name: str | None, arguments: str, voice: bool, allow_writes: bool, schema: bool
 ) -> int:
@@ -225,3 +240,168 @@ def _schema(name: str) -> dict[str, Any]:
         tools = ", ".join(file_name.removesuffix(".json") for file_name in schemas)
         raise click.UsageError(f"no tool is called {name!r}; the tools are: {tools}")
     return schemas[f"{name}.json"]
+
+
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8800
+
+
+@click.command(name="web", cls=Command)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH)
+@option("--port", "N", "Port to listen on; 0 picks a free one.", PORT, default=DEFAULT_PORT)
+@option(
+    "--host",
+    "H",
+    "Address to listen on. One that other machines can reach needs --certfile, or --insecure-bind.",
+    show_default=DEFAULT_HOST,
+)
+@flag("--allow-writes", "Let visitors change and add notes.")
+@option(
+    "--max-clients",
+    "N",
+    "Sessions at a time; each is a process.",
+    click.IntRange(1, 1000),
+    default=8,
+)
+@option(
+    "--idle-minutes",
+    "N",
+    "End a session after this time without a key or click.",
+    click.IntRange(1, 10_080),
+    default=120,
+)
+@option(
+    "--memory-mb",
+    "N",
+    "Memory that one session may reserve for itself; it uses about a quarter.",
+    click.IntRange(2_000, 1_000_000),
+    default=4_000,
+)
+@option("--certfile", "F", "Certificate in PEM, to serve https.", PATH)
+@option("--keyfile", "F", "Its private key in PEM.", PATH)
+@option(
+    "--base-url", "URL", "Path or whole address at which a proxy serves the page: /kbx.", default=""
+)
+@flag(
+    "--insecure-bind",
+    "Listen for other machines without encryption: everyone on the way can read along.",
+)
+@flag("--new-link", "Print another link of the server that runs on --port, for a second device.")
+@metrics_options
+@flag("--open opens", "Open the link in the browser of this machine.")
+def web_command(
+    paths: tuple[Path, ...],
+    port: int,
+    host: str | None,
+    allow_writes: bool,
+    max_clients: int,
+    idle_minutes: int,
+    memory_mb: int,
+    certfile: Path | None,
+    keyfile: Path | None,
+    base_url: str,
+    insecure_bind: bool,
+    new_link: bool,
+    metrics_port: int | None,
+    metrics_host: str,
+    opens: bool,
+) -> None:
+    """Serve the app to browsers, for reading only.
+
+    Each PATH is a knowledge base that visitors see; nothing else on this machine is shown to them.
+    The link that is printed admits one browser, once. ctrl+c ends the server and all sessions.
+    docs/web.md explains what is safe, and how to reach the server from elsewhere.
+
+    \b
+    Examples:
+      kbx web
+      kbx web ~/notes ~/work --port 9000
+      kbx web --new-link
+      kbx web --allow-writes --max-clients 2
+      kbx web --host 0.0.0.0 --certfile cert.pem --keyfile key.pem
+      kbx web --max-clients 20 --metrics-port 9465
+      kbx web --base-url https://notes.example.org/kbx
+    """
+    _require_support()
+    from kbx_tui.web.links import ask_for_link
+
+    if new_link:
+        click.echo(ask_for_link(port, host))
+        return
+    from kbx_tui.web.app_process import app_command, fork_command
+    from kbx_tui.web.browser_session import MB, Limits
+    from kbx_tui.web.links import listen
+    from kbx_tui.web.serving import WebServer, follower_command
+
+    bases = _bases(paths)
+    monitor = _monitor(metrics_host, metrics_port)
+    if (certfile is None) != (keyfile is None):
+        raise ConfigError("--certfile and --keyfile are given together: a certificate and its key")
+    listening = listen(
+        host or DEFAULT_HOST,
+        port,
+        base_url=base_url,
+        certificate=(certfile, keyfile) if certfile and keyfile else None,
+        insecure_bind=insecure_bind,
+    )
+    limits = Limits(
+        sessions=max_clients, idle_seconds=60.0 * idle_minutes, memory_bytes=memory_mb * MB
+    )
+    program = app_command(bases, allow_writes=allow_writes, memory_bytes=limits.memory_bytes)
+    followers = [follower_command(base, trust=global_options().trust) for base in bases]
+    can = "visitors may write" if allow_writes else "for reading only"
+    say(f"serving {', '.join(map(str, bases))}, {can}")
+    _say_monitored(monitor)
+    _serve(
+        WebServer(listening, program, limits, followers, fork_command(program), monitor),
+        opens=opens,
+    )
+
+
+def _serve(server: WebServer, *, opens: bool) -> None:
+    import asyncio
+
+    def print_link() -> None:
+        link = server.new_link()
+        click.echo(link)
+        port = server.listening.port
+        named = "" if port == DEFAULT_PORT else f" --port {port}"
+        say(f"the link is valid once; `kbx web --new-link{named}` prints another; ctrl+c ends all")
+        if opens:
+            # Some browsers are waited for until they are closed, and ask the server meanwhile.
+            threading.Thread(target=_open_browser, args=(link, port), daemon=True).start()
+
+    open_log()
+    with on_signal(server.stop):
+        asyncio.run(server.serve(print_link))
+
+
+def _open_browser(link: str, port: int) -> None:
+    from kbx_tui.web.links import open_browser
+
+    try:
+        is_open, reason = open_browser(link, port), "none was found"
+    except (KbxError, OSError) as error:
+        is_open, reason = False, str(error)
+    if not is_open:
+        say(f"the browser of this machine cannot be opened: {reason}; open the link yourself")
+
+
+def _bases(paths: tuple[Path, ...]) -> list[Path]:
+    from kbx_tui.base_discovery import find_base
+
+    given = [*global_options().kb, *paths]
+    if not given:
+        return [selected_root().resolve()]
+    return list(dict.fromkeys(find_base(path).resolve() for path in given))
+
+
+def _require_support() -> None:
+    if sys.platform == "win32":
+        raise KbxError("`kbx web` does not run on Windows; in WSL it does")
+    try:
+        import aiohttp  # noqa: F401
+    except ImportError as error:
+        raise KbxError(
+            "`kbx web` needs the extra `web`: install kbx-tui[web], as in "
+            "`uv tool install 'kbx-tui[web]'`"
+        ) from error

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import Command, Group
-from kbx_tui.cli.completion import complete_setting, complete_value
-from kbx_tui.cli.open_kb import open_kb, selected_folder, selected_root
-from kbx_tui.cli.options import json_option
+from kbx_tui.cli.base_command import Command, Group, open_kb, selected_folder, selected_root
+from kbx_tui.cli.options import PATH, complete_setting, complete_value, flag, json_option
 from kbx_tui.cli.output import console, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import prints_written
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.safe_text import safe_line
+from kbx_tui.tools.json_output import picked
 
 if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.settings_file import SettingInfo
 
 
@@ -72,7 +71,10 @@ def set_setting(key: str, value: str, dry_run: bool) -> Written:
     if key.startswith("keys."):
         check_keys(key.removeprefix("keys."), value)
     with open_kb() as kb:
-        return _said_if_unchanged(kb.change_setting(key, value, dry_run=dry_run), dry_run=dry_run)
+        written = kb.change_setting(key, value, dry_run=dry_run)
+    if not written.written and not dry_run:
+        say("kbx.toml says this already")
+    return written
 
 
 @config_command.command(name="unset", cls=Command)
@@ -90,12 +92,6 @@ def unset_setting(key: str, dry_run: bool) -> Written:
     """
     with open_kb() as kb:
         return kb.change_setting(key, None, dry_run=dry_run)
-
-
-def _said_if_unchanged(written: Written, *, dry_run: bool) -> Written:
-    if not written.written and not dry_run:
-        say("kbx.toml says this already")
-    return written
 
 
 def print_settings(settings: list[SettingInfo]) -> None:
@@ -123,12 +119,11 @@ def print_settings(settings: list[SettingInfo]) -> None:
 
 
 Row = dict[str, str]
-"""`keys`, `help` and `id` of one command of the app."""
 
 
 @click.command(name="keys", cls=Command)
 @json_option
-@click.option("--markdown", is_flag=True, help="Print markdown tables.")
+@flag("--markdown", "Print markdown tables.")
 def keys_command(markdown: bool) -> None:
     """List the keys of the app.
 
@@ -156,8 +151,8 @@ def keys_command(markdown: bool) -> None:
     if wants_json():
         print_json([row for rows in tables.values() for row in rows])
     else:
-        table_text = _markdown_table if markdown else _plain_table
-        click.echo("\n\n".join(table_text(title, rows) for title, rows in tables.items()))
+        texts = (_table(title, rows, markdown=markdown) for title, rows in tables.items())
+        click.echo("\n\n".join(texts))
     if problem is not None:
         raise problem
 
@@ -180,12 +175,10 @@ def _configured_keys() -> dict[str, str]:
     return load_settings(find_root(explicit=selected_folder())).keys
 
 
-def _plain_table(title: str, rows: list[Row]) -> str:
-    lines = [f"  {row['keys']:<16} {row['help']}  ({row['id']})" for row in rows]
-    return "\n".join([title, *lines])
-
-
-def _markdown_table(title: str, rows: list[Row]) -> str:
+def _table(title: str, rows: list[Row], *, markdown: bool) -> str:
+    if not markdown:
+        lines = [f"  {row['keys']:<16} {row['help']}  ({row['id']})" for row in rows]
+        return "\n".join([title, *lines])
     head = [f"## {title}", "", "| keys | what they do | id |", "|---|---|---|"]
     lines = [
         f"| `{row['keys'].replace(' ', '` `')}` | {row['help']} | `{row['id']}` |" for row in rows
@@ -194,9 +187,9 @@ def _markdown_table(title: str, rows: list[Row]) -> str:
 
 
 @click.command(name="trust", cls=Command)
-@click.argument("path", required=False, type=click.Path(path_type=Path), metavar="[PATH]")
-@click.option("--list", "as_list", is_flag=True, help="List what is allowed; change nothing.")
-@click.option("--remove", is_flag=True, help="Allow the knowledge base nothing any more.")
+@click.argument("path", required=False, type=PATH, metavar="[PATH]")
+@flag("--list as_list", "List what is allowed; change nothing.")
+@flag("--remove", "Allow the knowledge base nothing any more.")
 @json_option
 def trust_command(path: Path | None, as_list: bool, remove: bool) -> None:
     """Allow a knowledge base what its kbx.toml asks for.
@@ -222,7 +215,8 @@ def trust_command(path: Path | None, as_list: bool, remove: bool) -> None:
         print_result({"root": str(removed), "removed": True}, [line])
     else:
         root, granted = _grant(folder)
-        data = {"root": str(root), "granted": [_request_json(request) for request in granted]}
+        asked = [picked(request, "key value effect") for request in granted]
+        data = {"root": str(root), "granted": asked}
         print_result(data, _granted_lines(root, granted))
 
 
@@ -257,10 +251,6 @@ def _all_bases() -> list[dict[str, Any]]:
         for root, base in sorted(trusted_bases().items())
         if base.made_here or base.granted
     ]
-
-
-def _request_json(request: TrustRequest) -> dict[str, str]:
-    return {"key": request.key, "value": request.value, "effect": request.effect}
 
 
 def _granted_lines(root: Path, granted: tuple[TrustRequest, ...]) -> Iterator[str]:

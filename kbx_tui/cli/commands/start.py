@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from kbx_tui.cli.app import compose_headless, run_app
-from kbx_tui.cli.base_command import Command
+from kbx_tui.cli.base_command import Command, open_kb
 from kbx_tui.cli.commands.index import totals
-from kbx_tui.cli.open_kb import open_kb
-from kbx_tui.cli.options import json_option
+from kbx_tui.cli.options import flag, json_option
 from kbx_tui.cli.output import print_result, say
 from kbx_tui.cli.write_output import NAMES_SHOWN, chose_entities, may_ask
 from kbx_tui.errors import KbxError
 
-if TYPE_CHECKING:
-    from kbx_tui.knowledge.topics import EntityProposal
-
 
 @click.command(name="init", cls=Command)
-@click.option("--yes", is_flag=True, help="Write what is proposed without asking.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written to kbx.toml.")
+@flag("--yes", "Write what is proposed without asking.")
+@flag("--dry-run", "Show what would be written to kbx.toml.")
 @json_option
 def init_command(yes: bool, dry_run: bool) -> None:
     """Propose what the entities of a folder of notes are, and write it to kbx.toml.
@@ -58,33 +53,28 @@ def init_command(yes: bool, dry_run: bool) -> None:
         lines.append(f"{proposal.sentence}: not used; kbx init --yes writes them to kbx.toml")
         lines += proposal.lines(NAMES_SHOWN)
         lines += written.diff.splitlines() if dry_run and written is not None else []
+    examples = {
+        what: [{"name": name, "notes": count} for name, count in names]
+        for what, names in (proposal.examples.items() if proposal else ())
+    }
     answer = {
         "notes": report.documents,
         "entities": report.entities,
         "proposed": dict(proposal.counts) if proposal else {},
         "settings": dict(proposal.settings) if proposal else {},
-        "examples": _examples(proposal) if proposal else {},
+        "examples": examples,
         "written": is_used,
     }
     print_result(answer, lines)
-
-
-def _examples(proposal: EntityProposal) -> dict[str, list[dict[str, str | int]]]:
-    return {
-        what: [{"name": name, "notes": count} for name, count in names]
-        for what, names in proposal.examples.items()
-    }
 
 
 SMOKE_QUERY = "what did the platform team decide about migration?"
 
 
 @click.command(name="demo", cls=Command)
-@click.option("--reset", is_flag=True, help="Restore the original sample, then exit.")
-@click.option(
-    "--smoke", is_flag=True, help="Index, search and compose the app without a terminal, then exit."
-)
-@click.option("--tour", is_flag=True, help="Show the tour of the first start again.")
+@flag("--reset", "Restore the original sample, then exit.")
+@flag("--smoke", "Index, search and compose the app without a terminal, then exit.")
+@flag("--tour", "Show the tour of the first start again.")
 def demo_command(reset: bool, smoke: bool, tour: bool) -> None:
     """Explore a sample knowledge base.
 
@@ -111,7 +101,6 @@ def demo_command(reset: bool, smoke: bool, tour: bool) -> None:
 
 
 def _smoke_test(root: Path) -> str:
-    """Return one line saying that indexing, search and the app work. Raises KbxError if not."""
     with open_kb(root) as kb:
         report = kb.index()
         response = kb.search(SMOKE_QUERY)

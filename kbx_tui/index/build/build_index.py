@@ -21,7 +21,6 @@ from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import SMALL_BATCH
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index import tables
-from kbx_tui.index.build.document_stage import write_documents
 from kbx_tui.index.build.entity_stage import topic_rules, write_entities_and_links
 from kbx_tui.index.build.file_changes import Changes, find_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
@@ -33,10 +32,11 @@ from kbx_tui.index.build.repair import (
     rewritten_note,
     sweep_leftovers,
 )
-from kbx_tui.index.build.vector_stage import (
+from kbx_tui.index.build.stages import (
     compact,
     compact_if_short_of_space,
     write_chunks,
+    write_documents,
     write_vectors,
 )
 from kbx_tui.index.build.workers import OwnProcess, Workers
@@ -52,13 +52,12 @@ from kbx_tui.index.tables import text_hash
 from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
 from kbx_tui.index.versions import TABLES_ID
+from kbx_tui.knowledge.entities import TopicRules
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
 from kbx_tui.knowledge.reading import parse_document
-from kbx_tui.knowledge.suppressions import load_suppressions
-from kbx_tui.knowledge.topics import TopicRules
+from kbx_tui.knowledge.vault import load_suppressions
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
-"""Tables that a run replaces, which leaves the files of the former ones."""
 DERIVATION = 4
 """Number of the rules that entities, facts and links are derived by: a new one derives them again.
 """
@@ -94,22 +93,18 @@ def build(
         repaired = [] if full else _damage(store)
         if not (full or fast or repaired or only is not None):
             repaired = _outdated(store, embedder)
-        if full:
-            report = run.rebuild()
-        elif repaired:
+        try:
+            report = run.rebuild() if full else run.repair() if repaired else run.update(only)
+        except IndexDamaged as error:
+            if full or repaired:
+                raise
+            repaired = [str(error)]  # found only now, where it was read
             report = run.repair()
-        else:
-            try:
-                report = run.update(only)
-            except IndexDamaged as error:  # found only now, where it was read
-                repaired = [str(error)]
-                report = run.repair()
     rebuilt = (f"{sentence.rpartition('; ')[0]}; it has been rebuilt" for sentence in repaired)
     return replace(report, repaired=(*rebuilt, *report.repaired))
 
 
 def _damage(store: Store) -> list[str]:
-    """Return what is damaged in an index that can be searched."""
     try:
         return find_damage(store) if store.exists() and store.is_searchable() else []
     except IndexDamaged as error:
@@ -117,10 +112,7 @@ def _damage(store: Store) -> list[str]:
 
 
 def _outdated(store: Store, embedder: Embedder) -> list[str]:
-    """Return a sentence if an older version of the program derived the texts of an index.
-
-    An index that this run cannot bring up to date anyway is left to `update`, which says why.
-    """
+    """Return a sentence if an older version made the index and this run can bring it up to date."""
     if not (store.exists() and store.is_searchable()):
         return []
     try:
@@ -138,8 +130,6 @@ def _outdated(store: Store, embedder: Embedder) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One run of the holder of the writer lock."""
-
     root: Path
     settings: Settings
     embedder: Embedder
@@ -149,7 +139,6 @@ class _Run:
     fast: bool
 
     def update(self, only: Collection[str] | None) -> IndexReport:
-        """Bring the index up to date; a missing or unfinished one is built."""
         store = self.store
         if not (store.exists() and store.is_searchable()):
             return self.rebuild()
@@ -157,19 +146,13 @@ class _Run:
         store.claim()
         if only is not None and not store.meta().get("derived_from"):
             only = None  # an unfinished index needs all files
-        changes, finished = _write_text(
-            self.root, store, self.settings, self.workers, self.meter, only
-        )
+        changes, finished = self._write_text(store, only)
         if finished and not self.fast:
             finished = write_chunks(store, self.workers, self.meter)
         return self._finish(changes, finished)
 
     def repair(self) -> IndexReport:
-        """Rebuild an index that is damaged, or made by an older version.
-
-        Raises IndexForeign if another model made it: embedding everything again is a choice of
-        the user.
-        """
+        """Rebuild the index. Raises IndexForeign if another model made it."""
         model = model_of(self.store)
         if model not in ("", self.embedder.model):
             raise wrong_model_error(model, self.embedder.model)
@@ -187,10 +170,8 @@ class _Run:
         try:
             if new is not self.store:
                 copy_vectors(self.store, new, model=embedder.model, dimension=embedder.dimension)
-            changes, finished = _write_text(
-                self.root, new, self.settings, self.workers, self.meter, None
-            )
-            if finished and not self.fast and new is not self.store:
+            changes, finished = self._write_text(new, None)
+            if finished and not self.fast:
                 finished = write_chunks(new, self.workers, self.meter)
             if finished and new is not self.store:
                 note_state(new)
@@ -198,21 +179,63 @@ class _Run:
         finally:
             if new is not self.store:
                 new.remove()
-        if finished and not self.fast and new is self.store:
-            finished = write_chunks(new, self.workers, self.meter)
         return self._finish(changes, finished)
 
+    def _write_text(self, store: Store, only: Collection[str] | None) -> tuple[Changes, bool]:
+        """Write documents and what follows from them; return the changes, False when cancelled."""
+        meta, types = store.meta(), entity_types(self.settings)
+        vault, rules = read_vault_settings(self.root), topic_rules(self.settings)
+        daily_notes = vault.daily_notes if vault else None
+        reading = {
+            "entity_types": sorted(types),  # kinds and ids depend on them
+            "daily_notes": [daily_notes.moment_format, daily_notes.folder] if daily_notes else [],
+        }
+        changes = find_changes(self.root, store, self.settings, only)
+        if any(meta.get(key, value) != value for key, value in reading.items()):
+            touched = {*changes.added, *changes.changed}
+            changes.changed += [path for path in changes.hashes if path not in touched]
+            delete_derived_files(store)  # the text of a version may change
+        parse = partial(parse_document, entity_types=types, daily_notes=daily_notes)
+        if changes and not write_documents(store, changes, parse, self.workers, self.meter):
+            return changes, False
+        derived_from = partial(_derived_from, self.root, rules, is_vault=vault is not None)
+        new_meta = {
+            "schema_version": tables.SCHEMA_VERSION,
+            "model": meta["model"],
+            "dimension": meta["dimension"],
+            "text_rules": meta.get("text_rules", 1),
+            **reading,
+            **noted_settings(self.settings),
+            "is_vault": vault is not None,
+            "derived_from": derived_from(changes.hashes),
+            TABLES_ID: meta.get(TABLES_ID) or uuid4().hex,
+        }
+        if changes or meta.get("derived_from") != new_meta["derived_from"]:
+            # It differs when a run died half-way, or [entities] changed.
+            whole = meta.get("derived_from") != derived_from(changes.indexed)
+            files = FileLookup(changes.hashes) if vault else None
+            write_entities_and_links(
+                self.root, store, self.settings, changes, files, self.meter, whole=whole
+            )
+        self.meter.begin("text index", 1)
+        if only is None:  # slow in a large base; after a partial run the next full one does it
+            compact(store, "documents")
+        for name in REPLACED_TABLES:
+            compact(store, name)
+        if any(meta.get(key) != value for key, value in new_meta.items()):
+            store.write_meta({**new_meta, "indexed_at": time.time()})
+        refresh_text_files(store)
+        store.mark_searchable()
+        self.meter.searchable = True
+        self.meter.report(1)
+        return changes, True
+
     def _finish(self, changes: Changes, finished: bool) -> IndexReport:
-        """Embed what has no vector, note the state of the index and report."""
         store, embedder, embedded, reused = self.store, self.embedder, 0, 0
         if finished and not self.fast:
             note_state(store)
             embedded, reused, finished = write_vectors(store, self.workers, self.meter)
-            compact(store, "chunks")
-            compact(store, "vectors")
-            if finished:
-                refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
-                refresh_vector_lists(store, model=embedder.model, dimension=embedder.dimension)
+            _compact_vectors(store, embedder, refresh=finished)
         self.meter.end()
         note_state(store)
         sizes = store.sizes()
@@ -257,71 +280,20 @@ def add_vectors(
         if finished:
             embedded, _, finished = write_vectors(store, workers, meter, only)
         if only is None and embedded and finished:
-            compact(store, "chunks")
-            compact(store, "vectors")
-            refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
-            refresh_vector_lists(store, model=embedder.model, dimension=embedder.dimension)
+            _compact_vectors(store, embedder, refresh=True)
         note_state(store)
     return embedded
 
 
-def _write_text(
-    root: Path,
-    store: Store,
-    settings: Settings,
-    workers: Workers,
-    meter: ProgressMeter,
-    only: Collection[str] | None,
-) -> tuple[Changes, bool]:
-    """Write documents and what is derived from them; returns the changes, False when cancelled."""
-    meta, types, vault = store.meta(), entity_types(settings), read_vault_settings(root)
-    daily_notes, rules = vault.daily_notes if vault else None, topic_rules(settings)
-    reading = {
-        "entity_types": sorted(types),  # kinds and ids depend on them
-        "daily_notes": [daily_notes.moment_format, daily_notes.folder] if daily_notes else [],
-    }
-    changes = find_changes(root, store, settings, only)
-    if any(meta.get(key, value) != value for key, value in reading.items()):
-        touched = {*changes.added, *changes.changed}
-        changes.changed += [path for path in changes.hashes if path not in touched]
-        delete_derived_files(store)  # the text of a version may change
-    parse = partial(parse_document, entity_types=types, daily_notes=daily_notes)
-    if changes and not write_documents(store, changes, parse, workers, meter):
-        return changes, False
-    new_meta = {
-        "schema_version": tables.SCHEMA_VERSION,
-        "model": meta["model"],
-        "dimension": meta["dimension"],
-        "text_rules": meta.get("text_rules", 1),
-        **reading,
-        **noted_settings(settings),
-        "is_vault": vault is not None,
-        "derived_from": _derived_from(root, changes.hashes, rules, is_vault=vault is not None),
-        TABLES_ID: meta.get(TABLES_ID) or uuid4().hex,
-    }
-    if changes or meta.get("derived_from") != new_meta["derived_from"]:
-        before = _derived_from(
-            root, changes.indexed, rules, is_vault=vault is not None
-        )  # differs when a run died half-way, or [entities] changed
-        whole = meta.get("derived_from") != before
-        files = FileLookup(changes.hashes) if vault else None
-        write_entities_and_links(root, store, settings, changes, files, meter, whole=whole)
-    meter.begin("text index", 1)
-    if only is None:  # slow in a large base; after a partial run the next full one does it
-        compact(store, "documents")
-    for name in REPLACED_TABLES:
-        compact(store, name)
-    if any(meta.get(key) != value for key, value in new_meta.items()):
-        store.write_meta({**new_meta, "indexed_at": time.time()})
-    refresh_text_files(store)
-    store.mark_searchable()
-    meter.searchable = True
-    meter.report(1)
-    return changes, True
+def _compact_vectors(store: Store, embedder: Embedder, *, refresh: bool) -> None:
+    compact(store, "chunks")
+    compact(store, "vectors")
+    if refresh:
+        refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
+        refresh_vector_lists(store, model=embedder.model, dimension=embedder.dimension)
 
 
-def _derived_from(root: Path, hashes: dict[str, str], rules: TopicRules, *, is_vault: bool) -> str:
-    """Return a digest of everything that entities and links are derived from."""
+def _derived_from(root: Path, rules: TopicRules, hashes: dict[str, str], *, is_vault: bool) -> str:
     suppressions = sorted(load_suppressions(root).items())
     listed = "\n".join(f"{path}\0{content_hash}" for path, content_hash in sorted(hashes.items()))
     topics = f"\n{rules}" if rules.are_any else ""

@@ -16,23 +16,20 @@ from kbx_tui.index import tables
 from kbx_tui.index.build.file_changes import Changes
 from kbx_tui.index.build.progress import ProgressMeter
 from kbx_tui.index.index_status import entity_types
-from kbx_tui.index.load_snapshot import stored_entities
+from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import Store, batched_clauses, is_one_of, quoted
 from kbx_tui.index.tables import table_schema
-from kbx_tui.knowledge.entity_pages import build_entities
+from kbx_tui.knowledge.entities import NoteOutline, TopicRules, Topics, build_entities
+from kbx_tui.knowledge.entity_names import NameUseCounter
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.linking import Linker
-from kbx_tui.knowledge.name_uses import NameUseCounter
 from kbx_tui.knowledge.obsidian_vault import FileLookup, file_name_of
 from kbx_tui.knowledge.records import Document, Entity, Fact
-from kbx_tui.knowledge.suppressions import load_suppressions
-from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
+from kbx_tui.knowledge.vault import load_suppressions
 
 BATCH = 1000
-"""Documents read at once."""
 
 REPORT_EVERY = 100
-"""Documents between two progress reports."""
 
 ENTITY_SOURCES = ("context",)
 """Kinds that name entities without being their page (teams in company.md)."""
@@ -42,13 +39,11 @@ _TEAM_KEY = '"team"'
 
 
 def topic_rules(settings: Settings) -> TopicRules:
-    """Return which topics are entities."""
     chosen = settings.entities
     return TopicRules(chosen.tags, chosen.hubs, chosen.maps, chosen.folders, chosen.properties)
 
 
 def read_topics(store: Store) -> Topics:
-    """Return the notes in an index, from which topics are made. Raises IndexFault."""
     columns = ["path", "title", "kind", "aliases", "tags", "links", "frontmatter"]
     table = store.rows("documents", columns).sort_by("path")
     return Topics(
@@ -114,10 +109,7 @@ def _derive_facts(
     old: Mapping[str, Entity],
     changes: Changes,
 ) -> dict[str, list[Fact]]:
-    """Return the facts of each entity in file order.
-
-    Only changed pages are parsed: in a large base that is most of the time a single edit takes.
-    """
+    """Return the facts of each entity, in file order; only changed pages are parsed."""
     page_at = {page.path: page for page in pages}
     touched = {*changes.added, *changes.changed, *changes.deleted}
     stored: dict[str, list[Fact]] = defaultdict(list)
@@ -178,7 +170,6 @@ def _derive_links(
 
 
 def _linking_to(store: Store, paths: Collection[str]) -> set[str]:
-    """Return the documents with a link that may mean one of these files, by its name."""
     if not paths:
         return set()
     names = {path.rpartition("/")[2].lower() for path in paths}
@@ -191,7 +182,6 @@ def _linking_to(store: Store, paths: Collection[str]) -> set[str]:
 
 
 def _documents(store: Store, clauses: Iterable[str | None]) -> Iterator[Document]:
-    """Yield the documents that match one of the where clauses."""
     for clause in clauses:
         table = store.rows("documents", tables.DOCUMENT_COLUMNS, clause)
         for batch in table.to_batches(max_chunksize=BATCH):

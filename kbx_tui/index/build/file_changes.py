@@ -13,26 +13,21 @@ from pathlib import Path
 import msgspec
 
 from kbx_tui.config import Settings
-from kbx_tui.editing.atomic_write import write_atomically
+from kbx_tui.editing.state_files import write_atomically
 from kbx_tui.errors import WriteFault
 from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.knowledge.records import Problem
-from kbx_tui.knowledge.suppressions import suppression_problems
-from kbx_tui.knowledge.vault import VaultFile, Walk, locate, read_page, walk
+from kbx_tui.knowledge.vault import VaultFile, Walk, locate, read_page, suppression_problems, walk
 from kbx_tui.removal import STATE_FOLDER
 from kbx_tui.state_file import read_regular_file
 
 
 @dataclass(slots=True)
 class Changes:
-    """The differences between the files and the index. Paths are root-relative."""
-
     hashes: dict[str, str]
-    """Content hash of every readable file on disk."""
     indexed: dict[str, str]
-    """Content hash of every document in the index before this run."""
     files: dict[str, Path]
     """Absolute path of each file, which may be spelled differently on disk than its path."""
     added: list[str]
@@ -49,10 +44,7 @@ class Changes:
 def find_changes(
     root: Path, store: Store, settings: Settings, only: Collection[str] | None = None
 ) -> Changes:
-    """Compare the files, or `only` those at some paths, with the index.
-
-    Reads each of them, and remembers its hash for faster comparisons.
-    """
+    """Compare the files, or `only` those at some paths, with the index; each of them is read."""
     indexed = store.mapping("documents", "path", "content_hash") if store.exists() else {}
     excluded = excluded_files(root, settings.index)
     walked = walk(root, excluded) if only is None else _located(root, only)
@@ -84,12 +76,10 @@ def find_changes(
 
 
 def unreadable(path: str, error: OSError) -> Problem:
-    """Return the problem to list for a file that cannot be read."""
     return Problem(path, f"cannot be read: {error.strerror}", skipped=True)
 
 
 def _located(root: Path, paths: Collection[str]) -> Walk:
-    """Return the files at these paths that exist."""
     files = []
     for path in sorted(paths):
         with suppress(OSError, ValueError):
@@ -98,36 +88,28 @@ def _located(root: Path, paths: Collection[str]) -> Walk:
 
 
 FILE = Path(STATE_FOLDER, "file-hashes.json")
-"""Relative to the root."""
 
 TICK_NS, COARSE_TICK_NS = 100_000_000, 2_000_000_000
 """Longest tick of a file system with fractions of a second, and of one with whole seconds."""
 
 Stamp = tuple[int, int, int, int]
-"""Modification time, size, inode and change time."""
 
 _DECODER = msgspec.json.Decoder(dict[str, tuple[Stamp, str]])
 
 
 class FileHashes:
-    """The remembered hashes of one base, by the paths of documents."""
-
     def __init__(self, root: Path) -> None:
         self._file = root / FILE
         self._known = _read(self._file)
         self._is_changed = False
 
     def hash_of(self, path: str, file: str | Path) -> str:
-        """Return the content hash of a file, which is read if it may have changed.
-
-        Raises OSError.
-        """
+        """Return the content hash of a file, read only if it may have changed. Raises OSError."""
         stamp = _stamp(file)
         known = self._known.get(path)
         return known[1] if known and known[0] == stamp else self._read(path, file, stamp)
 
     def read(self, path: str, file: str | Path) -> str:
-        """Return the content hash of a file, read in any case. Raises OSError."""
         return self._read(path, file, _stamp(file))
 
     def save(self, paths: Collection[str]) -> None:

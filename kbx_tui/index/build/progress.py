@@ -14,10 +14,7 @@ Stage = Literal["reading", "entities", "text index", "chunks", "vectors"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a running index build, or of another task that takes long."""
-
     stage: str
-    """A `Stage` of the build, or the name of the task."""
     done: int
     total: int
     rate: float
@@ -43,7 +40,6 @@ class IndexReport:
     moved: int
     deleted: int
     embedded: int
-    """Texts embedded in this run."""
     reused: int
     """Texts whose vector was already in the index, by their hash."""
     problems: tuple[Problem, ...]
@@ -51,7 +47,6 @@ class IndexReport:
     """Duration of each stage, and `total`."""
     size_bytes: int
     sizes: Mapping[str, int]
-    """Bytes on disk of each table and file of the index, by name."""
     generation: int
     repaired: tuple[str, ...] = ()
     """A sentence for each damage to the index that this run found and repaired."""
@@ -64,8 +59,6 @@ Cancelled = Callable[[], bool]
 
 
 class ProgressMeter:
-    """Reports progress of the running stage, measures the stages, and knows whether to stop."""
-
     def __init__(self, listener: ProgressListener | None, cancelled: Cancelled) -> None:
         self._listener, self.cancelled = listener, cancelled
         self._began = self._stage_began = time.monotonic()
@@ -75,13 +68,11 @@ class ProgressMeter:
         self.seconds: dict[str, float] = {}
 
     def begin(self, stage: Stage, total: int) -> None:
-        """End the running stage and start one of `total` units."""
         self.end()
         self._stage, self._total, self._stage_began = stage, total, time.monotonic()
         self.report(0)
 
     def report(self, done: int) -> None:
-        """Report that `done` units of the stage are finished."""
         if self._listener is None:
             return
         elapsed = time.monotonic() - self._stage_began
@@ -92,7 +83,6 @@ class ProgressMeter:
         )
 
     def end(self) -> None:
-        """End the running stage and add its duration to `seconds`."""
         now = time.monotonic()
         spent = self.seconds.get(self._stage, 0.0) + now - self._stage_began
         self.seconds[self._stage] = spent

@@ -47,10 +47,7 @@ def new_index(store: Store) -> Store:
 
 
 def put_in_place(new: Store, store: Store, documents: int) -> None:
-    """Let the finished index `new`, of so many documents, take the place of `store`.
-
-    Raises IndexFault, with the old index still in place, when `new` cannot be read.
-    """
+    """Let a finished index take the place of `store`, or raise IndexFault and leave that."""
     if damage := find_damage(new):
         raise IndexFault(f"the new index cannot be used: {damage[0]}")
     if (count := new.count("documents")) != documents:
@@ -75,10 +72,7 @@ def put_in_place(new: Store, store: Store, documents: int) -> None:
 
 
 def sweep_leftovers(store: Store) -> None:
-    """Remove what runs that died left beside an index and in it.
-
-    If one died while exchanging the two, the exchange is finished. For the holder of the lock.
-    """
+    """Remove what runs that died left; if one died while exchanging two indices, finish that."""
     folder = Path(store.uri)
     left = re.compile(rf"{re.escape(folder.name)}\.(new|old)-[0-9a-f]{{8}}")
     with suppress(OSError):
@@ -144,7 +138,6 @@ def model_of(store: Store) -> str:
 
 
 def _has_damaged_vectors(store: Store) -> bool:
-    """Return whether a file of table vectors is not as noted, or as last compared without that."""
     folder = Path(store.uri)
     try:
         stamp = read_stamp(folder)
@@ -157,7 +150,6 @@ def _has_damaged_vectors(store: Store) -> bool:
 
 
 def _stored_vectors(store: Store, dimension: int) -> Iterator[Any]:
-    """Yield the rows of table vectors in batches; none if it is of another layout."""
     with translate_errors("read table vectors", store.uri):
         table = store.open_any("vectors")
         if table.schema == table_schema("vectors", dimension):
@@ -180,7 +172,6 @@ def _intact(rows: Any, taken: set[str]) -> Any:
 
 
 def _add(store: Store, waiting: list[Any]) -> None:
-    """Store the waiting rows in one commit and forget them."""
     if any(map(len, waiting)):
         with translate_errors("write vectors", store.uri):
             table = store.table("vectors")
@@ -213,5 +204,4 @@ def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:
 
 
 def rewritten_note(name: str) -> str:
-    """Return the sentence about a derived file that was damaged and has been written again."""
     return f"{name} of the index was damaged and has been written again from the tables"

@@ -14,21 +14,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kbx_tui.errors import KbxError, NotFound
-from kbx_tui.knowledge.suppressions import SUPPRESSION_FILES
-from kbx_tui.knowledge.vault import CONFIG_NAME, walk, walked_folder
+from kbx_tui.knowledge.vault import CONFIG_NAME, SUPPRESSION_FILES, walk, walked_folder
 
 Stamp = tuple[int, int, int]
 """Modification time, size and inode, which differ for another file or content."""
 
 STEP = 0.1
-"""Seconds between two polls."""
 QUIET_PERIOD = 0.3
 """Seconds without events after which changes are reported."""
 MAX_DELAY = 2.0
 """Seconds after the first event when changes are reported even if more events arrive."""
 
 POLLED_FILES = (CONFIG_NAME, ".gitignore", *SUPPRESSION_FILES)
-"""Files that may lie outside the watched folder; they are polled."""
 
 
 def watch(
@@ -60,8 +57,6 @@ def watch(
 
 
 class _Listing:
-    """The last listing of a knowledge base, and whether it may be outdated."""
-
     def __init__(self, root: Path, exclude: Sequence[str]) -> None:
         self._root, self._exclude = root, exclude
         self._stamps = self._list()
@@ -71,12 +66,10 @@ class _Listing:
         self.mark_outdated()  # the system reports events only from a moment after this
 
     def mark_outdated(self) -> None:
-        """Note that something may have changed without an event."""
         self._last_event = time.monotonic()
         self._first_event = self._first_event or self._last_event
 
     def note_events(self, paths: set[str]) -> None:
-        """Mark the listing as outdated if any of these absolute paths matters."""
         relative = (Path(os.path.relpath(path, self._root)).as_posix() for path in paths)
         normalized = (unicodedata.normalize("NFC", path) for path in relative)
         touched = {path for path in normalized if self._may_matter(path)}
@@ -87,7 +80,6 @@ class _Listing:
             self.mark_outdated()
 
     def is_settled(self, now: float) -> bool:
-        """Return whether the listing is outdated and it is time to update it."""
         is_quiet = now - self._last_event >= QUIET_PERIOD - STEP
         return self._first_event > 0 and (is_quiet or now - self._first_event >= MAX_DELAY)
 
@@ -108,7 +100,6 @@ class _Listing:
         return {path: _stamp(self._root / path) for path in POLLED_FILES}
 
     def _may_matter(self, path: str) -> bool:
-        """Return whether an event at this path could affect the listing, without listing again."""
         *folders, name = path.split("/")
         if any(folder.startswith(".") or folder == "node_modules" for folder in folders):
             return False
@@ -145,7 +136,6 @@ def _events(folder: Path, stopped: threading.Event) -> Iterator[set[str]]:
 
 
 def _identity(folder: Path) -> tuple[int, int]:
-    """Return device and inode of a folder, which differ for one that replaced it."""
     try:
         status = folder.stat()
     except OSError as error:

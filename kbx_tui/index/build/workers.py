@@ -25,8 +25,6 @@ TEXTS_PER_COMMIT = 512
 
 
 class Workers(Protocol):
-    """Runs tasks."""
-
     @property
     def texts_per_task(self) -> int:
         """Texts to embed with one task."""
@@ -50,8 +48,6 @@ class Workers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OwnProcess:
-    """Runs each task in this process when its result is asked for."""
-
     embedder: Embedder
     texts_per_task: int = TEXTS_PER_TASK
     texts_per_commit: int = TEXTS_PER_COMMIT

@@ -22,7 +22,6 @@ from kbx_tui.state_file import decode_json, is_read_only, read_regular_file
 POLL_SECONDS = 0.2
 LOCK = "writer.lock"
 OWNER = "writer.json"
-"""File beside the lock that names its holder, for messages."""
 
 
 @contextmanager
@@ -100,7 +99,6 @@ def is_being_written(root: Path) -> bool:
 
 
 def _acquired(lock: FileLock, seconds: float = 0.0) -> bool:
-    """Wait for the lock for a while; return whether it is held now. Raises OSError."""
     try:
         lock.acquire(timeout=seconds)
     except Timeout:

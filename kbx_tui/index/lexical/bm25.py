@@ -30,7 +30,6 @@ TERMS_KEPT = 1000
 """Terms whose place and idf are kept: one search asks for those of its terms several times."""
 
 FREQUENT = 20
-"""Terms with the same beginning that are of use to complete a word."""
 
 USUAL_SHARE, USUAL_FROM = 2 / 3, 30
 """Share of the texts that hold a usual word, chosen by the experiment "topics that tell little" in
@@ -71,7 +70,6 @@ class PostingsSegment:
         object.__setattr__(self, "is_whole", is_whole)
 
     def lookup(self, term: Term) -> tuple[Rows, Scores]:
-        """Return the rows of the texts that hold a term, and its frequency in each."""
         if isinstance(term, AnyOf):
             return _concatenated([self.lookup(each) for each in term.terms])
         if isinstance(term, str):
@@ -85,11 +83,9 @@ class PostingsSegment:
         return rows[current], frequencies[current].astype(np.float64)
 
     def most_texts_with(self, term: str) -> int:
-        """Return how many texts hold a term, those included that are not part of the generation."""
         return len(self.postings.postings_of(self.term_id(term))[0])
 
     def term_id(self, term: str) -> int:
-        """Return the number of a term in the postings, or -1."""
         if (term_id := self._term_ids.get(term)) is None:
             if len(self._term_ids) >= TERMS_KEPT:
                 self._term_ids.clear()
@@ -124,7 +120,6 @@ class Bm25Index:
         """The idf of a word that as many texts hold as the square root of their number."""
         self._norms = K1 * (1.0 - B + B * lengths / mean)
         self._rarities: dict[Term, tuple[float, bool]] = {}
-        """The idf of terms of the latest queries, and whether any text holds them."""
 
     def bm25(self, queries: Sequence[Mapping[Any, float]]) -> list[Scores]:
         """Return the score of every row for each query, shape (size,), 0 without a query term.
@@ -142,14 +137,9 @@ class Bm25Index:
         return scores
 
     def language_of(self, row: int) -> str:
-        """Return the language of a text."""
         return LANGUAGES[int(self._languages[row])]
 
     def offsets(self, rows: Sequence[int]) -> list[TextOffsets | None]:
-        """Return the offsets of the words of some texts; None where they are unknown.
-
-        A negative row stands for no text.
-        """
         numbers, doc_ids = self._places[:, rows].tolist()
         texts = [TextsWithOffsets(segment.postings, segment.term_id) for segment in self._segments]
         return [
@@ -172,7 +162,6 @@ class Bm25Index:
 
     @cached_property
     def _terms_of_others(self) -> frozenset[str]:
-        """Terms of texts in other languages, of which a query has many that no text holds."""
         others = [language for language in self.languages if language != ENGLISH]
         return frozenset(
             term
@@ -190,7 +179,6 @@ class Bm25Index:
         return counts
 
     def rows_holding(self, term: Term) -> Rows:
-        """Return the rows of the texts that hold a term, in any order."""
         return self._lookup(term)[0]
 
     def texts_with(self, word: str, following: str = "", /) -> int:
@@ -205,10 +193,7 @@ class Bm25Index:
         return max((len(self.rows_holding(term)) for term in set(terms.values())), default=0)
 
     def is_usual(self, word: str) -> bool:
-        """Return whether so many texts hold a folded word that it says little of one.
-
-        In the language of most texts: no other is that of so many.
-        """
+        """Return whether most texts hold a folded word, so that it says little of one."""
         if self._count < USUAL_FROM:
             return False
         term = term_of(word, self._usual_language)
@@ -219,12 +204,10 @@ class Bm25Index:
 
     @cached_property
     def _usual_language(self) -> str:
-        """The language of most texts that count in the statistics."""
         counts = np.bincount(self._languages[self.in_statistics], minlength=1)
         return LANGUAGES[int(counts.argmax())]
 
     def _terms_of(self, word: str) -> dict[str, str]:
-        """Return the term of a folded word in each language that some text may hold it in."""
         terms = {language: term_of(word, language) for language in self.languages}
         return {
             language: term
@@ -233,7 +216,6 @@ class Bm25Index:
         }
 
     def occurrences(self, term: Term) -> tuple[int, int]:
-        """Return how many texts hold a term, and how often it stands in them."""
         rows, frequencies = self._lookup(term)
         return len(rows), int(frequencies.sum())
 
@@ -249,11 +231,9 @@ class Bm25Index:
         return rows
 
     def idf(self, term: Term) -> float:
-        """Return how rare a term is, above 0."""
         return self._rarity(term)[0]
 
     def idf_of_held(self, terms: Iterable[Term]) -> dict[Term, float]:
-        """Return the idf of those terms that some text holds."""
         rarities = {term: self._rarity(term) for term in terms}
         return {term: idf for term, (idf, is_held) in rarities.items() if is_held}
 
@@ -270,7 +250,6 @@ class Bm25Index:
         return rarity
 
     def _score_term(self, term: Term) -> tuple[Rows, Scores]:
-        """Return the rows that hold a term, and what it adds to the score of each at weight 1."""
         rows, frequencies = self._lookup(term)
         idf, _ = self._rarity(term, rows)
         return rows, idf * (K1 + 1.0) * frequencies / (frequencies + self._norms[rows])
@@ -291,13 +270,11 @@ class TextsWithOffsets:
     """Some texts of one Postings, all of which are added before a term is looked up."""
 
     def __init__(self, postings: Postings, term_id: Callable[[str], int]) -> None:
-        """`term_id` returns the number of a term in `postings`, or -1."""
         self._postings, self._term_id = postings, term_id
         self._doc_ids: list[int] = []
         self._offsets: dict[str, list[list[int]]] = {}
 
     def add(self, doc_id: int) -> TextOffsets | None:
-        """Return the offsets of the words of a text; None if they are unknown."""
         size = self._postings.text_size(doc_id)
         if size == UNKNOWN:
             return None
@@ -315,10 +292,7 @@ class TextsWithOffsets:
 
 @dataclass(frozen=True, slots=True)
 class TextOffsets:
-    """Where the words of one text start."""
-
     size: int
-    """Characters of the text."""
     _texts: TextsWithOffsets
     _number: int
 

@@ -52,7 +52,6 @@ class Terms:
     doc_ids: Ints
     """The texts that hold a term, ascending."""
     term_frequencies: Ints
-    """How often each of them holds it."""
 
     def term_id(self, term: str) -> int:
         """Return the number of a term, found by binary search, or -1 if no text holds it."""
@@ -66,24 +65,20 @@ class Terms:
         return term_id if term_id < len(term_ids) and bytes_of(term_id) == wanted else -1
 
     def postings_of(self, term_id: int) -> tuple[Ints, Ints]:
-        """Return the doc ids of the texts that hold a term, and its frequency in each."""
         if term_id < 0:
             return self.doc_ids[:0], self.term_frequencies[:0]
         start, end = self.posting_starts[term_id], self.posting_starts[term_id + 1]
         return self.doc_ids[start:end], self.term_frequencies[start:end]
 
     def all_terms(self) -> Iterator[bytes]:
-        """Yield the terms in UTF-8, ascending."""
         text = self.term_bytes.tobytes()
         for start, end in pairwise(self.term_byte_starts.tolist()):
             yield text[start:end]
 
     def terms_from(self, beginning: str) -> Iterator[str]:
-        """Yield the terms that begin with a text, ascending."""
         return map(self._term, self._ids_from(beginning))
 
     def frequent_terms_from(self, beginning: str, limit: int) -> list[tuple[str, int]]:
-        """Return the terms that begin with a text, and how many texts hold each; most first."""
         term_ids = self._ids_from(beginning)
         counts = np.diff(self.posting_starts[term_ids.start : term_ids.stop + 1])
         best = np.argsort(-counts, kind="stable")[:limit].tolist()
@@ -106,8 +101,6 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Postings(Terms):
-    """An inverted index of documents with the positions of words."""
-
     versions: Versions
     """Version of the document each text belongs to, shape (texts,)."""
     languages: NDArray[np.uint8]
@@ -124,11 +117,7 @@ class Postings(Terms):
     """Where in its text the word at each of `positions` starts, at most BEYOND."""
 
     def postings_of_pair(self, first: int, second: int) -> tuple[Ints, Ints]:
-        """Return the doc ids of the texts where the second term directly follows the first.
-
-        And how often in each. Searches the positions of the more frequent term for those of the
-        rarer one.
-        """
+        """Return the texts where the second term directly follows the first, and how often."""
         rare, frequent, step = self.positions_of(first), self.positions_of(second), 1
         if len(rare) > len(frequent):
             rare, frequent, step = frequent, rare, -1
@@ -145,13 +134,11 @@ class Postings(Terms):
         return doc_ids[starts], np.diff(starts, append=len(doc_ids)).astype(np.int32)
 
     def positions_of(self, term_id: int) -> Ints:
-        """Return the positions of a term, ascending."""
         if term_id < 0:
             return self.positions[:0]
         return self.positions[self.position_starts[term_id] : self.position_starts[term_id + 1]]
 
     def text_size(self, doc_id: int) -> int:
-        """Return the number of characters of a text, or UNKNOWN if its words have no offsets."""
         return int(self.text_sizes[doc_id])
 
     def offsets_in(self, doc_ids: Ints, term_id: int) -> list[list[int]]:
@@ -168,7 +155,6 @@ class Postings(Terms):
         ]
 
     def doc_ids_at(self, positions: Ints) -> Ints:
-        """Return the doc id of the text that each position lies in."""
         return (self.text_starts.searchsorted(positions, side="right") - 1).astype(np.int32)
 
 
@@ -252,7 +238,6 @@ def _common(numbers: Ints, wanted: Ints) -> Ints:
 
 
 def check_word_count(words: int) -> None:
-    """Raise IndexFault for more words than an index can hold."""
     if words > MOST_WORDS:
         raise IndexFault(
             f"the pages have more than {MOST_WORDS:,} words, the most that one index can hold: "
@@ -285,7 +270,6 @@ def _packed(
 
 
 def _doc_ids_at(text_starts: NDArray[np.int64], positions: Ints) -> Ints:
-    """Return the doc id of the text that each position lies in, block by block."""
     doc_ids = np.empty(len(positions), np.int32)
     for begin in range(0, len(positions), BLOCK):
         block = slice(begin, begin + BLOCK)
@@ -296,10 +280,7 @@ def _doc_ids_at(text_starts: NDArray[np.int64], positions: Ints) -> Ints:
 def _terms_of_words(
     word_ids_of: Mapping[str, Mapping[str, int]],
 ) -> tuple[list[bytes], NDArray[np.int64]]:
-    """Return the terms of distinct words, ascending, and the term id of each word id or -1.
-
-    `word_ids_of` has the ids of the words of each language; all ids are consecutive from 0.
-    """
+    """Return the terms of distinct words, ascending, and the term id of each word id, or -1."""
     term_by_word = [b""] * sum(map(len, word_ids_of.values()))
     for language, word_ids in word_ids_of.items():
         for word, word_id in word_ids.items():

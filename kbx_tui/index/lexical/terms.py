@@ -30,7 +30,6 @@ STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text("asc
 """English stems that are not searched for: the list of NLTK, as in LanceDB's analyzer."""
 
 CJK_CHARACTER = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
-"""A Chinese, Japanese or Korean character, as a regular expression."""
 
 _CJK = re.compile(f"({CJK_CHARACTER})")
 OF = ":"
@@ -39,14 +38,10 @@ OF = ":"
 _WORD = re.compile(r"[^\W_]+")
 
 language_of = language_detector(STOP_WORDS)
-"""Return the language of a text, given as its folded words in order."""
 
 
 def separate_cjk(text: str) -> str:
-    """Return text with spaces around each Chinese, Japanese or Korean character.
-
-    These scripts do not separate words, so each character is indexed as a word.
-    """
+    """Return text with spaces around each CJK character: those scripts do not separate words."""
     return text if text.isascii() else _CJK.sub(r" \1 ", text)
 
 
@@ -80,12 +75,10 @@ def term_of_stem(word_stem: str, language: str) -> str:
 
 
 def stem_of_term(term: str) -> str:
-    """Return the stem that a term stands for."""
     return term.rpartition(OF)[2]
 
 
 def terms_in(text: str, language: str = ENGLISH) -> list[str]:
-    """Return the terms of a text in a language, in order, with repetitions."""
     return [term for word in words_in(text) if (term := term_of(word, language))]
 
 
@@ -152,14 +145,10 @@ def _starts_one_by_one(text: str, words: Sequence[str]) -> Rows | None:
 
 @lru_cache(maxsize=4096)
 def _keeps_words(run: str) -> bool:
-    """Return whether folding some characters leaves the words in them and beside them as they are.
-
-    They may change letters and the length of what is between words.
-    """
+    """Return whether folding some characters leaves the words in and beside them as they are."""
     folded = fold(run)
     return not _ANY_CJK.search(folded) and _pattern(run) == _pattern(folded)
 
 
 def _pattern(text: str) -> list[bool]:
-    """Return whether each stretch of a text is in a word."""
     return [in_word for in_word, _ in groupby(text, str.isalnum)]

@@ -21,23 +21,21 @@ from kbx_tui.index.arrays import Rows, Versions
 from kbx_tui.index.derived_files import DocumentFile
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
 from kbx_tui.index.lexical.postings import WORDS, Postings, check_word_count, make_postings
-from kbx_tui.index.load_snapshot import (
+from kbx_tui.index.snapshot import (
+    Snapshot,
     documents_of,
     read_snapshot,
     refresh_documents_files,
     refresh_entity_files,
 )
-from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store, release_memory
 from kbx_tui.index.stored_documents import BODIES, BODY_COLUMNS, Bodies, write_bodies
 from kbx_tui.index.stored_entities import FACTS, StoredFacts, make_facts
 from kbx_tui.index.tables import SEARCHED_COLUMNS, searched_text
 from kbx_tui.index.versions import (
-    FACT_TABLES,
     NO_STATE,
     rows_of_versions,
     stored_versions,
-    table_state,
     version_array,
 )
 from kbx_tui.knowledge.languages import ENGLISH
@@ -67,10 +65,7 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
 def load_facts(
     store: Store, snapshot: Snapshot, words: Bm25Index, state: Versions = NO_STATE
 ) -> StoredFacts:
-    """Return the facts of the entities of a snapshot, read where it has none. Raises IndexFault.
-
-    `words` are those of the documents; `state` is that of the tables, for those that are read.
-    """
+    """Return the facts of the entities of a snapshot, read where it has none. Raises IndexFault."""
     if snapshot.facts is not None:
         return snapshot.facts
 
@@ -82,10 +77,6 @@ def load_facts(
 
 
 def refresh_text_files(store: Store) -> None:
-    """Bring the files of texts up to date where they are stale. Raises IndexFault.
-
-    For the holder of the writer lock.
-    """
     current = stored_versions(store)
 
     def put_words(file: DocumentFile[Postings], versions: Versions | None) -> None:
@@ -99,14 +90,13 @@ def refresh_text_files(store: Store) -> None:
     BODIES.refresh(store, current, put_bodies)
     refresh_documents_files(store, current)
     refresh_entity_files(store)
-    state = table_state(FACT_TABLES, store.versions(), store.meta())
+    state = FACTS.state(store.versions(), store.meta())
     if FACTS.map_state(store, state) is None:
         snapshot = read_snapshot(store)
         FACTS.write(store, load_facts(store, snapshot, load_bm25(store, snapshot), state))
 
 
 def _texts(store: Store, versions: Versions | None) -> Iterator[Text]:
-    """Yield version and searched text of documents of some versions, or of all, by path."""
     for row in documents_of(store, SEARCHED_COLUMNS, versions):
         yield row["version"], searched_text(row)
 
@@ -114,7 +104,6 @@ def _texts(store: Store, versions: Versions | None) -> Iterator[Text]:
 BLOCK_CHARACTERS = 5 * 10**7
 """Characters of the texts of one block: some 7 million words, half a gigabyte of memory."""
 MERGED_AT_ONCE = 1 << 21
-"""Positions merged at once."""
 
 
 def write_words(
@@ -124,7 +113,6 @@ def write_words(
     *,
     block_characters: int = BLOCK_CHARACTERS,
 ) -> None:
-    """Write a file of postings, for texts in the order of the paths. Raises IndexFault."""
     blocks = _blocks(texts, block_characters)
     postings = make_postings(next(blocks, ()))
     if (block := next(blocks, None)) is None:
@@ -160,33 +148,27 @@ def _blocks(texts: Iterable[Text], characters: int) -> Iterator[Iterator[Text]]:
 
 
 def merge_postings(blocks: Sequence[Postings], file: ArrayWriter) -> None:
-    """Write the postings of all texts, given those of consecutive blocks. Raises OSError."""
     terms = sorted({term for block in blocks for term in block.all_terms()})
     runs = _runs(blocks, {term: term_id for term_id, term in enumerate(terms)})
-    posting_starts = _starts(runs, "posting_starts", len(terms))
-    position_starts = _starts(runs, "position_starts", len(terms))
-    postings, positions = int(posting_starts[-1]), int(position_starts[-1])
-
-    def add(name: str, pieces: Iterable[NDArray[Any]]) -> None:
-        file.add(name, np.concatenate(list(pieces)))
-
-    add("lengths", (block.lengths for block in blocks))
-    file.add("term_bytes", np.frombuffer(b"".join(terms), np.uint8))
-    file.add("term_byte_starts", np.cumsum([0, *map(len, terms)], dtype=np.int64))
-    file.add("posting_starts", posting_starts.astype(np.int32))
-    of_texts = {
-        "doc_ids": file.map("doc_ids", np.int32, (postings,)),
-        "term_frequencies": file.map("term_frequencies", np.int32, (postings,)),
-    }
-    add("versions", (block.versions for block in blocks))
-    add("languages", (block.languages for block in blocks))
+    for name in ("lengths", "versions", "languages", "text_sizes"):
+        file.add(name, np.concatenate([getattr(block, name) for block in blocks]))
     text_starts = [run.postings.text_starts[:-1] + run.first_position for run in runs]
     end = runs[-1].first_position + blocks[-1].text_starts[-1:]
-    add("text_starts", [*text_starts, end])
+    file.add("text_starts", np.concatenate([*text_starts, end]))
+    file.add("term_bytes", np.frombuffer(b"".join(terms), np.uint8))
+    file.add("term_byte_starts", np.cumsum([0, *map(len, terms)], dtype=np.int64))
+    posting_starts = _starts(runs, "posting_starts", len(terms))
+    position_starts = _starts(runs, "position_starts", len(terms))
+    file.add("posting_starts", posting_starts.astype(np.int32))
     file.add("position_starts", position_starts.astype(np.int32))
-    of_words = {"positions": file.map("positions", np.int32, (positions,))}
-    add("text_sizes", (block.text_sizes for block in blocks))
-    of_words["offsets"] = file.map("offsets", np.uint16, (positions,))
+    postings, positions = int(posting_starts[-1]), int(position_starts[-1])
+    of_texts = {
+        name: file.map(name, np.int32, (postings,)) for name in ("doc_ids", "term_frequencies")
+    }
+    of_words = {
+        "positions": file.map("positions", np.int32, (positions,)),
+        "offsets": file.map("offsets", np.uint16, (positions,)),
+    }
     for group in _groups(position_starts):
         _merge(runs, group, "posting_starts", posting_starts, of_texts)
         _merge(runs, group, "position_starts", position_starts, of_words)
@@ -198,20 +180,10 @@ class _Run:
 
     postings: Postings
     term_ids: Rows
-    """The number among all terms of each of its terms, ascending."""
     first_text: int
     first_position: int
 
-    def bounds(self, terms: range, starts: str) -> tuple[Rows, Rows]:
-        """Return which of some terms it has, and where each starts in its arrays, and the last
-        ends; `starts` is the field of Postings that says so."""
-        first, end = self.term_ids.searchsorted((terms.start, terms.stop)).tolist()
-        return self.term_ids[first:end], getattr(self.postings, starts)[first : end + 1].astype(
-            np.int64
-        )
-
     def numbers(self, field: str, begin: int, end: int) -> NDArray[Any]:
-        """Return a part of one of its arrays, with doc ids and positions among those of all."""
         shift = {"doc_ids": self.first_text, "positions": self.first_position}.get(field, 0)
         numbers: NDArray[Any] = getattr(self.postings, field)[begin:end]
         return numbers + shift if shift else numbers
@@ -251,15 +223,13 @@ def _merge(
     starts: Rows,
     arrays: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Put the numbers of some terms into arrays, by term, then in order of the runs.
-
-    `starts` is where each term starts in them; in the arrays of a run, the field `starts_name`.
-    """
+    """Put the numbers of some terms, which begin at `starts`, into arrays by term, then by run."""
     following = starts[terms.start : terms.stop].copy()
     for run in runs:
-        term_ids, own_starts = run.bounds(terms, starts_name)
-        own_terms, begin, end = term_ids - terms.start, int(own_starts[0]), int(own_starts[-1])
-        counts = np.diff(own_starts)
+        first_own, end_own = run.term_ids.searchsorted((terms.start, terms.stop)).tolist()
+        own_terms = run.term_ids[first_own:end_own] - terms.start
+        own_starts = getattr(run.postings, starts_name)[first_own : end_own + 1].astype(np.int64)
+        begin, end, counts = int(own_starts[0]), int(own_starts[-1]), np.diff(own_starts)
         if len(terms) == 1:  # nothing to reorder, however many numbers there are
             shift = int(following[0]) - begin
             for first in range(begin, end, MERGED_AT_ONCE):

@@ -33,7 +33,6 @@ COMPARED_EXACTLY = 4096
 """Number of vectors up to which `nearest` reads them all: reading their codes first takes as
 long. Chosen by the experiment "few vectors" in docs/quality.md."""
 PARALLEL_FROM = 3
-"""Number of blocks from which a second thread is used."""
 SUMMATION_ERROR = 1e-5
 """More than the order of summation can change in a product of a few thousand numbers."""
 
@@ -43,7 +42,6 @@ class QuantizedVectors:
     """Vectors of length at most 1 as int8 codes with one scale each (scalar quantization)."""
 
     codes: NDArray[np.int8]
-    """Shape (n, dimension)."""
     scales: NDArray[np.float32]
     """Shape (n,): code times scale is the rounded number."""
     errors: NDArray[np.float32]
@@ -61,18 +59,11 @@ class QuantizedVectors:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def view(self, begin: int, end: int) -> QuantizedVectors:
-        """Return the vectors from `begin` to `end`, without copying."""
-        rows = slice(begin, end)
-        return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
-
-    def take(self, rows: Rows) -> QuantizedVectors:
-        """Return a copy of some vectors."""
+    def part(self, rows: Rows | slice) -> QuantizedVectors:
         return QuantizedVectors(self.codes[rows], self.scales[rows], self.errors[rows])
 
     def put(self, begin: int, vectors: Matrix) -> None:
-        """Quantize `vectors` into the rows from `begin` on."""
-        target = self.view(begin, begin + len(vectors))
+        target = self.part(slice(begin, begin + len(vectors)))
         highest = np.abs(vectors).max(axis=1, initial=0.0)
         target.scales[:] = np.where(highest > 0.0, highest, 1.0) / np.float32(MAX_CODE)
         codes = np.rint(vectors / target.scales[:, None])
@@ -95,16 +86,13 @@ class QuantizedVectors:
         end = len(self) if end is None else end
         if begin >= end:
             return np.zeros(0, np.float32), 0.0
-        import simsimd
-
         quantized_query = quantize(query[None])
         products: Matrix = np.empty(end - begin, np.float32)
 
         def scan(first: int) -> None:
             block = slice(first, min(first + BLOCK, end))
-            codes, scaled = self.codes[block], products[None, block.start - begin :][:, :BLOCK]
-            dots = simsimd.cdist(quantized_query.codes, codes, "dot", out_dtype="float32")
-            np.multiply(np.asarray(dots), self.scales[block], out=scaled)
+            scaled = products[None, block.start - begin :][:, :BLOCK]
+            scaled_dots(quantized_query, self.codes[block], self.scales[block], out=scaled)
             scaled *= quantized_query.scales
 
         parallel_scan(range(begin, end, BLOCK), scan, parallel_from=PARALLEL_FROM)
@@ -114,11 +102,24 @@ class QuantizedVectors:
 
 
 def quantize(vectors: Matrix) -> QuantizedVectors:
-    """Return vectors of shape (n, dimension) and length at most 1 as codes."""
     quantized = QuantizedVectors.empty(*vectors.shape)
     for begin in range(0, len(vectors), BLOCK):
         quantized.put(begin, vectors[begin : begin + BLOCK])
     return quantized
+
+
+def scaled_dots(
+    queries: QuantizedVectors,
+    codes: NDArray[np.int8],
+    scales: Vector,
+    out: Matrix | None = None,
+) -> Matrix:
+    """Return the products of queries' codes with codes times `scales`, shape (queries, codes)."""
+    import simsimd
+
+    dots = simsimd.cdist(queries.codes, codes, "dot", out_dtype="float32")
+    scaled: Matrix = np.multiply(np.asarray(dots), scales, out=out)
+    return scaled
 
 
 def nearest(
@@ -155,7 +156,6 @@ GROUP = 8
 """Rows per group: BLAS computes full groups bit-identically wherever they are. 4 would suffice."""
 
 EXACT_PARALLEL_FROM = 16
-"""Number of blocks from which a second thread is used."""
 
 
 def products(vectors: Matrix, queries: Matrix, wanted: Flags) -> Matrix:
@@ -193,10 +193,7 @@ Block = TypeVar("Block")
 def parallel_scan(
     blocks: Sequence[Block], work: Callable[[Block], None], *, parallel_from: int
 ) -> None:
-    """Call `work` on every block, with at least `parallel_from` blocks on two threads.
-
-    `work` should release the GIL most of the time. Raises what `work` raises.
-    """
+    """Call `work`, which should release the GIL, on every block; of many blocks on two threads."""
     remaining = iter(blocks)  # shared: whichever thread is free takes the next block
 
     def run() -> None:

@@ -14,14 +14,19 @@ from threadpoolctl import threadpool_limits
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.arrays import Ints, Matrix, Rows, Starts, Versions
 from kbx_tui.index.derived_files import DocumentFile
-from kbx_tui.index.load_snapshot import read_snapshot
-from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.snapshot import Snapshot, read_snapshot
 from kbx_tui.index.store import Store, release_memory
 from kbx_tui.index.vectors import vector_lists
+from kbx_tui.index.vectors.stored_vectors import (
+    Coverage,
+    StoredVectors,
+    TableChanged,
+    find_vectors,
+    read_vectors,
+    vectors_file,
+)
 from kbx_tui.index.vectors.vector_lists import LISTS, VectorLists
-from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix
-from kbx_tui.index.vectors.vector_segment import StoredVectors, VectorSegment, vectors_file
-from kbx_tui.index.vectors.vector_tables import TableChanged, find_vectors, read_vectors
+from kbx_tui.index.vectors.vector_matrix import ProfileVectors, VectorMatrix, VectorSegment
 from kbx_tui.index.versions import (
     are_among,
     have_same_versions,
@@ -32,11 +37,7 @@ from kbx_tui.index.versions import (
 
 
 def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int) -> VectorMatrix:
-    """Return the vectors of the documents and entities of `snapshot`.
-
-    `model` is the one the index was made with. Raises IndexForeign for vectors of another
-    dimension, IndexFault when they cannot be read.
-    """
+    """Return a snapshot's vectors. Raises IndexForeign for another dimension, and IndexFault."""
     # BLAS threads wait for each other, which is far slower than one thread on a busy machine.
     threadpool_limits(limits=1, user_api="blas")
     profiles = snapshot.entities.stored.profiles
@@ -76,10 +77,7 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
 
 
 def rows_of_profiles(profiles: Versions, stored: Versions) -> Rows:
-    """Return the row of each profile, given by its hash, among stored ones; -1 for none.
-
-    Several entities may have the same profile.
-    """
+    """Return the row of each profile, which several entities may have, among stored ones."""
     rows = rows_of_versions(profiles, stored)
     unknown = np.flatnonzero(rows < 0)
     wanted = np.unique(profiles[unknown])
@@ -101,7 +99,6 @@ def _without_vector(profiles: Versions, newer: Sequence[StoredVectors]) -> Versi
 def _newer_profiles(
     profiles: Versions, newer: Sequence[StoredVectors], dimension: int
 ) -> tuple[Rows, Matrix]:
-    """Return which of these hashes one of `newer` has a vector for, and the vectors."""
     vector_of = {
         profile: stored.entities[row]
         for stored in newer
@@ -115,7 +112,6 @@ def _newer_profiles(
 
 
 def _load_lists(store: Store, stored: StoredVectors) -> VectorLists | None:
-    """Return the inverted file of these vectors; None where it is not needed or not there."""
     if len(stored.chunks) <= vector_lists.EXACT_CHUNKS:
         return None
     lists = LISTS.map(store)
@@ -123,10 +119,7 @@ def _load_lists(store: Store, stored: StoredVectors) -> VectorLists | None:
 
 
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
-    """Bring vectors.bin up to date, or the file of what it lacks, if every text has a vector.
-
-    Raises IndexFault. For the holder of the writer lock.
-    """
+    """Bring vectors.bin, or the file of what it lacks, up to date if every text has a vector."""
     file, snapshot = vectors_file(model, dimension), read_snapshot(store)
     current, profiles = version_array(snapshot.versions), snapshot.entities.stored.profiles
     if not file.is_current(store, current):
@@ -152,10 +145,6 @@ def _write(
     profiles: Versions,
     dimension: int,
 ) -> None:
-    """Write the vectors of documents at `rows` and of profiles, unless a text has none.
-
-    Raises IndexForeign for vectors of another dimension, and IndexFault.
-    """
     layout = find_vectors(store, snapshot, rows, profiles, dimension)
     release_memory()
     if not layout.is_complete:
@@ -173,15 +162,12 @@ LineRange = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ChunkLines:
-    """The lines of the chunks of one generation."""
-
     lines: Ints
     """First and last line of each chunk, by document and position in it, shape (m, 2)."""
     ends: Starts
     """Where each document ends in `lines`, shape (documents,)."""
 
     def of(self, row: int) -> Sequence[LineRange]:
-        """Return the lines of each chunk of the document in this row of the snapshot, in order."""
         start = int(self.ends[row - 1]) if row else 0
         return [(first, last) for first, last in self.lines[start : self.ends[row]].tolist()]
 

@@ -22,8 +22,14 @@ from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.arrays import Flags, Ints, Matrix, Rows, Vector
 from kbx_tui.index.derived_files import DerivedFile
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.int8_codes import BLOCK, QuantizedVectors, parallel_scan, quantize
-from kbx_tui.index.vectors.vector_segment import StoredVectors, vectors_file
+from kbx_tui.index.vectors.int8_codes import (
+    BLOCK,
+    QuantizedVectors,
+    parallel_scan,
+    quantize,
+    scaled_dots,
+)
+from kbx_tui.index.vectors.stored_vectors import StoredVectors, vectors_file
 
 EXACT_CHUNKS = 1_000_000
 """Chunks in scope up to which every search compares all of them: reading that many codes is a
@@ -57,15 +63,11 @@ class VectorLists:
     """Share of the ten best chunks that so many lists hold, measured on a sample, shape (1,)."""
 
     def belong_to(self, code_scales: Vector) -> bool:
-        """Return whether the lists were made from the vectors with these `code_scales`."""
         same_number = len(self.scales) == len(code_scales)
         return same_number and int(self.source[0]) == source_of(code_scales)
 
     def lists_to_read(self, scope_share: float) -> int:
-        """Return how many lists to read when only a share of the chunks is in scope, above 0.
-
-        Under a filter the best chunks in scope are spread over more lists.
-        """
+        """Return how many lists to read: more for a scope, over more of which it is spread."""
         return min(int(np.ceil(self.probes[0] / scope_share)), len(self.starts) - 1)
 
     def is_worth(self, scope_share: float) -> bool:
@@ -99,19 +101,15 @@ class VectorLists:
         return ordered[np.sort(first)[:count]].astype(np.int64)
 
     def _products(self, query: Vector, begins: list[int], ends: list[int]) -> Matrix:
-        """Return the approximate products of the query with the chunks in some lists."""
-        import simsimd
-
-        quantized, codes = quantize(query[None]), self.codes
+        quantized = quantize(query[None])
         offsets = np.cumsum([0, *(end - begin for begin, end in zip(begins, ends, strict=True))])
         products: Matrix = np.empty(offsets[-1], np.float32)
 
         def scan(number: int) -> None:
             entries = slice(begins[number], ends[number])
             if entries.start < entries.stop:
-                dots = simsimd.cdist(quantized.codes, codes[entries], "dot", out_dtype="float32")
                 out = products[None, offsets[number] : offsets[number + 1]]
-                np.multiply(np.asarray(dots), self.scales[entries], out=out)
+                scaled_dots(quantized, self.codes[entries], self.scales[entries], out)
 
         parallel_scan(range(len(begins)), scan, parallel_from=2)
         return products
@@ -121,7 +119,6 @@ LISTS = DerivedFile("vectors-ivf", "2", VectorLists)
 
 
 def source_of(code_scales: Vector) -> int:
-    """Return what tells vectors from others: the digest of the scales of their codes, in order."""
     return zlib.crc32(np.ascontiguousarray(code_scales).view(np.uint8).data)
 
 
@@ -129,7 +126,6 @@ RECALL_TARGET, RECALL_AT = 0.998, 10
 """Share of the ten best chunks of a sampled query that the lists read hold. Real questions need
 more lists, so it is high. Chosen by the rows "share of the ten best chunks" in docs/quality.md."""
 QUERIES = 400
-"""Sample of queries on which the recall is measured."""
 QUERY_MIX = 0.6
 """A query of the sample is this much of one stored vector, the rest of another: it lies between
 topics, as questions do. With those of docs/quality.md ("recall of the lists") that comes closest
@@ -138,10 +134,7 @@ SEED = 14
 
 
 def refresh_vector_lists(store: Store, *, model: str, dimension: int) -> None:
-    """Build vectors-ivf.bin if it is missing or of another vectors.bin; remove it if not needed.
-
-    Bases of at most `EXACT_CHUNKS` chunks are compared in full. Raises IndexFault.
-    """
+    """Build vectors-ivf.bin if it is missing or outdated; remove it if the base needs none."""
     stored = vectors_file(model, dimension).map(store)
     if stored is None or len(stored.chunks) <= EXACT_CHUNKS:
         LISTS.remove(store)
@@ -151,7 +144,6 @@ def refresh_vector_lists(store: Store, *, model: str, dimension: int) -> None:
 
 
 def write_lists(file: ArrayWriter, stored: StoredVectors) -> None:
-    """Write the lists of these vectors. Raises OSError."""
     random, count, vectors = np.random.default_rng(SEED), len(stored.chunks), stored.quantized()
     lists = max(round(count**0.5), 1)
     sample = np.sort(random.choice(count, min(count, SAMPLE_PER_CLUSTER * lists), replace=False))
@@ -181,10 +173,7 @@ def write_lists(file: ArrayWriter, stored: StoredVectors) -> None:
 def _measure(
     vectors: QuantizedVectors, nearest: Rows, centroids: Matrix, random: np.random.Generator
 ) -> tuple[int, float]:
-    """Return how many lists hold `RECALL_TARGET` of the best chunks of a sample, and their share.
-
-    The best chunks are those of a scan of all codes.
-    """
+    """Return how many lists hold `RECALL_TARGET` of a sample's best chunks, and their share."""
     one, other = (_decoded(vectors, random.integers(0, len(vectors), QUERIES)) for _ in range(2))
     queries = QUERY_MIX * one + (1.0 - QUERY_MIX) * other
     queries /= np.maximum(np.linalg.norm(queries, axis=1, keepdims=True), 1e-9)
@@ -196,9 +185,6 @@ def _measure(
 
 
 def _best_chunks(vectors: QuantizedVectors, queries: Matrix) -> Rows:
-    """Return the rows of the `RECALL_AT` best chunks of each query, in no particular order."""
-    import simsimd
-
     quantized, at = quantize(queries), min(RECALL_AT, len(vectors))
     blocks = range(0, len(vectors), BLOCK)
     rows = np.zeros((len(queries), len(blocks) * at), np.int64)
@@ -206,8 +192,7 @@ def _best_chunks(vectors: QuantizedVectors, queries: Matrix) -> Rows:
 
     def scan(number: int) -> None:
         block = slice(blocks[number], blocks[number] + BLOCK)
-        dots = simsimd.cdist(quantized.codes, vectors.codes[block], "dot", out_dtype="float32")
-        found = np.asarray(dots) * vectors.scales[block]
+        found = scaled_dots(quantized, vectors.codes[block], vectors.scales[block])
         best = np.argpartition(-found, min(at, found.shape[1]) - 1, axis=1)[:, :at]
         columns = slice(number * at, number * at + best.shape[1])
         rows[:, columns] = best + blocks[number]
@@ -218,7 +203,6 @@ def _best_chunks(vectors: QuantizedVectors, queries: Matrix) -> Rows:
 
 
 def _decoded(vectors: QuantizedVectors, rows: Rows) -> Matrix:
-    """Return some vectors as they are rounded."""
     decoded: Matrix = vectors.codes[rows].astype(np.float32) * vectors.scales[rows, None]
     return decoded
 
@@ -244,10 +228,7 @@ def train(sample: Matrix, count: int, random: np.random.Generator) -> Matrix:
 
 
 def assign(count: int, read: Callable[[int, int], Matrix], centroids: Matrix) -> Rows:
-    """Return the number of the centroid with the highest product for each of `count` vectors.
-
-    `read` returns the vectors from one row to another; a block of them is in memory at a time.
-    """
+    """Return the nearest centroid of each of `count` vectors, which are read by the block."""
     nearest, transposed = np.empty(count, np.int64), np.ascontiguousarray(centroids.T)
 
     def scan(begin: int) -> None:

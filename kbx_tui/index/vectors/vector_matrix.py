@@ -11,15 +11,178 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kbx_tui.index.arrays import Flags, Matrix, Rows, Scores, Vector, Versions
-from kbx_tui.index.store import Store
+from kbx_tui.index.arrays import Flags, Matrix, Rows, Scores, Vector
 from kbx_tui.index.vectors import vector_lists
-from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, products_of
+from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, products, products_of
+from kbx_tui.index.vectors.stored_vectors import Coverage, StoredVectors
 from kbx_tui.index.vectors.vector_lists import VectorLists
-from kbx_tui.index.vectors.vector_segment import ChunkProducts, VectorSegment
-from kbx_tui.index.versions import places_of, stored_versions
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkProducts:
+    products: Matrix
+    """Approximate cosine of the document if this chunk were its best, shape (m,)."""
+    first_chunk: int
+    """Row in `StoredVectors.chunks` of the first of `products`, where they are consecutive."""
+    error_bound: float
+    chunks: Rows | None = None
+    """Rows in `StoredVectors.chunks`, ascending; None: consecutive ones."""
+
+    def may_be_best(self, chunks: Rows, starts: Rows, sizes: Rows) -> Flags:
+        """Return which chunks can be the best of their documents; at least one of each."""
+        if self.chunks is None:
+            of_chunks = self.products[chunks - self.first_chunk]
+        else:
+            of_chunks = self.products[np.searchsorted(self.chunks, chunks)]
+        best = np.maximum.reduceat(of_chunks, starts)
+        flags: Flags = of_chunks >= np.repeat(best - 2 * self.error_bound, sizes)
+        return flags
+
+
+NO_PRODUCTS = ChunkProducts(np.zeros(0, np.float32), 0, 0.0)
+
+SPARSE_SHARE = 1 / 8
+"""Share of the documents between the first and the last in scope below which the codes of those in
+scope are copied together, instead of comparing all in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSegment:
+    """Chunk vectors by document. Documents that are not part of the generation are passed over.
+
+    So one changed document leaves the arrays of all others as they are: mapped.
+    """
+
+    stored: StoredVectors
+    quantized: QuantizedVectors
+    documents: Rows
+    document_rows: Rows
+
+    @classmethod
+    def of(cls, stored: StoredVectors, rows: Rows) -> Self:
+        """Return the segment of stored vectors in a generation.
+
+        `rows` has the row of each of their documents, -1 for none, in the order of those that stay.
+        """
+        document_rows = rows[stored.document_rows]
+        is_here = document_rows >= 0
+        return cls(stored, stored.quantized(), np.flatnonzero(is_here), document_rows[is_here])
+
+    def chunk_counts(self) -> Rows:
+        """Return the number of chunks of each of `documents`."""
+        counts: Rows = np.diff(self.stored.starts)[self.documents]
+        return counts
+
+    def put_best_cosine(self, queries: Matrix, in_scope: Flags, cosines: Scores) -> None:
+        """Put the weighted cosines of documents in scope into `cosines`, shape (q, rows)."""
+        is_wanted = in_scope[self.document_rows]
+        documents = self.documents[is_wanted]
+        if len(documents):
+            stored, starts = self.stored, self.stored.starts
+            wanted = np.zeros(len(stored.contexts), np.bool_)
+            wanted[documents] = True
+            of_chunks = products(stored.chunks, queries, np.repeat(wanted, np.diff(starts)))
+            best = np.maximum.reduceat(of_chunks, starts[:-1], axis=1) * stored.chunk_weights
+            best += products(stored.contexts, queries, wanted)
+            cosines[:, self.document_rows[is_wanted]] = best[:, documents]
+
+    def approximate_cosine(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
+        """Return the approximate cosine of documents by ascending row, NaN without vectors."""
+        low, high = (int(rows[0]), int(rows[-1])) if len(rows) else (0, -1)
+        first, end = np.searchsorted(self.document_rows, (low, high + 1)).tolist()
+        if first >= end:
+            return np.full(len(rows), np.nan), NO_PRODUCTS
+        if len(rows) < SPARSE_SHARE * (end - first):
+            return self._approximate_cosine_of(query, rows)
+        documents = self.documents[first:end]
+        bounds = self.stored.starts[documents[0] : documents[-1] + 2]
+        first_chunk, end_chunk = int(bounds[0]), int(bounds[-1])
+        of_chunks, error_bound = self.quantized.products(query, first_chunk, end_chunk)
+        best = np.maximum.reduceat(of_chunks, bounds[:-1] - first_chunk)
+        if len(documents) < len(best):
+            best = best[documents - documents[0]]
+        products = ChunkProducts(of_chunks, first_chunk, error_bound)
+        if len(rows) == len(best) == high + 1 - low:  # all documents, as in most searches
+            return best.astype(np.float64), products
+        cosines = np.full(high + 1 - low, np.nan)
+        cosines[self.document_rows[first:end] - low] = best
+        return cosines[rows - low], products
+
+    def put_best_cosine_of(
+        self, query: Vector, rows: Rows, approximate: ChunkProducts | None, cosines: Scores
+    ) -> None:
+        """Put the same as `put_best_cosine`, bit for bit, for a few documents given by row.
+
+        `cosines` has the shape of `rows`. With `approximate`, which must cover all of them, only
+        chunks that can be the best are read.
+        """
+        is_here, documents = self._find(rows)
+        if not len(is_here):
+            return
+        chunks, starts, sizes = self._chunks_of_documents(documents)
+        if approximate is not None:
+            flags = approximate.may_be_best(chunks, starts, sizes)
+            chunks, sizes = chunks[flags], np.add.reduceat(flags, starts, dtype=np.int64)
+            starts = np.cumsum(sizes) - sizes
+        stored = self.stored
+        best = np.maximum.reduceat(products_of(stored.chunks, chunks, query), starts)
+        context_products = products_of(stored.contexts, documents, query)
+        cosines[is_here] = best * stored.chunk_weights[documents] + context_products
+
+    def documents_in(self, in_scope: Flags) -> Flags | None:
+        """Return which documents, in the order of `starts`, are in scope; None: all."""
+        if len(self.documents) == len(self.stored.contexts) and in_scope.all():
+            return None
+        wanted = np.zeros(len(self.stored.contexts), np.bool_)
+        wanted[self.documents[in_scope[self.document_rows]]] = True
+        return wanted
+
+    def count_chunks(self, in_scope: Flags) -> int:
+        return int(self.chunk_counts()[in_scope[self.document_rows]].sum())
+
+    def chunks_of(self, document_row: int) -> slice | None:
+        place = int(self.document_rows.searchsorted(document_row))
+        if place >= len(self.document_rows) or self.document_rows[place] != document_row:
+            return None
+        document = int(self.documents[place])
+        return slice(*self.stored.starts[document : document + 2].tolist())
+
+    def chunk_cosines(self, query: Vector, within: Flags) -> tuple[Rows, Rows, Matrix]:
+        """Return chunks, their document rows and their cosines, of documents `within`."""
+        is_within = within[self.document_rows]
+        wanted = np.full(len(self.stored.contexts), -1, np.int64)
+        wanted[self.documents[is_within]] = self.document_rows[is_within]
+        rows = np.repeat(wanted, np.diff(self.stored.starts))
+        chunks = np.flatnonzero(rows >= 0)
+        cosines = products(self.stored.chunks, query[None], rows >= 0)[0, chunks]
+        return chunks, rows[chunks], cosines
+
+    def _approximate_cosine_of(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
+        cosines = np.full(len(rows), np.nan)
+        is_here, documents = self._find(rows)
+        if not len(is_here):
+            return cosines, NO_PRODUCTS
+        chunks, starts, _ = self._chunks_of_documents(documents)
+        of_chunks, error_bound = self.quantized.part(chunks).products(query)
+        cosines[is_here] = np.maximum.reduceat(of_chunks, starts)
+        return cosines, ChunkProducts(of_chunks, int(chunks[0]), error_bound, chunks)
+
+    def _find(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Return which of `rows` are here, and their documents as indices into `starts`."""
+        if not len(self.documents):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        places = np.searchsorted(self.document_rows, rows)
+        places = np.minimum(places, len(self.document_rows) - 1)
+        is_here = np.flatnonzero(self.document_rows[places] == rows)
+        return is_here, self.documents[places[is_here]]
+
+    def _chunks_of_documents(self, documents: Rows) -> tuple[Rows, Rows, Rows]:
+        begins = self.stored.starts[documents]
+        sizes = self.stored.starts[documents + 1] - begins
+        starts = np.cumsum(sizes) - sizes
+        chunks = np.repeat(begins - starts, sizes) + np.arange(sizes.sum())
+        return chunks, starts, sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +190,23 @@ class ApproximateCosines:
     """Scores of documents computed from int8 codes, with an error bound."""
 
     cosine: Scores
-    """Approximate `VectorMatrix.best_cosine` of each document, NaN without vectors."""
     error_bound: float
     """How far any of `cosine` can be from the exact value."""
     parts: tuple[ChunkProducts, ...]
-    """Those of the chunks, by segment."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorMatrix:
-    """Chunk vectors by document, and entity profile vectors by entity."""
-
     segments: tuple[VectorSegment, ...]
-    """Each document that has vectors is in one of them."""
     profiles: ProfileVectors
     coverage: Coverage
-    """How many texts the generation has, and how many of them have no vector here."""
     lists: VectorLists | None = None
     """The inverted file of the first of `segments`; None for a base that needs none, and where it
     is missing or damaged."""
 
     def share_of_wide_scope(self, in_scope: Flags) -> float | None:
-        """Return which share of the chunks is in scope, if that is more than `EXACT_CHUNKS`.
-
-        `in_scope` has shape (documents,).
-        """
-        total = sum(len(segment.chunks) for segment in self.segments)
+        """Return the share of the chunks in scope if there are more than `EXACT_CHUNKS`."""
+        total = sum(len(segment.stored.chunks) for segment in self.segments)
         if total <= vector_lists.EXACT_CHUNKS:
             return None
         chunks = total
@@ -91,10 +245,7 @@ class VectorMatrix:
         return cosines
 
     def approximate_cosine(self, query: Vector, rows: Rows) -> ApproximateCosines:
-        """Return the approximate `best_cosine` of documents, given by ascending row.
-
-        Reads the int8 codes only: a quarter of the bytes.
-        """
+        """Return the approximate `best_cosine` of documents by ascending row, from int8 codes."""
         found = [segment.approximate_cosine(query, rows) for segment in self.segments]
         cosine, *others = (cosines for cosines, _ in found)
         for other in others:
@@ -116,48 +267,35 @@ class VectorMatrix:
         return cosines
 
     def mean_vectors(self, rows: Rows) -> Matrix:
-        """Return the mean of the chunks of some documents, unit length, by row.
-
-        Every one of `rows` must have vectors.
-        """
         places = filter(None, map(self._chunks_of, rows.tolist()))
-        sums = np.stack([segment.chunks[part].sum(axis=0) for segment, part in places])
+        sums = np.stack([stored.chunks[part].sum(axis=0) for stored, part in places])
         means: Matrix = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return means
 
     def chunk_cosines(self, query: Vector, document_row: int) -> tuple[list[int], list[float]]:
-        """Return the line where each chunk of a document starts, in order, and its cosine.
-
-        Empty for a document without vectors.
-        """
+        """Return the line where each chunk of a document starts, in order, and its cosine."""
         if (place := self._chunks_of(document_row)) is None:
             return [], []
-        segment, chunks = place
-        return segment.lines[chunks, 0].tolist(), (segment.chunks[chunks] @ query).tolist()
+        stored, chunks = place
+        return stored.lines[chunks, 0].tolist(), (stored.chunks[chunks] @ query).tolist()
 
     def nearest_chunks(self, query: Vector, within: Flags, count: int) -> Sequence[tuple[int, int]]:
-        """Return document row and first line of the chunks with the highest cosines, best first.
-
-        Those of the documents that `within`, shape (documents,), flags; at most `count`.
-        """
+        """Return document row and first line of the nearest chunks of the documents `within`."""
         nearest: list[tuple[float, int, int]] = []
         for segment in self.segments:
             chunks, rows, cosines = segment.chunk_cosines(query, within)
             top = np.argsort(-cosines, kind="stable")[:count]
-            lines = segment.lines[chunks[top], 0]
+            lines = segment.stored.lines[chunks[top], 0]
             nearest += zip(
                 (-cosines[top]).tolist(), rows[top].tolist(), lines.tolist(), strict=True
             )
         return [(row, line) for _, row, line in sorted(nearest)[:count]]
 
-    def _chunks_of(self, document_row: int) -> tuple[VectorSegment, slice] | None:
+    def _chunks_of(self, document_row: int) -> tuple[StoredVectors, slice] | None:
         for segment in self.segments:
             if (chunks := segment.chunks_of(document_row)) is not None:
-                return segment, chunks
+                return segment.stored, chunks
         return None
-
-
-NO_ROWS = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,23 +305,17 @@ class ProfileVectors:
     vectors: Matrix
     """Those of the file, shape (n, dimension); zeros without a vector."""
     quantized: QuantizedVectors
-    """The codes of `vectors`."""
     sources: Rows | None
     """The row in `vectors` of each entity, -1 for none of them; None where it is the same row."""
     newer: Matrix
     newer_entities: Rows
-    """The entity of each of `newer`."""
 
     @classmethod
     def of(cls, vectors: Matrix, quantized: QuantizedVectors) -> Self:
-        """Return those of all entities, by row."""
-        return cls(vectors, quantized, None, vectors[:0], NO_ROWS)
+        return cls(vectors, quantized, None, vectors[:0], np.empty(0, np.int64))
 
     def nearest(self, query: Vector, count: int) -> tuple[Rows, Vector]:
-        """Return the entities whose profiles have the highest cosines with a query, and these.
-
-        In no particular order, at least `count` where there are as many.
-        """
+        """Return at least `count` entities with the highest cosines, in no order, and these."""
         used = None
         if self.sources is not None:
             used = np.zeros(len(self.vectors), np.bool_)
@@ -193,7 +325,7 @@ class ProfileVectors:
         entities = rows
         if self.sources is not None:
             places = np.minimum(rows.searchsorted(self.sources), max(len(rows) - 1, 0))
-            entities = np.flatnonzero(rows[places] == self.sources) if len(rows) else NO_ROWS
+            entities = np.flatnonzero(rows[places] == self.sources) if len(rows) else rows
             cosines = cosines[places[entities]]
         if not len(self.newer):
             return entities, cosines
@@ -201,53 +333,3 @@ class ProfileVectors:
             np.concatenate((entities, self.newer_entities)),
             np.concatenate((cosines, self.newer @ query)),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How many texts there are to embed, and how many of them have no vector."""
-
-    texts: int
-    missing: int
-
-    def __add__(self, other: Coverage) -> Coverage:
-        return Coverage(self.texts + other.texts, self.missing + other.missing)
-
-    @property
-    def share(self) -> float:
-        """Share of the texts that have a vector, 0..1; 1 when there is nothing to embed."""
-        return 1.0 - self.missing / self.texts if self.texts else 1.0
-
-
-def read_coverage(store: Store) -> Coverage:
-    """Count the texts of an index and those without a vector. Raises IndexFault."""
-    texts, missing, profiles = count_texts(store, stored_versions(store))
-    return Coverage(int(texts.sum()), int(missing.sum())) + profiles
-
-
-def count_texts(store: Store, versions: Versions) -> tuple[Rows, Rows, Coverage]:
-    """Return how many texts each document with these versions has, and how many lack a vector.
-
-    And the coverage of the profiles of entities. Raises IndexFault.
-    """
-    hashes = store.rows("vectors", ["text_hash"])["text_hash"]
-    chunks = store.rows("chunks", ["version", "text_hash"])
-    documents = places_of(chunks["version"], versions)
-    lacks_vector = places_of(chunks["text_hash"], hashes) < 0
-    counted = documents >= 0
-    texts = np.bincount(documents[counted], minlength=len(versions))
-    missing = np.bincount(documents[counted & lacks_vector], minlength=len(versions))
-    unsplit = np.flatnonzero(texts == 0)
-    unsplit = unsplit[are_texts(store, versions[unsplit])]
-    texts[unsplit] = missing[unsplit] = 1
-    profiles = store.rows("entities", ["text_hash"])["text_hash"]
-    lacking = int(np.count_nonzero(places_of(profiles, hashes) < 0))
-    return texts, missing, Coverage(len(profiles), lacking)
-
-
-def are_texts(store: Store, versions: Versions) -> NDArray[np.bool_]:
-    """Return which documents without a chunk count as a text: those that are not blank."""
-    if not len(versions):
-        return np.zeros(0, np.bool_)
-    blank = store.rows("documents", ["version"], r"NOT regexp_like(body, '\S')")
-    return places_of(versions, blank["version"]) < 0

@@ -122,7 +122,7 @@ class ComponentScores:
     """`raw_lexical` on a fixed 0..1 scale."""
     cosine: Scores
     """Cosine of the query, after pseudo-relevance feedback, with the best chunk of the document in
-    its context (`vector_matrix`), -1..1; NaN for a document without a vector. Approximate, from
+    its context (`stored_vectors`), -1..1; NaN for a document without a vector. Approximate, from
     quantized vectors, for a document that was not evaluated (`Evidence.evaluated`)."""
     vector: Scores
     """`cosine` on a fixed 0..1 scale; 0 if missing, or if low and no term matches."""

@@ -22,7 +22,7 @@ from kbx_tui.index.stored_names import (
     runs_to_look_up,
     signatures,
 )
-from kbx_tui.index.text_columns import TextArena, TextColumn
+from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.folding import folded_words
 
 FEW_NAMES = 3000
@@ -40,7 +40,7 @@ class MisspelledNames:
 
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._entities, self._names = entities, names
-        self._keys = TextColumn([TextArena(names.keys, names.key_starts)])
+        self._keys = TextColumn([names.keys])
 
     def find(self, texts: Sequence[str]) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
         """Yield the texts that are similar to a name, by index, the most similar first.
@@ -79,7 +79,7 @@ class MisspelledNames:
     @cached_property
     def _long(self) -> Keys:
         """The keys that have no pieces, and a few more: letters may take several bytes."""
-        return np.flatnonzero(np.diff(self._names.key_starts) > LONGEST_IN_PIECES)
+        return np.flatnonzero(np.diff(self._names.keys.starts) > LONGEST_IN_PIECES)
 
     def _with_a_piece(self, texts: Sequence[str]) -> Iterator[tuple[int, Keys]]:
         """Yield texts, by index, with the keys of which they have a piece, ascending.
@@ -87,7 +87,7 @@ class MisspelledNames:
         Of them, only those that have nearly the same letters.
         """
         names, letters = self._names, letters_of(texts)
-        if not texts or not len(names.piece_hashes):
+        if not texts or not len(names.pieces.hashes):
             return
         lengths = np.array(list(map(len, texts)), np.int64)
         runs = [runs_to_look_up(length) for length in lengths.tolist()]
@@ -96,19 +96,19 @@ class MisspelledNames:
         sizes, salts = (np.concatenate([run[part] for run in runs]) for part in (1, 2))
         of_text = np.repeat(np.arange(len(texts)), [len(run[0]) for run in runs])
         hashes = piece_hashes(letters, starts, sizes, salts)
-        first = names.piece_hashes.searchsorted(hashes)
+        first = names.pieces.hashes.searchsorted(hashes)
         present = np.flatnonzero(
-            names.piece_hashes[np.minimum(first, len(names.piece_hashes) - 1)] == hashes
+            names.pieces.hashes[np.minimum(first, len(names.pieces.hashes) - 1)] == hashes
         )
         if not len(present):
             return
-        ends = names.piece_hashes.searchsorted(hashes[present], "right")
+        ends = names.pieces.hashes.searchsorted(hashes[present], "right")
         wanted = signatures(letters, lengths)
         most = [changes_at_most(length) for length in lengths.tolist()]
         ranges = zip(of_text[present].tolist(), first[present].tolist(), ends.tolist(), strict=True)
         by_text: dict[int, list[Keys]] = {}
         for text, start, end in ranges:
-            by_text.setdefault(text, []).append(names.piece_keys[start:end])
+            by_text.setdefault(text, []).append(names.pieces.numbers[start:end])
         for text, parts in by_text.items():
             keys = np.concatenate(parts)
             differing = (names.key_signatures[keys] ^ wanted[text]).view(np.uint8)

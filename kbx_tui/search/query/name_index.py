@@ -4,7 +4,7 @@ The names of all n-grams of a query are found by one lookup.
 
     P(name) = (documents that use it as a name + p) / (documents that use it + 1)
 
-Counted at indexing (`knowledge/entities/name_uses`); p is what English says of a word that no
+Counted at indexing (`knowledge/entity_names`); p is what English says of a word that no
 document uses. Between the two limits the base does not decide, and the query alone does
 (`name_matching`). Source: the posterior mean of a beta-binomial model with one pseudo-count.
 """
@@ -22,7 +22,7 @@ from kbx_tui.formatting import format_percent
 from kbx_tui.index.arrays import Hashes
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.index.stored_names import StoredNames, Words, hash_after
-from kbx_tui.index.text_columns import TextArena, TextColumn
+from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.english_words import NAMES_THAT_ARE_WORDS
@@ -64,28 +64,28 @@ class NameIndex:
 
     def __init__(self, stored: StoredNames) -> None:
         self._stored = stored
-        self._texts = _column(stored.full_texts, stored.full_text_starts)
-        self._initials = _column(stored.initials, stored.initial_starts)
+        self._texts = TextColumn([stored.full_texts])
+        self._initials = TextColumn([stored.initials])
         self._longest = int(stored.most_words.max())
 
     def find(self, words: Sequence[str]) -> FoundNames:
         """Return all names in folded words, whether they overlap or not."""
         stored, found = self._stored, FoundNames()
         ranges, hashes = _n_grams(words, self._longest)
-        for number, start, end in _places(stored.full_hashes, hashes):
+        for number, start, end in _places(stored.full.hashes, hashes):
             part = slice(start, min(end, start + MOST_NAMESAKES))
-            entities, kinds = stored.full_entities[part].tolist(), stored.full_kinds[part].tolist()
+            entities, kinds = stored.full.numbers[part].tolist(), stored.full_kinds[part].tolist()
             texts = map(self._texts.__getitem__, range(part.start, part.stop))
             found.full[ranges[number]] = [
                 IndexedName(entity, _KINDS[kind], text)
                 for entity, kind, text in zip(entities, kinds, texts, strict=True)
             ]
-        for number, start, end in _places(stored.surname_hashes, hashes):
-            people = stored.surname_entities[start:end].tolist()
+        for number, start, end in _places(stored.surnames.hashes, hashes):
+            people = stored.surnames.numbers[start:end].tolist()
             found.surnames[ranges[number]] = people
             found.initials.update(zip(people, self._initials[start:end], strict=True))
-        for number, start, end in _places(stored.first_hashes, hashes):
-            people = stored.first_entities[start : min(end, start + MOST_NAMESAKES)].tolist()
+        for number, start, end in _places(stored.first_names.hashes, hashes):
+            people = stored.first_names.numbers[start : min(end, start + MOST_NAMESAKES)].tolist()
             found.first_names[ranges[number][0]] = people
         return found
 
@@ -93,10 +93,6 @@ class NameIndex:
 def lengths_of(names: Iterable[Words]) -> list[int]:
     """Return the different numbers of words of names, the largest first."""
     return sorted({*map(len, names)}, reverse=True)
-
-
-def _column(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> TextColumn:
-    return TextColumn([TextArena(data, starts)])
 
 
 def _n_grams(words: Sequence[str], longest: int) -> tuple[list[Words], Hashes]:

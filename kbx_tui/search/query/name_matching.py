@@ -35,9 +35,8 @@ from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import SHORTEST_TO_COMPARE, StoredNames, make_names
 from kbx_tui.index.versions import NO_STATE
-from kbx_tui.knowledge.entity_names import is_common_word
+from kbx_tui.knowledge.entity_names import TITLES, is_common_word
 from kbx_tui.knowledge.folding import fold, folded_words
-from kbx_tui.knowledge.name_uses import TITLES
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Signal, SignalKind
 from kbx_tui.search.query.english_words import (

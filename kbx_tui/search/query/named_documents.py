@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kbx_tui.index.arrays import Rows, Scores
 from kbx_tui.index.lexical.terms import stem_of_term, terms_in
 from kbx_tui.index.snapshot import EntityPages
 from kbx_tui.index.stored_documents import EXTRA, KINDS, DocumentSegment, item_key, places_by_row
@@ -48,9 +48,6 @@ FEW_TITLES = 10
 FEW_TEXTS = 500
 """Documents whose titles are read before any title is searched: reading more takes longer."""
 
-Rows = NDArray[np.int64]
-Shares = NDArray[np.float64]
-
 
 class TitleWords:
     """The titles of one generation, searched by the beginnings of their words."""
@@ -69,7 +66,7 @@ class TitleWords:
 
     def holding(
         self, terms: Sequence[str], language: str = ENGLISH, *, among: Rows | None = None
-    ) -> tuple[Rows, Shares]:
+    ) -> tuple[Rows, Scores]:
         """Return the rows of the titles that hold all `terms`, ascending, and the share of each.
 
         Titles of documents in other languages hold none. Fastest with the rarest term first, and

@@ -22,8 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kbx_tui.knowledge.entity_names import HONORIFICS, is_common_word
-from kbx_tui.knowledge.name_uses import DETERMINERS, TITLES
+from kbx_tui.knowledge.entity_names import DETERMINERS, HONORIFICS, TITLES, is_common_word
 from kbx_tui.search.query import english_words as english
 from kbx_tui.search.query.english_words import FUNCTION_WORDS, has_topic, words_of
 

@@ -29,7 +29,7 @@ from kbx_tui.index.stored_documents import key_hash
 from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
 from kbx_tui.index.stored_names import StoredNames
 from kbx_tui.index.tables import attendees_from
-from kbx_tui.index.text_columns import CodedColumn, TextColumn, numbers_with
+from kbx_tui.index.text_columns import CodedColumn, TextColumn
 from kbx_tui.knowledge.continuation_titles import continuation_pairs
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import TAG
@@ -175,9 +175,7 @@ class RoleIndex:
         counts: Counter[int] = Counter()
         stems = {*map(stem, folded_words(query))} - FUNCTION_WORDS
         for each in stems:
-            counts.update(
-                numbers_with(self._names.stem_hashes, self._names.stem_texts, key_hash(each))
-            )
+            counts.update(self._names.stems.find(key_hash(each)))
         if not counts:
             return {}
         asked = self._asked_for(query)
@@ -252,11 +250,10 @@ class RoleIndex:
 
     def _asked_for(self, query: str) -> list[int]:
         asked = _who_is_asked_for(folded_words(query))
-        hashes, texts = self._names.role_hashes, self._names.role_texts
         return [
             text
             for role in {asked, asked.removesuffix("s")} - {""}
-            for text in numbers_with(hashes, texts, key_hash(role))
+            for text in self._names.roles.find(key_hash(role))
         ]
 
     def _holders(self, text: int) -> NDArray[np.int32]:

@@ -126,8 +126,9 @@ def _flags(snapshot: Snapshot, path: PathFilter, filters: Filters) -> Flags:
         flags &= np.fromiter(map(filters.matches_tags, snapshot.tags), np.bool_, size)
     if filters.entities:
         linked = np.zeros(size, np.bool_)
-        for entity in snapshot.links.keys() & filters.entities:
-            linked[snapshot.links[entity].rows] = True
+        for links in map(snapshot.links.get, filters.entities):
+            if links is not None:
+                linked[links.rows] = True
         flags &= linked
     return flags
 

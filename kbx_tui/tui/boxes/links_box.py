@@ -13,19 +13,16 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
-from kbx_tui.errors import KbxError
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import Line, Span, highlight, looks
-from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeScreen
+from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeBox, ModeScreen
 from kbx_tui.tui.widgets.lines_view import dim_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
-    from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
     from kbx_tui.search.link_records import DocumentLinks, UnlinkedMention
 
 
@@ -40,26 +37,20 @@ NOUNS: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """One link or mention. Texts are without control characters."""
-
     kind: Kind
     title: str
     """The title of the other document, or the target of a broken link."""
     place: str
     """Where it is: `memory/notes/plan.md:12`, `line 12`, `in a property`."""
     text: str
-    """The line it is in, or what may be meant; may be empty."""
     path: str = ""
     line: int = 0
     """1-based line to open it at, 0 for the beginning."""
     entity_id: str = ""
-    """The entity to open, where `path` is empty."""
     mention: UnlinkedMention | None = None
-    """What can become a link."""
 
 
 def link_rows(links: DocumentLinks) -> tuple[LinkRow, ...]:
-    """Return all rows: backlinks, mentions, outgoing links, broken links."""
     backlinks = [
         LinkRow("backlink", safe_line(each.title), _place(each.path, each.line),
                 safe_line(each.text) if each.line else "in a property", each.path, each.line)
@@ -96,9 +87,8 @@ def counts(rows: tuple[LinkRow, ...]) -> str:
 
 
 def _suggestions(paths: tuple[str, ...]) -> str:
-    return f"leads to nothing; may mean {safe_line(', '.join(paths))}" if paths else (
-        "leads to nothing"
-    )  # fmt: skip
+    maybe = f"; may mean {safe_line(', '.join(paths))}" if paths else ""
+    return f"leads to nothing{maybe}"
 
 
 def _place(path: str, line: int) -> str:
@@ -116,13 +106,7 @@ class LinksList(RowsView[LinkRow]):
 
     @dataclass
     class Moved(Message):
-        """The cursor is on another row."""
-
-    def show(self, rows: tuple[LinkRow, ...]) -> None:
-        cursor, self.rows = self.cursor, rows
-        self.set_reactive(RowsView.cursor, max(min(cursor, len(rows) - 1), 0))
-        self.rebuild_lines()
-        self.show_cursor()
+        pass
 
     def row_heights(self) -> list[int]:
         return [1 + bool(row.text) for row in self.rows]
@@ -160,17 +144,13 @@ class LinksList(RowsView[LinkRow]):
 NOTHING = "Nothing links here and no name of it is mentioned elsewhere; it has no links itself."
 
 
-class LinksBox(BoxScreen[LinkRow | None]):
-    """An overlay on a mode. Dismissed with the row to open, or None."""
-
+class LinksBox(ModeBox[LinkRow | None], BoxScreen[LinkRow | None]):
     SCOPES = ("links", "list", "app")
     AUTO_FOCUS = "LinksList"
 
     def __init__(self, below: ModeScreen, path: str) -> None:
-        super().__init__()
-        self._below, self._path = below, path
-        self._client, self._model = below.session.client, below.session.explore
-        self._notice = ""
+        super().__init__(below)
+        self._path, self._notice = path, ""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="links"):
@@ -181,28 +161,15 @@ class LinksBox(BoxScreen[LinkRow | None]):
         self._box.border_subtitle = "reading …"
         self._client.start(self._read())
 
-    @property
-    def _box(self) -> Vertical:
-        return self.query_one("#links", Vertical)
-
     # Reading and showing.
 
     async def _read(self) -> None:
-        def read(engine: KnowledgeBase) -> DocumentLinks:
-            return engine.links.of(self._path)
-
-        try:
-            links = await self._client.run(read)
-        except KbxError as error:
-            self._show_error(error)
+        links = await self._ask(lambda engine: engine.links.of(self._path))
+        if links is None or not self.is_attached:
             return
-        if self.is_attached:
-            self._show(links)
-
-    def _show(self, links: DocumentLinks) -> None:
         shown = self.query_one(LinksList)
         shown.empty_state = dim_text(NOTHING)
-        shown.show(link_rows(links))
+        shown.show_at(link_rows(links), shown.cursor)
         self._box.border_title = Content(f"“{safe_line(links.title)}”: {counts(shown.rows)}")
         self._show_keys()
 
@@ -218,12 +185,6 @@ class LinksBox(BoxScreen[LinkRow | None]):
             parts = [self._notice, f"{undo} takes it back"]
         self._box.border_subtitle = Content(" · ".join(parts))
 
-    def _show_error(self, error: KbxError) -> None:
-        """Show an error in the box or, once that is closed, below it."""
-        if not self.is_current:
-            raise error
-        self._box.border_subtitle = Content(safe_line(str(error)))
-
     # What the user does.
 
     @on(LinksList.Moved)
@@ -236,30 +197,17 @@ class LinksBox(BoxScreen[LinkRow | None]):
         self.dismiss(event.row)
 
     def action_make(self) -> None:
-        """Make the mention under the cursor a link."""
         row = self.query_one(LinksList).current
         if row is not None and row.mention is not None:
             self._client.start(self._make(row.mention))
         else:
             self._box.border_subtitle = "only a mention without a link can become one"
 
-    def action_undo(self) -> None:
-        self._model.undo()
-
-    def action_close(self) -> None:
-        self.dismiss(None)
-
     async def _make(self, mention: UnlinkedMention) -> None:
-        def write(engine: KnowledgeBase) -> Written:
-            return engine.links.link(mention, self._path)
-
-        try:
-            written = await self._client.run(write)
-        except KbxError as error:
-            self._show_error(error)
+        written = await self._ask(lambda engine: engine.links.link(mention, self._path))
+        if written is None:
             return
-        if written.entry is not None:
-            number = written.entry
+        if (number := written.entry) is not None:
             self._model.remember(lambda: self._client.start(self._take_back(number)))
         self._index([mention.path])
         self._notice = f"linked in {safe_line(f'{mention.path}:{mention.line}')}"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rapidfuzz import fuzz
 from rich.cells import cell_len
@@ -14,10 +14,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from kbx_tui.errors import KbxError
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import News, PastQuery, SavedQuery
@@ -25,14 +23,10 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
 from kbx_tui.tui.explore.search_state import SearchState, settings_words, state_of, stored_settings
-from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import dim_text
 from kbx_tui.tui.widgets.rows_view import BoxList, RowsView
-
-if TYPE_CHECKING:
-    from kbx_tui.api import KnowledgeBase
-
 
 LEAST_SIMILARITY = 70.0
 """Lowest similarity of a query to what is typed, 0..100, where none holds its words."""
@@ -41,18 +35,13 @@ UNITS = (("y", 365 * 86_400), ("d", 86_400), ("h", 3_600), ("min", 60))
 
 @dataclass(frozen=True, slots=True)
 class RecallRow:
-    """A query to run, or a document to go to."""
-
     kind: Literal["saved", "past", "document"]
     text: str
-    """The query, or the title of the document."""
     name: str = ""
     """The name of a saved query; for a document `new` or `changed`."""
     found: str = ""
-    """How many results there were; for a document its date."""
     when: str = ""
     detail: str = ""
-    """Settings in words, and the first results."""
     state: SearchState | None = None
     """What to search for; None for a document, and where the settings cannot be read."""
     path: str = ""
@@ -64,10 +53,7 @@ def recall_rows(
     usual: SearchState,
     now: float | None = None,
 ) -> list[RecallRow]:
-    """Return the rows of saved queries by name, then of past ones, the most recent first.
-
-    Settings that equal `usual` are left out.
-    """
+    """Return saved queries by name, then past ones, the most recent first."""
     now = time.time() if now is None else now
     rows = []
     for one in saved:
@@ -145,7 +131,6 @@ def _settings(state: SearchState | None, usual: SearchState) -> str:
 
 
 FOUND, WHEN = 10, 10
-"""Cells of the number of results, or a date, and of the time."""
 NAME = 24
 WHEN_FROM = 60
 
@@ -174,8 +159,6 @@ class RecallList(BoxList[RecallRow]):
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What the user chose: a search to run, and perhaps a document of it to go to."""
-
     state: SearchState
     notice: str = ""
     path: str = ""
@@ -185,25 +168,17 @@ class RecallLine(OrderedInput):
     BINDINGS = bindings("recall")
 
 
-class RecallBox(ModalScreen[Recalled | None]):
-    """An overlay on a mode. Dismissed with what to run, or None.
-
-    With `naming`, it asks for a name to save the current query by.
-
-    The field keeps the focus. The list below it is that of queries, or that of the documents which
-    are new since a saved query was last opened.
-    """
+class RecallBox(ModeBox[Recalled | None]):
+    """Dismissed with what to run, or None. With `naming`, asks for a name for the current query."""
 
     AUTO_FOCUS = "RecallLine"
 
     def __init__(self, below: ModeScreen, *, naming: bool) -> None:
-        super().__init__()
-        self._below, self._naming = below, naming
-        self._client, self._model = below.session.client, below.session.explore
+        super().__init__(below)
+        self._naming = naming
         self._rows: list[RecallRow] = []
         self._saved: tuple[SavedQuery, ...] = ()
         self._opened: RecallRow | None = None
-        """The saved query whose news are listed."""
         self._news = ""
 
     def compose(self) -> ComposeResult:
@@ -214,10 +189,6 @@ class RecallBox(ModalScreen[Recalled | None]):
     def on_mount(self) -> None:
         self._show_title()
         self._client.start(self._read())
-
-    @property
-    def _box(self) -> Vertical:
-        return self.query_one("#recall", Vertical)
 
     @property
     def _list(self) -> RecallList:
@@ -271,7 +242,6 @@ class RecallBox(ModalScreen[Recalled | None]):
 
     @on(RowsView.Opened)
     def action_take(self) -> None:
-        """Save by the name typed; else run the query or go to the document under the cursor."""
         row = self._list.current
         if self._naming:
             self._client.start(self._save(self._text or (row.name if row else "")))
@@ -288,41 +258,21 @@ class RecallBox(ModalScreen[Recalled | None]):
             self.dismiss(Recalled(row.state))
 
     def action_drop(self) -> None:
-        """Remove the saved query under the cursor; undo brings it back."""
         row = self._list.current
         saved = [one for one in self._saved if row is not None and safe_line(one.name) == row.name]
         if self._opened is None and row is not None and row.kind == "saved" and saved:
             self._client.start(self._drop(saved[0]))
 
-    def action_move(self, rows: int) -> None:
-        self._list.action_move(rows)
-
-    def action_move_page(self, pages: int) -> None:
-        self._list.action_move_page(pages)
-
     def action_close(self) -> None:
-        opened = self._opened
-        done = None
-        if opened is not None and opened.state is not None:
-            done = Recalled(opened.state, self._news)
-        self.dismiss(done)
-
-    def _show_error(self, error: KbxError) -> None:
-        """Show an error in the box or, once that is closed, below it."""
-        if not self.is_current:
-            raise error
-        self._box.border_subtitle = Content(safe_line(str(error)))
+        state = self._opened.state if self._opened is not None else None
+        self.dismiss(None if state is None else Recalled(state, self._news))
 
     async def _save(self, name: str) -> None:
         state = self._model.state
-
-        def save(engine: KnowledgeBase) -> SavedQuery:
-            return engine.queries.save(name, state.request(), stored_settings(state))
-
-        try:
-            saved = await self._client.run(save)
-        except KbxError as error:
-            self._show_error(error)
+        saved = await self._ask(
+            lambda engine: engine.queries.save(name, state.request(), stored_settings(state))
+        )
+        if saved is None:
             return
         if self.is_current:
             self.dismiss(None)
@@ -332,16 +282,8 @@ class RecallBox(ModalScreen[Recalled | None]):
     async def _open(self, row: RecallRow, state: SearchState) -> None:
         names = (one.name for one in self._saved if safe_line(one.name) == row.name)
         name = next(names, row.name)  # it may just have been removed
-
-        def read(engine: KnowledgeBase) -> News:
-            return engine.queries.open(name, state.request())
-
-        try:
-            news = await self._client.run(read)
-        except KbxError as error:
-            self._show_error(error)
-            return
-        if not self.is_current:  # closed meanwhile
+        news = await self._ask(lambda engine: engine.queries.open(name, state.request()))
+        if news is None or not self.is_current:  # closed meanwhile
             return
         since = datetime.fromtimestamp(news.saved.at).isoformat(" ", "minutes")
         self._news = f"{news_words(news)} since {since}"

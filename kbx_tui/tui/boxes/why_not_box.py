@@ -13,7 +13,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from kbx_tui.errors import KbxError
@@ -26,7 +25,7 @@ from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
 from kbx_tui.tui.widgets.rows_view import BoxList, RowsView
@@ -38,14 +37,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the user chose to do about a document."""
-
     path: str
     action: ActionRow
 
 
 LIMIT = 10
-"""The first results, among which a document is or is not."""
 DOCUMENTS = 20
 
 
@@ -53,26 +49,18 @@ class DocumentLine(OrderedInput):
     BINDINGS = bindings("why_not")
 
 
-class WhyNotBox(ModalScreen[Chosen | None]):
-    """An overlay on explore. Dismissed with what to do, or None.
-
-    The field keeps the focus, so that typing always finds other documents; the list below it is
-    that of documents, or that of actions on the one that was picked.
-    """
+class WhyNotBox(ModeBox[Chosen | None]):
+    """Dismissed with what to do. The field keeps the focus: typing finds other documents."""
 
     AUTO_FOCUS = "DocumentLine"
 
     def __init__(self, below: ModeScreen) -> None:
-        super().__init__()
-        self._below = below
-        self._client, self._model = below.session.client, below.session.explore
+        super().__init__(below)
         self._requests = LatestOnly(self._client)
         self._cancelled = threading.Event()
         """Set when nobody waits for what was asked last: on the engine's thread it ends soon."""
         self._found_for: str | None = None
-        """The text that the documents listed match; None before the first."""
         self._takes_found = False
-        """Whether to pick the first document as soon as those that match are found."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="why_not"):
@@ -88,10 +76,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
     def on_unmount(self) -> None:
         self._cancel()
-
-    @property
-    def _box(self) -> Vertical:
-        return self.query_one("#why_not", Vertical)
 
     @property
     def _documents(self) -> DocumentList:
@@ -117,7 +101,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
         self._requests.cancel()
 
     async def _find(self, text: str) -> None:
-        """Find the documents that match a text; none until the base is indexed."""
         found: Sequence[DocumentName] = ()
         if self._model.is_searchable:
             found = await self._client.run(lambda engine: engine.documents.find(text, DOCUMENTS))
@@ -137,7 +120,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
         if self._takes_found:
             self.action_take()
 
-    async def _ask(self, document: DocumentName) -> None:
+    async def _answer_for(self, document: DocumentName) -> None:
         state, defaults, cancelled = self._model.state, self._model.defaults, self._cancelled
         result_rank = self._ranks.get(document.path)
 
@@ -172,7 +155,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
     @on(RowsView.Opened)
     def action_take(self) -> None:
-        """Pick the document, or do what is chosen about it."""
         if self._is_answered:
             answer, action = self._answer.answer, self._answer.current
             if answer is not None and action is not None:
@@ -181,7 +163,7 @@ class WhyNotBox(ModalScreen[Chosen | None]):
             self._takes_found = True
         elif (document := self._documents.current) is not None:
             self._box.border_subtitle = "asking …"
-            self._request(self._ask(document))
+            self._request(self._answer_for(document))
 
     def action_read(self) -> None:
         answer, document = self._answer.answer, self._documents.current
@@ -190,15 +172,6 @@ class WhyNotBox(ModalScreen[Chosen | None]):
             path = answer.path
         if path:
             self.dismiss(Chosen(path, ActionRow("read", "read it")))
-
-    def action_move(self, rows: int) -> None:
-        self._list.action_move(rows)
-
-    def action_move_page(self, pages: int) -> None:
-        self._list.action_move_page(pages)
-
-    def action_close(self) -> None:
-        self.dismiss(None)
 
     @property
     def _list(self) -> DocumentList | AnswerList:
@@ -213,41 +186,29 @@ class WhyNotBox(ModalScreen[Chosen | None]):
 
 
 ActionKind = Literal["apply", "go", "read"]
-"""Change the search, go to the document in the results, or open it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionRow:
-    """Something to do about the document."""
-
     kind: ActionKind
     text: str
-    """`alpha .62`, `read it`."""
     rank: int | None = None
-    """Its rank after a change."""
     effect: str = ""
-    """What the change does to the rest, in short: `2 lost, 3 move`."""
     detail: str = ""
-    """What it does, with the titles of documents."""
     changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Fields of the `SearchState` to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """Why a document is not among the first results, and what to do about it."""
-
     path: str
     title: str
     standing: str
     reason: str
     heading: str
-    """What the actions are; or that no change helps."""
     actions: tuple[ActionRow, ...]
 
 
 NAMES = 3
-"""Documents lost that are listed by title."""
 
 
 def present_answer(
@@ -278,7 +239,6 @@ def present_answer(
 
 
 def read_only(path: str, title: str) -> AnswerView:
-    """Return what the box shows of a document while there is no query."""
     standing = "There is no query: type one to ask why a document is not among its results"
     return AnswerView(path, title, standing, "", "", (ActionRow("read", "read it"),))
 
@@ -387,16 +347,12 @@ class AnswerList(BoxList[ActionRow]):
 
 
 PATH_FROM = 70
-"""The width from which the path is shown beside the title."""
 DATE = 10
 RANK = 5
 
 
 class DocumentList(BoxList["DocumentName"]):
-    """One line per document: title, path, date, and its rank if it is a result."""
-
     ranks: Mapping[str, int] = MappingProxyType({})
-    """The rank of each result, by path."""
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         document = self.rows[row]

@@ -20,7 +20,6 @@ Scope = Literal[
     "welcome", "question", "bases", "app", "overlay",
 ]
 # fmt: on
-"""The part of the app in which the keys of a command work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,6 @@ class Command:
     _: KW_ONLY
     scope: Scope
     bar: bool = False
-    """Whether the key bar shows it."""
     pair: str = ""
     """Id of the command for the opposite direction; the key bar shows both keys together."""
     palette: bool = False

@@ -117,8 +117,6 @@ _TEXTUAL_NAMES = {sign: name for name, sign in DISPLAY_NAMES.items() if len(sign
 
 
 class Keymap:
-    """The keys of all commands, and which of these are offered."""
-
     def __init__(self, changes: Mapping[str, str] | None = None, offer: Offer = EVERYTHING) -> None:
         """Take the keys of the command table, replaced by `changes`: keys by command id.
 
@@ -132,7 +130,6 @@ class Keymap:
             command_id: _textual_keys(command_id, keys)
             for command_id, keys in {**offer.keys, **(changes or {})}.items()
         }
-        """The changed keys by command id, in Textual's spelling."""
         self._require_known_ids()
         self._require_no_clash()
 
@@ -149,7 +146,6 @@ class Keymap:
         return tuple(self.changes.get(command.id, command.keys).split(","))
 
     def display_keys(self, command: Command) -> str:
-        """Return the keys of a command by their familiar names: `↓ j`."""
         return " ".join(map(display_key, self.keys(command)))
 
     def key_bar_text(self, command: Command) -> str:
@@ -161,7 +157,6 @@ class Keymap:
         return ("-" if are_digits else " ").join(map(display_key, first_keys))
 
     def key_of(self, command_id: str) -> str:
-        """Return the first key of the command with this id, for use in a sentence."""
         return self.key_bar_text(command_by_id(command_id))
 
     def _require_known_ids(self) -> None:
@@ -205,7 +200,6 @@ def _textual_keys(command_id: str, keys: str) -> str:
 
 
 def _rename(key: str, names: Mapping[str, str]) -> str:
-    """Return `key` with the part after its modifiers looked up in `names`."""
     *modifiers, last = key.split("+") if key != "+" else ["+"]
     return "+".join([*modifiers, names.get(last, last)])
 

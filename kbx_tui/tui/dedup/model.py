@@ -8,41 +8,42 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 from kbx_tui.drafting.drafts import Choice, Draft, complete_file, drafts_from_text, new_draft
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.dedup.draft_store import DraftStore, ReviewStep
 from kbx_tui.tui.dedup.rows import (
     DraftPlanned,
     DraftsLoaded,
     KnownRow,
     ReviewProgress,
+    ReviewStep,
     ReviewView,
     ScanEnded,
     TypedTextChecked,
     describe_applied,
-    plan_lines,
-)
-from kbx_tui.tui.dedup.words import (
     describe_saved,
     describe_threshold,
     describe_undone,
     describe_undone_write,
+    draft_row,
+    known_rows,
+    plan_lines,
 )
 from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.decided_pairs import LabelledScore
-    from kbx_tui.drafting.records import Applied, DraftCheck, Plan
+    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict
 
 TYPING_PAUSE = 0.15
-"""Seconds without a key before the text being typed is checked."""
+MAX_STEPS = 100
 
 
 class ReviewModel:
@@ -55,51 +56,49 @@ class ReviewModel:
     def __init__(
         self, client: EngineClient, host: Host, *, on_write: Callable[[Iterable[str]], object]
     ) -> None:
-        """`on_write` receives the files written here."""
         self._client, self._host, self._on_write = client, host, on_write
         self.on_change: Callable[[], object] = lambda: None
-        """Called when `view` has changed; set by the screen."""
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
-        self.store = DraftStore()
+        self.drafts: tuple[Draft, ...] = ()
+        self._threshold: float | None = None
+        """Decides; None for those of kbx.toml, which differ by kind."""
+        self._checks: dict[str, DraftCheck] = {}
+        """The newest check of each draft, by its id."""
+        self._steps: list[ReviewStep] = []
         self._labels: Sequence[LabelledScore] = ()
-        self._checks, self._plans = LatestOnly(client), LatestOnly(client)
-        self._typed_checks, self._loading = LatestOnly(client), LatestOnly(client)
+        self._checking, self._planning = LatestOnly(client), LatestOnly(client)
+        self._checking_typed, self._loading = LatestOnly(client), LatestOnly(client)
         self.is_loaded = False
-        """Whether the drafts of the base have been read."""
         self.is_checking = False
-        """Whether drafts are being checked."""
         self._is_writing = False
-        """Whether files are being written; meanwhile nothing else is written or undone."""
         self._stored = 0
-        """The number of stored drafts when they were counted."""
         self._unsaved: tuple[Draft, ...] | None = None
         self._kept: dict[str, bool] = {}
-        """Whether the facts of a draft from a scan are kept, by its id."""
         self._unsaved_kept: deque[tuple[DraftCheck, bool]] = deque()
 
     @property
     def count(self) -> int:
-        """The number of drafts not written yet."""
-        return len(self.store.drafts) if self.is_loaded else self._stored
+        return len(self.drafts) if self.is_loaded else self._stored
 
     async def count_stored(self) -> None:
-        """Count the drafts stored in the base, which are read only when they are shown."""
         self._stored = await self._client.run(lambda engine: len(engine.drafts.stored()))
 
     @property
     def view(self) -> ReviewView:
-        """What the screen shows."""
         engine = self._client.engine
         settings = None if engine is None else engine.settings.dedup
-        threshold, note = describe_threshold(settings, self._labels, self.store.threshold)
-        scores = self.store.best_scores()
-        return ReviewView(self.store.rows(), self.is_checking, threshold, note, scores)
+        threshold, note = describe_threshold(settings, self._labels, self._threshold)
+        checks = [self._checks.get(draft.id) for draft in self.drafts]
+        rows = tuple(
+            draft_row(draft, check, self._verdict(draft.id))
+            for draft, check in zip(self.drafts, checks, strict=True)
+        )
+        best = tuple(each.matches[0].known.score for each in checks if each and each.matches)
+        return ReviewView(rows, self.is_checking, threshold, note, best)
 
     # Drafts come and go.
 
     def open(self) -> None:
-        """Show the drafts; the first time, read those stored in the base."""
         if self.is_loaded:
             self.on_change()
         elif not self._loading.is_running:
@@ -110,13 +109,12 @@ class ReviewModel:
             lambda engine: (engine.drafts.stored(), engine.drafts.labelled())
         )
         self.is_loaded = True
-        present = {draft.id for draft in self.store.drafts}
+        present = {draft.id for draft in self.drafts}
         loaded = [draft for draft in drafts if draft.id not in present and draft.stands_for is None]
-        self.store.drafts = (*loaded, *self.store.drafts)
+        self.drafts = (*loaded, *self.drafts)
         self._check()
 
     def add(self, text: str) -> None:
-        """Add a draft for every line of `text`. Raises ConfigError for JSON that is not a draft."""
         self._add(drafts_from_text(text))
 
     def add_line(self, text: str) -> None:
@@ -135,16 +133,14 @@ class ReviewModel:
         self._host.show_notice(f"{format_count(len(drafts), 'draft')} loaded from {name}")
 
     async def complete_file(self, text: str) -> tuple[str, ...]:
-        """Return names of files that continue `text`, folders first."""
         return await self._client.run(lambda engine: complete_file(text, engine.root))
 
     def _add(self, drafts: Sequence[Draft]) -> None:
         if drafts:
-            self.store.change((*self.store.drafts, *drafts))
+            self._change((*self.drafts, *drafts))
             self._save_and_check()
 
     def scan(self, *, kept: bool = False) -> None:
-        """Add the facts that the base states more than once, or those of them that are kept."""
         self.post(ReviewProgress("looking for facts the base states more than once …"))
         self._client.start(self._scan(kept))
 
@@ -156,53 +152,66 @@ class ReviewModel:
             checks, has_kept = await self._client.run(scan)
         finally:
             self.post(ReviewProgress(""))
-        present = {draft.id for draft in self.store.drafts}
+        present = {draft.id for draft in self.drafts}
         added = [check for check in checks if check.draft.id not in present]
         if added:
-            self.store.change((*self.store.drafts, *(check.draft for check in added)))
-            self.store.add_checks(added)
+            self._change((*self.drafts, *(check.draft for check in added)))
+            self._add_checks(added)
             self._save_soon()
             self.on_change()
         ids = tuple(check.draft.id for check in added)
         self.post(ScanEnded(len(checks), ids, kept, has_kept))
 
     def drop(self, draft_id: str) -> None:
-        """Remove a draft without writing it."""
-        self.store.change(draft for draft in self.store.drafts if draft.id != draft_id)
+        self._change(draft for draft in self.drafts if draft.id != draft_id)
         self._save_and_check()  # other drafts may have repeated it
 
-    # Changing and deciding.
+    # Changing and deciding: each change is a step that can be undone.
+
+    def draft(self, draft_id: str) -> Draft | None:
+        """Return a draft; None if it is gone: it may have been written since it was shown."""
+        return next((draft for draft in self.drafts if draft.id == draft_id), None)
+
+    def _change(self, drafts: Iterable[Draft], *, entry: int | None = None) -> None:
+        self._push(ReviewStep(self.drafts, self._threshold, entry))
+        self.drafts = tuple(drafts)
+
+    def _replace(self, draft_id: str, *, entry: int | None = None, **changes: Any) -> None:
+        drafts = (
+            replace(draft, **changes) if draft.id == draft_id else draft for draft in self.drafts
+        )
+        self._change(drafts, entry=entry)
+
+    def _push(self, step: ReviewStep) -> None:
+        self._steps = [*self._steps[1 - MAX_STEPS :], step]
 
     def rewrite(self, draft_id: str, text: str) -> None:
-        """Change the text of a draft; the decision on the old text is dropped."""
-        self.store.replace(draft_id, text=text.strip(), choice=None)
+        self._replace(draft_id, text=text.strip(), choice=None)
         self._save_and_check()
 
     def assign(self, draft_id: str, entity_id: str) -> None:
-        self.store.replace(draft_id, entity_id=entity_id, is_guessed=False, choice=None)
+        self._replace(draft_id, entity_id=entity_id, is_guessed=False, choice=None)
         self._save_and_check()
 
     def toggle_kind(self, draft_id: str) -> None:
-        """Turn a fact into an open item, and an open item into a fact."""
-        if (draft := self.store.draft(draft_id)) is not None:
+        if (draft := self.draft(draft_id)) is not None:
             kind = "open_item" if draft.kind == "fact" else "fact"
-            self.store.replace(draft_id, kind=kind, choice=None)
+            self._replace(draft_id, kind=kind, choice=None)
             self._save_and_check()
 
     def choose(self, draft_id: str, choice: Choice | None) -> None:
-        """Decide about a draft; None withdraws the decision."""
-        self.store.replace(draft_id, choice=choice)
+        self._replace(draft_id, choice=choice)
         self._save_soon()
         self.on_change()
 
     def move_threshold(self, threshold: float) -> None:
-        """Decide about all drafts again, under another threshold."""
-        self.store.move_threshold(threshold)
+        if not self._steps or not self._steps[-1].is_threshold:
+            self._push(ReviewStep(self.drafts, self._threshold, is_threshold=True))
+        self._threshold = threshold
         self.on_change()
 
     def label(self, draft_id: str, known: KnownRow, *, same: bool) -> None:
-        """Save whether two texts state the same."""
-        check = self.store.check(draft_id)
+        check = self._checks.get(draft_id)
         if check is not None:
             self._client.start(self._label(check.text, known.text, same))
 
@@ -218,18 +227,27 @@ class ReviewModel:
     # Checking.
 
     def check_again(self) -> None:
-        """Check all drafts again: files changed, so other facts may be known."""
-        if self.is_loaded and self.store.drafts and not self._is_writing:
+        if self.is_loaded and self.drafts and not self._is_writing:
             self._check()
 
     def _check(self) -> None:
-        """Check all drafts: any of them may repeat another."""
-        drafts = self.store.drop_outdated_checks()
+        """Check all drafts: any of them may repeat another.
+
+        Drafts from a scan were checked when they were found; one that left may come back by undo.
+        """
+        by_id = {draft.id: draft for draft in self.drafts}
+        self._checks = {
+            draft_id: check
+            for draft_id, check in self._checks.items()
+            if check.draft.stands_for is not None
+            or (draft_id in by_id and is_current(check, by_id[draft_id]))
+        }
+        drafts = [draft for draft in self.drafts if draft.stands_for is None]
         self.is_checking = bool(drafts)
         if drafts:
-            self._checks.start(self._run_check(drafts))
+            self._checking.start(self._run_check(drafts))
         else:
-            self._checks.cancel()
+            self._checking.cancel()
         self.on_change()
 
     async def _run_check(self, drafts: list[Draft]) -> None:
@@ -240,26 +258,34 @@ class ReviewModel:
             self.on_change()
             raise
         self.is_checking = False
-        self.store.add_checks(checks)
+        self._add_checks(checks)
         self.on_change()
 
+    def _add_checks(self, checks: Sequence[DraftCheck]) -> None:
+        """Add checks, and take over the entities they guessed."""
+        self._checks |= {check.draft.id: check for check in checks}
+        self.drafts = tuple(
+            replace(draft, entity_id=self._checks[draft.id].draft.entity_id)
+            if draft.id in self._checks and draft.is_guessed
+            else draft
+            for draft in self.drafts
+        )
+
     def check_typed(self, text: str) -> None:
-        """Check the text being typed, after a pause in typing."""
-        self._typed_checks.start(self._check_typed(new_draft(text.strip())))
+        self._checking_typed.start(self._check_typed(new_draft(text.strip())))
 
     async def _check_typed(self, draft: Draft) -> None:
         await asyncio.sleep(TYPING_PAUSE)
         known: tuple[KnownRow, ...] = ()
         if draft.text:
             checks = await self._client.run(lambda engine: engine.drafts.check([draft]))
-            known = self.store.known(checks[0])
+            known = self._known(checks[0])
         self.post(TypedTextChecked(known))
 
     # Saving.
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether some drafts or decisions have not been saved yet."""
         return self._unsaved is not None or bool(self._unsaved_kept)
 
     def save(self, engine: KnowledgeBase) -> None:
@@ -275,11 +301,10 @@ class ReviewModel:
             self._unsaved_kept.popleft()
 
     def _save_soon(self) -> None:
-        """Save the drafts when the engine is free."""
-        self._unsaved = tuple(draft for draft in self.store.drafts if draft.stands_for is None)
-        for draft in self.store.drafts:
+        self._unsaved = tuple(draft for draft in self.drafts if draft.stands_for is None)
+        for draft in self.drafts:
             is_kept = draft.choice is not None and draft.choice.action == "skip"
-            check = self.store.check(draft.id)
+            check = self._checks.get(draft.id)
             if draft.stands_for is None or check is None:
                 continue
             if is_kept != self._kept.get(draft.id, False):
@@ -293,25 +318,43 @@ class ReviewModel:
 
     # Writing.
 
+    def _verdict(self, draft_id: str) -> Verdict | None:
+        from kbx_tui.drafting.deciding import decide  # loaded by the check
+
+        check = self._checks.get(draft_id)
+        return None if check is None else decide(check, self._threshold)
+
+    def _settled(self, *, unsure: bool = False) -> list[Draft]:
+        """Return the drafts to write, with their choices or else the ones proposed.
+
+        Proposals that the user should see first are included only with `unsure`.
+        """
+        settled = []
+        for draft in self.drafts:
+            verdict = self._verdict(draft.id)
+            if draft.choice is not None:
+                settled.append(draft)
+            elif verdict is not None and (verdict.is_sure or unsure):
+                settled.append(replace(draft, choice=verdict.proposal))
+        return settled
+
     def plan(self, draft_id: str) -> None:
-        """Show what would be written for one draft, as decided or proposed."""
-        settled = self.store.settled(unsure=True)
-        self._plans.start(self._plan([draft for draft in settled if draft.id == draft_id]))
+        settled = self._settled(unsure=True)
+        self._planning.start(self._plan([draft for draft in settled if draft.id == draft_id]))
 
     async def _plan(self, drafts: list[Draft]) -> None:
         lines = await self._client.run(lambda engine: plan_lines(engine.drafts.plan(drafts)))
         self.post(DraftPlanned(lines))
 
     def apply(self) -> None:
-        """Write what is decided, and what needs no decision, as one entry of the journal."""
-        settled = self.store.settled()  # only drafts already checked
+        settled = self._settled()  # only drafts already checked
         if self.is_checking and not settled:
             self._host.show_notice("still checking: a moment")
         elif not self._may_write():
             return
         elif settled:
             self._is_writing = True
-            self._client.start(self._apply(settled, self.store.drafts))
+            self._client.start(self._apply(settled, self.drafts))
         else:
             create, merge, supersede, skip = (
                 self._host.key_of(f"draft.{name}")
@@ -321,7 +364,6 @@ class ReviewModel:
             self._host.show_notice(f"nothing is decided: {keys}")
 
     def _may_write(self) -> bool:
-        """Return whether nothing is being written; else say so."""
         if self._is_writing:
             self._host.show_notice("still writing")
         return not self._is_writing
@@ -336,7 +378,9 @@ class ReviewModel:
             self._on_write(applied.paths)
         finally:
             self._end_writing()
-        self.store.settle(before, applied.entry, applied.done)
+        self._push(ReviewStep(before, self._threshold, applied.entry))
+        done = set(applied.done)
+        self.drafts = tuple(draft for draft in self.drafts if draft.id not in done)
         words = describe_applied(applied, (*plan.problems, *applied.failed))
         self._show_written(words, applied.entry)
         self._save_and_check()
@@ -346,7 +390,7 @@ class ReviewModel:
 
         Return False, without doing anything, if the draft names nobody.
         """
-        check, draft = self.store.check(draft_id), self.store.draft(draft_id)
+        check, draft = self._checks.get(draft_id), self.draft(draft_id)
         entity = check.entity if check is not None else None
         if entity is not None and entity.path:
             self._host.show_notice("its entity has a page")
@@ -355,32 +399,27 @@ class ReviewModel:
         if entity is not None:
             name, kind = entity.name, entity.type
         if name:
-            self._start_page(name, kind)
+            self.start_page(name, kind)
         return bool(name)
 
-    def create_page_of(self, draft_id: str, name: str) -> None:
-        """Create the page of a person, and say that a draft is about them."""
-        self._start_page(name, "person", draft_id)
-
-    def _start_page(self, name: str, kind: str, draft_id: str = "") -> None:
+    def start_page(self, name: str, kind: str = "person", draft_id: str = "") -> None:
+        """Create a page; the draft of this id, if any, is about its entity from then on."""
         if self._may_write():
             self._is_writing = True
             self._client.start(self._create_page(name, kind, draft_id))
 
     async def _create_page(self, name: str, kind: str, draft_id: str) -> None:
-        """Create a page; the draft `draft_id`, if any, is about it from then on."""
         try:
             written = await self._client.run(lambda engine: engine.pages.create(name, kind))
         finally:
             self._end_writing()
         self._on_write([written.path])
         named = {"entity_name": name, "entity_id": "", "is_guessed": True, "choice": None}
-        self.store.replace(draft_id, entry=written.entry, **(named if draft_id else {}))
+        self._replace(draft_id, entry=written.entry, **named)
         self._show_written(f"created {safe_line(written.path)}", written.entry)
         self._save_and_check()
 
     def _show_written(self, words: str, entry: int | None) -> None:
-        """Say what was written, and which key undoes it if there is a journal entry."""
         undo = f"; {self._host.key_of('review.undo')} undoes it" if entry is not None else ""
         self._host.show_notice(words + undo)
 
@@ -395,53 +434,55 @@ class ReviewModel:
     # Undoing.
 
     def undo(self) -> None:
-        """Undo the last change, or the whole last write."""
         if not self._may_write():
             return
-        step = self.store.pop_step()
-        if step is None:
+        if not self._steps:
             self._host.show_notice("nothing to undo")
-        elif step.entry is not None:
+            return
+        step = self._steps.pop()
+        if step.entry is not None:
             self._is_writing = True
             self._client.start(self._undo_write(step, step.entry))
         else:
-            words = describe_undone(self.store.drafts, self.store.threshold, step)
+            words = describe_undone(self.drafts, self._threshold, step)
             self._take_back(step, words)
 
     async def _undo_write(self, step: ReviewStep, number: int) -> None:
         try:
             entry = await self._client.run(lambda engine: engine.undo(number))
         except Exception:
-            self.store.push_step(step)  # it may work later
+            self._push(step)  # it may work later
             raise
         finally:
             self._end_writing()
         paths = [change.path for change in entry.changes]
         self._on_write(paths)
-        settled = len(step.drafts) - len(self.store.drafts)
+        settled = len(step.drafts) - len(self.drafts)
         self._take_back(step, describe_undone_write(paths, settled))
 
     def _take_back(self, step: ReviewStep, words: str) -> None:
-        self.store.take_back(step)
+        self.drafts, self._threshold = step.drafts, step.threshold
         self._host.show_notice(words)
         self._save_and_check()
 
     # What the screen shows of one draft.
 
     def known(self, draft_id: str) -> tuple[KnownRow, ...]:
-        """Return the facts and drafts that resemble a draft, best first."""
-        return self.store.known(self.store.check(draft_id))
+        check = self._checks.get(draft_id)
+        return () if check is None else self._known(check)
+
+    def _known(self, check: DraftCheck) -> tuple[KnownRow, ...]:
+        return known_rows(check, [draft.id for draft in self.drafts])
 
     def merged_text(self, draft_id: str, known: KnownRow) -> str:
-        """Return a first version of the text that merges a draft and a fact."""
-        from kbx_tui.drafting.deciding import merged_text
+        from kbx_tui.drafting.texts import merged_text
 
-        if (check := self.store.check(draft_id)) is None:
+        if (check := self._checks.get(draft_id)) is None or not known.written:
             return ""
-        facts = (
-            match.written or match.known.text
-            for match in check.matches
-            if match.known.fact_id == known.fact_id
-        )
-        fact = next(facts, "")
-        return merged_text(check.written or check.draft.text, fact) if fact else ""
+        return merged_text(check.written or check.draft.text, known.written)
+
+
+def is_current(check: DraftCheck, draft: Draft) -> bool:
+    checked = check.draft
+    same = (checked.text, checked.kind, checked.date) == (draft.text, draft.kind, draft.date)
+    return same and (draft.is_guessed or checked.entity_id == draft.entity_id)

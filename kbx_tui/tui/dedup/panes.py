@@ -33,7 +33,7 @@ from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, dim_text, title
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.differences import Piece
+    from kbx_tui.drafting.texts import Piece
 
 
 PLACEHOLDER = "a fact to remember; or paste several lines"
@@ -48,20 +48,15 @@ LINE_TITLES: dict[LineUse, str] = {
 
 
 class DraftLine(PathInput):
-    """A one-line field for new drafts and, in between, for something else about drafts."""
-
     BINDINGS = bindings("draft_line")
     KEEPS_LINES = True
     """Whether a paste of several lines arrives as such."""
 
     @dataclass
     class Pasted(Message):
-        """Several lines were pasted, each a draft of its own."""
-
         text: str
 
     def __init__(self, add: Callable[[str], object]) -> None:
-        """`add` takes the text of a new draft."""
         super().__init__(PLACEHOLDER, select_on_focus=False)
         self._add = self._take = add
         self.use: LineUse = "new"
@@ -69,7 +64,6 @@ class DraftLine(PathInput):
 
     @property
     def typed(self) -> str:
-        """The text typed so far, unless it is the name of a person or a file."""
         return "" if self.use in ("person", "file") else self.value.strip()
 
     def ask_for(
@@ -79,7 +73,6 @@ class DraftLine(PathInput):
         text: str = "",
         complete: CompletePath | None = None,
     ) -> None:
-        """Use the line for something that `take` receives, or for new drafts again."""
         self.use, self._take = use, take or self._add
         self.border_title = LINE_TITLES[use]
         self.placeholder = PLACEHOLDER if use == "new" else ""
@@ -89,7 +82,6 @@ class DraftLine(PathInput):
             self.screen.set_focus(self)
 
     def submit(self) -> bool:
-        """Take the text; return whether the line has been used for what it was asked for."""
         text = self.value.strip()
         if text and self.use == "new":
             self.value = ""
@@ -99,12 +91,10 @@ class DraftLine(PathInput):
         return not text or self.use not in ("new", "file")
 
     def show_text(self, text: str) -> None:
-        """Put a text into the field, with the cursor at its end."""
         self.value = text
         self.cursor_position = len(text)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Post several pasted lines as drafts; a single line is inserted like typed text."""
         if "\n" in event.text:
             event.stop()
             event.prevent_default()
@@ -112,38 +102,29 @@ class DraftLine(PathInput):
 
 
 STATE_LOOKS: dict[str, Look] = {"new": "entity", "near": "document", "conflict": "bad"}
-"""The styles of states; all others are dim."""
 OUTCOME_WIDTH = 23
-"""The width of state and action: `conflict → supersede ✓`."""
 
 
 class DraftList(RowsView[DraftRow]):
-    """The drafts in the order they were added, two lines each."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "document", "bad", "cursor")
     BINDINGS = bindings("drafts")
     LEAVE_ACTION = "screen.focus_line"
 
     @dataclass
     class Highlighted(Message):
-        """The cursor is on another draft, or its draft has changed."""
-
         draft_id: str
 
     def show(self, rows: tuple[DraftRow, ...]) -> None:
-        """Show these drafts; the cursor stays on its draft, or on its row if that is gone."""
         self.show_rows(rows, key=lambda draft: draft.id, otherwise=self.cursor)
         self.cursor_moved()
 
     def go_to(self, draft_id: str) -> None:
-        """Move the cursor to a draft, if it is there."""
         ids = [row.id for row in self.rows]
         if draft_id in ids:
             self.cursor = ids.index(draft_id)
             self.show_cursor()
 
     def go_to_undecided(self) -> None:
-        """Move the cursor to the next draft that needs a decision; stay if there is none."""
         below = [*range(self.cursor + 1, len(self.rows)), *range(self.cursor)]
         row = next((row for row in below if not self.rows[row].is_settled), None)
         if row is not None:
@@ -212,9 +193,7 @@ def no_drafts(keymap: Keymap) -> EmptyState:
 
 
 BAR, SMALL_BAR = 12, 4
-"""The width of a full bar, in a wide and in a narrow pane."""
 ROOMY = 60
-"""The width from which there is room for the long bar and the date."""
 INDENT = 5
 OTHERS = " of others, closest first; they do not decide"
 """Above the facts of other entities, which may score higher than those above it."""
@@ -223,16 +202,12 @@ MARK_LOOKS: dict[str, Look] = {"same": "text", "differs": "match", "conflict": "
 
 
 class KnownList(RowsView[KnownRow]):
-    """Known facts and earlier drafts, each with score, relation and place."""
-
     COMPONENT_CLASSES = looks("strong", "document", "bad", "match", "rule", "cursor")
     BINDINGS = bindings("known")
 
     subject = ""
-    """The id of the draft they are compared with; empty for the text being typed."""
 
     def show(self, subject: str, known: tuple[KnownRow, ...]) -> None:
-        """Show the facts similar to a draft; for another draft, start at the best one."""
         if subject != self.subject:
             self.chosen = False
         row = self.cursor if self.chosen else 0
@@ -295,14 +270,12 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
 
 
 def relation_look(known: KnownRow) -> Look:
-    """Return the style of a relation; only what decides, and a hint, stand out."""
     if known.is_of_another:
         return "bad"
     return RELATION_LOOKS.get(known.relation, "dim") if known.decides else "dim"
 
 
 def place_line(known: KnownRow, width: int) -> Line:
-    """Return the place, the owner, and the components of the score."""
     hint = "the same of another: can both be true?" if known.is_of_another else ""
     redacted = "redacted" if known.is_redacted else ""
     parts = (known.place, redacted, known.owner, hint, known.details, known.conflicts)
@@ -311,7 +284,6 @@ def place_line(known: KnownRow, width: int) -> Line:
 
 
 def difference_lines(known: KnownRow, width: int) -> list[Line]:
-    """Return the known text (`−`) and the draft (`+`), with their differences marked."""
     room = max(width - INDENT - 2, 8)
     lines: list[Line] = []
     same: Look = "dim" if known.is_redacted else "text"
@@ -345,21 +317,17 @@ still_compared = dim_text("Your draft is being compared with what is known.")
 
 
 class DiffPane(TextPane):
-    """The reason for the state of a draft, above its unified diff."""
-
     COMPONENT_CLASSES = looks("entity", "bad", "rule")
 
     reason = ""
     lines: tuple[str, ...] = ()
     _first_change = 0
-    """Row of the first changed line, or 0."""
 
     def explain(self, reason: str) -> None:
         self.reason = reason
         self.rebuild_lines()
 
     def show(self, lines: tuple[str, ...]) -> None:
-        """Show a diff, scrolled to its first change."""
         self.lines = lines
         paths = [line.removeprefix("+++ ") for line in lines if line.startswith("+++ ")]
         self.border_subtitle = Content(", ".join(paths))

@@ -1,38 +1,35 @@
-"""What the dedup mode shows: drafts with their states, and what would be written. Pure.
+"""What the dedup mode shows and says of drafts, known facts, the threshold and steps undone. Pure.
 
 Text from files and drafts is made safe for the terminal here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from kbx_tui.formatting import STATE_SIGNS, format_count, format_score
+from kbx_tui.formatting import STATE_SIGNS, format_count, format_score, join_limited
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.drawing.cell_text import format_place
+from kbx_tui.tui.drawing.cell_text import format_place, shorten
 
 if TYPE_CHECKING:
-    from kbx_tui.drafting.differences import Difference
-    from kbx_tui.drafting.drafts import Draft
-    from kbx_tui.drafting.records import Applied, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.config import DedupSettings
+    from kbx_tui.drafting.decided_pairs import LabelledScore, ThresholdMetrics
+    from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.drafting.texts import Difference
     from kbx_tui.similarity.conflict_guard import Conflict
-    from kbx_tui.similarity.matches import SimilarityMatch
-    from kbx_tui.similarity.pair_score import PairSimilarity
+    from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
 
 
 CHECKING = ("·", "checking")
-"""Sign and state of a draft that is being checked."""
 KINDS = {"fact": "fact", "open_item": "open item"}
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """A draft, its state, and the action on it."""
-
     id: str
     sign: str
     state: str
@@ -40,53 +37,38 @@ class DraftRow:
     about: str
     """Owner and kind: `Alice Chen (guessed) · fact`."""
     action: str
-    """`create`, `merge`, `supersede` or `skip`; empty while it is being checked."""
     action_words: str
-    """The same as displayed: to skip a fact that already stands in the base keeps both."""
     is_decided: bool
-    """Whether the user chose the action; otherwise it is a proposal."""
     is_sure: bool
-    """Whether the proposal may be applied without a decision of the user."""
     has_page: bool
-    """Whether its entity is known and has a page to write to."""
     reason: str
-    """The reason for the state: a sentence without a full stop."""
     is_found: bool = False
     """Whether a scan found it: it is on its page already, and neither changed nor written."""
     hint: str = ""
-    """`said of Inês Carvalho too`, where the base says of another what the draft says."""
 
     @property
     def is_checked(self) -> bool:
-        """Whether it was compared with what is known."""
         return self.state != CHECKING[1]
 
     @property
     def is_settled(self) -> bool:
-        """Whether `apply` writes or skips it."""
         return self.action == "skip" or self.has_page if self.is_decided else self.is_sure
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewView:
-    """All drafts and the threshold."""
-
     rows: tuple[DraftRow, ...]
     checking: bool
     threshold: float
     note: str
-    """The effect of the threshold."""
     scores: tuple[float, ...] = ()
-    """The best score of each draft, marked on the slider."""
 
     @property
     def settled(self) -> int:
-        """The number of drafts that `apply` writes or skips."""
         return sum(row.is_settled for row in self.rows)
 
     @property
     def summary(self) -> str:
-        """The number of writes and of open decisions, for the border."""
         if not self.rows:
             return ""
         if self.checking:
@@ -98,7 +80,6 @@ class ReviewView:
 
 
 def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -> DraftRow:
-    """Return the row of a draft; without a check and verdict it is shown as being checked."""
     entity = check.entity if check is not None else None
     owner = safe_line(draft.entity_name or draft.entity_id)
     owner += " (unknown)" if owner and check is not None else ""
@@ -128,7 +109,6 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
 
 
 def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
-    """Return what was written, and why the rest was not, in one sentence."""
     verbs = ("created", "merged", "superseded", "skipped")
     counts = (applied.created, applied.merged, applied.superseded, applied.skipped)
     parts = [f"{count} {verb}" for count, verb in zip(counts, verbs, strict=True) if count]
@@ -140,7 +120,6 @@ def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
 
 
 def plan_lines(plan: Plan) -> tuple[str, ...]:
-    """Return why parts of a plan cannot be carried out, then its exact diff."""
     problems = [f"✗ {safe_line(problem.reason)}" for problem in plan.problems]
     diff = plan.diff.splitlines()
     return (*problems, *map(safe_line, diff)) or ("nothing would be written",)
@@ -148,37 +127,33 @@ def plan_lines(plan: Plan) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class KnownRow:
-    """A known fact or an earlier draft that is similar to the current draft."""
-
     text: str
     score: float
     relation: str
     decides: bool
-    """Whether it determines the state of the draft."""
     place: str
     """`people/alice-chen.md:14`, or `draft 3 of this batch`."""
     details: str
     """The components of the score: `raw .75  words .41`."""
     conflicts: str
-    """The words that contradict each other: `5 → 3`."""
     difference: Difference
     date: str = ""
     owner: str = ""
     path: str = ""
     line: int = 0
     fact_id: int | None = None
+    written: str = ""
+    """The fact as its line has it; empty for a draft."""
     is_redacted: bool = False
-    """Whether its page redacts it, and programs do not get to see it."""
     is_of_another: bool = False
-    """Whether it says of another entity what the draft says of its own."""
 
 
-def known_rows(check: DraftCheck, numbers: Mapping[str, int]) -> tuple[KnownRow, ...]:
+def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
     """Return the rows that decide, best first, then those of others, a hint before the rest.
 
-    `numbers` maps draft ids to their numbers in the batch.
+    `batch` are the ids of all drafts in order.
     """
-    from kbx_tui.drafting.differences import difference  # loaded by the check
+    from kbx_tui.drafting.texts import difference  # loaded by the check
 
     def row(
         text: str, pair: PairSimilarity | SimilarityMatch, place: str, *, decides: bool = True
@@ -196,8 +171,9 @@ def known_rows(check: DraftCheck, numbers: Mapping[str, int]) -> tuple[KnownRow,
 
     rows = []
     for repeat in check.repeats:
-        number = numbers.get(repeat.draft_id)
-        place = f"draft {number} of this batch" if number else "an earlier draft"
+        is_there = repeat.draft_id in batch
+        number = batch.index(repeat.draft_id) + 1 if is_there else 0
+        place = f"draft {number} of this batch" if is_there else "an earlier draft"
         rows.append(row(repeat.text, repeat.pair, place))
     for match in check.matches:
         known = match.known
@@ -212,6 +188,7 @@ def known_rows(check: DraftCheck, numbers: Mapping[str, int]) -> tuple[KnownRow,
                 path=known.source_path,
                 line=known.line,
                 fact_id=known.fact_id,
+                written=match.written or known.text,
                 is_redacted=match.is_redacted,
                 is_of_another=match.is_of_another,
             )
@@ -220,7 +197,6 @@ def known_rows(check: DraftCheck, numbers: Mapping[str, int]) -> tuple[KnownRow,
 
 
 def format_conflicts(conflicts: Sequence[Conflict]) -> str:
-    """Return the contradicting words, known first: `5 → 3`."""
     return ", ".join(
         f"{safe_line(conflict.right) or 'nothing'} → {safe_line(conflict.left)}"
         for conflict in conflicts
@@ -229,38 +205,202 @@ def format_conflicts(conflicts: Sequence[Conflict]) -> str:
 
 @dataclass
 class TypedTextChecked(Message):
-    """The texts that resemble the text being typed, best first."""
-
     known: tuple[KnownRow, ...]
 
 
 @dataclass
 class ScanEnded(Message):
-    """A scan of the base for duplicates has ended."""
-
     found: int
-    """Number of facts found that are stated more than once, or that contradict another."""
     added: tuple[str, ...]
-    """Ids of the drafts that were added for them; the others were in the list."""
     kept: bool
-    """Whether those were looked for that the user decided to keep."""
     has_kept: bool
-    """Whether the user decided to keep any."""
 
 
 class DraftsLoaded(Message):
-    """The drafts of a file have been added."""
+    pass
 
 
 @dataclass
 class DraftPlanned(Message):
-    """What would be written for one draft: lines of a diff."""
-
     lines: tuple[str, ...]
 
 
 @dataclass
 class ReviewProgress(Message):
-    """The progress of writing, or of a scan; empty text when it has ended."""
-
     text: str
+
+
+Meanings = tuple[tuple[str, str], ...]
+
+STATES: Mapping[str, str] = {
+    "new": "Nothing that is known about its entity is similar enough. It would be written.",
+    "exact": "Its entity has this very text already, apart from case, accents and spacing.",
+    "near": "A fact of its entity says almost the same: compare them word by word on the right.",
+    "conflict": "A similar fact differs in a number, date, name, negation or opposite.",
+    "repeated": "An earlier draft of this list says the same.",
+    "checking": "It is being compared with what is known.",
+}
+ACTIONS: Mapping[str, str] = {
+    "create": "A new line on the page of its entity.",
+    "merge": "One line in place of the known one, which you edit first.",
+    "supersede": "The known line is struck out, and the draft written above it.",
+    "skip": "Nothing is written, and the draft leaves the list.",
+    "keep both": "Both lines stay as they are on their pages, and are not found again.",
+}
+RELATIONS: Mapping[str, str] = {
+    "exact": "the same text",
+    "duplicate": "the same in other words",
+    "conflict": "similar, but they contradict each other",
+    "related": "about the same thing",
+    "different": "something else",
+}
+
+
+def draft_words(draft: DraftRow) -> Meanings:
+    words = [(f"{draft.sign} {draft.state}", STATES[draft.state])]
+    if draft.hint:
+        about = "The base says this of exactly one other. Perhaps only one of them can be right."
+        words.append((draft.hint, f"{about} It decides nothing."))
+    if draft.action:
+        mark = "✓" if draft.is_decided else "" if draft.is_sure else "?"
+        by = "You have decided that." if draft.is_decided else "It is proposed."
+        review = "" if draft.is_decided or draft.is_sure else " The ? asks you to look at it first."
+        text = f"{ACTIONS[draft.action_words]} {by}{review}"
+        words.append((f"→ {draft.action_words} {mark}".rstrip(), text))
+    return tuple(words)
+
+
+def known_words(known: KnownRow) -> Meanings:
+    score = "How likely both say the same, 0 to 1, calibrated on pairs of facts."
+    decides = "" if known.decides else " It belongs to another entity, so it does not decide."
+    here = f" Here: {RELATIONS[known.relation]}." if known.relation in RELATIONS else ""
+    details = "Raw is the similarity of their vectors, words the share of content words in common."
+    conflicts = "What the known fact says, and what the draft says instead."
+    return (
+        (f"{format_score(known.score)} {known.relation}", f"{score}{here}{decides}"),
+        (known.details, details),
+        *(((known.conflicts, conflicts),) if known.conflicts else ()),
+        ("[words]", "In brackets is what only one of the two texts has."),
+    )
+
+
+def threshold_words(threshold: float, note: str) -> Meanings:
+    text = "From this score on, a known fact keeps a draft from being new."
+    meaning = (f"threshold {format_score(threshold)}", f"{text} Moving it searches nothing.")
+    return (meaning, ("now", note)) if note else (meaning,)
+
+
+LINES = "The very lines of the file that would be added and removed, as decided or proposed."
+DIFF_WORDS: Meanings = (("+ │ −", LINES),)
+
+
+LABELS_NEEDED = 20
+START = 0.9
+
+
+def describe_saved(count: int) -> str:
+    left = LABELS_NEEDED - count
+    more = f"; {left} more to measure the threshold" if left > 0 else ""
+    return f"{format_count(count, 'label')} saved{more}"
+
+
+def describe_threshold(
+    settings: DedupSettings | None, labels: Sequence[LabelledScore], threshold: float | None
+) -> tuple[float, str]:
+    """Return the position of the slider, and a note on it; `settings` are None before opening."""
+    if settings is None:
+        return START, ""
+    if threshold is None:
+        kinds = f"fact {format_score(settings.fact_threshold)}"
+        kinds += f", open item {format_score(settings.open_item_threshold)}"
+        return settings.fact_threshold, f"by kind: {kinds}"
+    from kbx_tui.drafting.decided_pairs import measure_threshold  # loaded with the drafts
+
+    metrics = measure_threshold(labels, threshold)
+    if metrics is None:
+        left = LABELS_NEEDED - len(labels)
+        return threshold, f"{left} pairs with y or n show how good it is"
+    return threshold, metrics_note(metrics)
+
+
+def metrics_note(metrics: ThresholdMetrics) -> str:
+    """Return precision and recall first, since a narrow slider cuts the end of its note."""
+    precision, recall = format_score(metrics.precision), format_score(metrics.recall)
+    return f"precision {precision} recall {recall} on {metrics.labels} labels"
+
+
+def describe_scan(scan: ScanEnded, key_of: Callable[[str], str]) -> str:
+    if scan.kept:
+        return _describe_kept(scan, key_of("draft.skip"))
+    kept = f"{key_of('drafts.kept')} lists what you keep" if scan.has_kept else ""
+    if scan.added:
+        found = f"{format_count(len(scan.added), 'fact')} stated more than once"
+    elif scan.found:
+        found = "all facts stated more than once are in the list"
+    else:
+        found = f"the base states nothing {'else ' if kept else ''}more than once"
+    return f"{found}; {kept}" if kept else found
+
+
+def _describe_kept(scan: ScanEnded, key: str) -> str:
+    if scan.added:
+        count = format_count(len(scan.added), "fact")
+        return f"you keep {count} stated more than once; {key} on one takes that back"
+    return (
+        "all duplicates that you keep are in the list" if scan.found else "you keep no duplicates"
+    )
+
+
+NAMED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewStep:
+    drafts: tuple[Draft, ...]
+    threshold: float | None
+    entry: int | None = None
+    """Number of the journal entry that was written, if any."""
+    is_threshold: bool = False
+    """Whether the threshold was moved. Successive moves are one step."""
+
+
+def describe_undone_write(paths: Sequence[str], settled: int) -> str:
+    """Return what a write changed that is undone: `undid the write to people/alice-chen.md`."""
+    names = [safe_line(path).removeprefix("memory/") for path in paths]
+    files = join_limited(names) if names else "no file"
+    again = f"; {format_count(settled, 'draft')} here again" if settled else ""
+    return f"undid the write to {files}{again}"
+
+
+def describe_undone(drafts: Sequence[Draft], threshold: float | None, step: ReviewStep) -> str:
+    if step.is_threshold or (step.drafts == tuple(drafts) and step.threshold != threshold):
+        value = "by kind" if step.threshold is None else format_score(step.threshold)
+        return f"threshold is {value} again"
+    now, then = ({draft.id: draft for draft in each} for each in (drafts, step.drafts))
+    gone = [draft for draft in drafts if draft.id not in then]
+    back = [draft for draft in step.drafts if draft.id not in now]
+    changed = [draft for draft in step.drafts if draft.id in now and draft != now[draft.id]]
+    parts = [
+        f"{_named(drafts_)} {what}"
+        for drafts_, what in ((gone, "removed again"), (back, "here again"))
+        if drafts_
+    ]
+    parts += [_change(now[draft.id], draft) for draft in changed[:1]]
+    return "undone: " + (", ".join(parts) or "the last change")
+
+
+def _change(now: Draft, then: Draft) -> str:
+    named = _named([then])
+    if now.text != then.text:
+        return f"{named} has its former text"
+    if now.kind != then.kind:
+        return f"{named} is {'a fact' if then.kind == 'fact' else 'an open item'} again"
+    if now.choice == then.choice:
+        return f"{named} has its former entity"
+    return f"{named} is {f'to {then.choice.action}' if then.choice else 'undecided'} again"
+
+
+def _named(drafts: Sequence[Draft]) -> str:
+    if len(drafts) > 1:
+        return format_count(len(drafts), "draft")
+    return f"“{shorten(safe_line(drafts[0].text), NAMED)}”"

@@ -28,6 +28,7 @@ from kbx_tui.tui.dedup.panes import (
     still_compared,
 )
 from kbx_tui.tui.dedup.rows import (
+    DIFF_WORDS,
     DraftPlanned,
     DraftRow,
     DraftsLoaded,
@@ -35,9 +36,6 @@ from kbx_tui.tui.dedup.rows import (
     ReviewProgress,
     ScanEnded,
     TypedTextChecked,
-)
-from kbx_tui.tui.dedup.words import (
-    DIFF_WORDS,
     describe_scan,
     draft_words,
     known_words,
@@ -86,12 +84,10 @@ class Dedup(ModeScreen):
 
     @property
     def draft(self) -> DraftRow | None:
-        """The draft under the cursor."""
         return self.query_one(DraftList).current
 
     @property
     def known(self) -> KnownRow | None:
-        """The known text under the cursor, if it is shown for the draft under the cursor."""
         known = self.query_one(KnownList)
         is_for_draft = self.draft is not None and known.subject == self.draft.id
         return known.current if is_for_draft else None
@@ -122,7 +118,6 @@ class Dedup(ModeScreen):
     # What the model found.
 
     def show_review(self) -> None:
-        """Show the drafts as they are now."""
         if self not in self.app.screen_stack:
             return  # it has been closed
         view = self.model.view
@@ -174,14 +169,10 @@ class Dedup(ModeScreen):
 
     @on(RowsView.Opened, "DraftList")
     def change_draft(self, event: RowsView.Opened) -> None:
-        if self.draft is not None and self.draft.is_found:
-            self._refuse_found()
-        elif (draft := self.model.store.draft(event.row.id)) is not None:
+        if self._changeable_draft() is None:
+            return
+        if (draft := self.model.draft(event.row.id)) is not None:
             self.line.ask_for("text", partial(self.model.rewrite, draft.id), draft.text)
-
-    @on(RowsView.Opened, "KnownList")
-    async def edit_known(self) -> None:
-        await self.action_edit()
 
     @on(DraftLine.Changed)
     def check_typed(self) -> None:
@@ -220,7 +211,6 @@ class Dedup(ModeScreen):
         self.set_focus(self.line)
 
     def action_leave_field(self) -> None:
-        """Go to the drafts; an unfinished change is dropped, an unfinished new draft is kept."""
         if self.line.use != "new":
             self.line.ask_for("new")
         super().action_leave_field()
@@ -231,21 +221,17 @@ class Dedup(ModeScreen):
         self.line.ask_for("file", self.model.load, complete=self.model.complete_file)
 
     def action_assign(self) -> None:
-        if self.draft is not None and self.draft.is_found:
-            self._refuse_found()
-        elif (draft := self.draft) is not None:
-            draft_id = draft.id
-            self.pick_entity(lambda entity_id: self.model.assign(draft_id, entity_id))
+        if (draft := self._changeable_draft()) is not None:
+            self.pick_entity(partial(self.model.assign, draft.id))
 
     def action_turn_kind(self) -> None:
-        if self.draft is not None and self.draft.is_found:
-            self._refuse_found()
-        elif self.draft is not None:
-            self.model.toggle_kind(self.draft.id)
+        if (draft := self._changeable_draft()) is not None:
+            self.model.toggle_kind(draft.id)
 
     def action_make_page(self) -> None:
         if self.draft is not None and not self.model.create_page(self.draft.id):
-            self.line.ask_for("person", partial(self.model.create_page_of, self.draft.id))
+            create = partial(self.model.start_page, draft_id=self.draft.id)
+            self.line.ask_for("person", create)
 
     def action_drop(self) -> None:
         if self.draft is not None:
@@ -288,8 +274,14 @@ class Dedup(ModeScreen):
         else:
             self._decide(draft.id, Choice(action, (known.fact_id,)))
 
+    def _changeable_draft(self) -> DraftRow | None:
+        """Return the draft under the cursor; says why not if a scan found it."""
+        if self.draft is not None and self.draft.is_found:
+            self._refuse_found()
+            return None
+        return self.draft
+
     def _refuse_found(self) -> None:
-        """Say what can be done with a fact that a scan found, in place of changing it."""
         skip, supersede, merge = (
             self.app.keymap.key_of(f"draft.{name}") for name in ("skip", "supersede", "merge")
         )
@@ -297,7 +289,6 @@ class Dedup(ModeScreen):
         self.show_notice(f"it is on its page already: {what}")
 
     def _decide(self, draft_id: str, choice: Choice) -> None:
-        """Decide about a draft, and go to the next one that needs a decision."""
         drafts = self.query_one(DraftList)
         self.model.choose(draft_id, choice)
         if drafts.has_focus:
@@ -321,6 +312,7 @@ class Dedup(ModeScreen):
     def action_threshold(self, steps: int) -> None:
         self.query_one(NumberSlider).action_move(steps)
 
+    @on(RowsView.Opened, "KnownList")
     async def action_edit(self) -> None:
         known = self.known
         if known is None or not await self.edit_file(known.path, known.line):
@@ -329,12 +321,10 @@ class Dedup(ModeScreen):
     # Showing.
 
     def _compare_draft(self) -> None:
-        """Show what resembles the draft under the cursor instead of what resembles a typed text."""
         if self.draft is not None and self.query_one(KnownList).subject != self.draft.id:
             self._show_draft(self.draft)
 
     def _show_draft(self, draft: DraftRow) -> None:
-        """Show the texts that resemble a draft, and the lines it would write."""
         self._show_known(draft.id, self.model.known(draft.id), checked=draft.is_checked)
         self.query_one(DiffPane).explain(draft.reason)
         self.model.plan(draft.id)
@@ -342,7 +332,6 @@ class Dedup(ModeScreen):
     def _show_known(
         self, draft_id: str, known: tuple[KnownRow, ...], *, checked: bool = True
     ) -> None:
-        """Show the texts that resemble a draft or, without an id, the text being typed."""
         pane = self.query_one(KnownList)
         typed = safe_line(self.line.value.strip())
         subject = draft_id or typed

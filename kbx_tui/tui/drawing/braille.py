@@ -20,7 +20,6 @@ class BrailleCanvas:
     """
 
     def __init__(self, width: int, height: int) -> None:
-        """`width` and `height` are in cells."""
         self.width, self.height = width, height
         self._bits = [[0] * width for _ in range(height)]
         self._signs = [[""] * width for _ in range(height)]
@@ -46,13 +45,11 @@ class BrailleCanvas:
                 self.dot(round(x0 + share * (x1 - x0)), round(y0 + share * (y1 - y0)), look)
 
     def sign(self, x: int, y: int, sign: str, look: Look) -> None:
-        """Show a character of one cell in place of the dots around a point."""
         row, column = y // DOTS_DOWN, x // DOTS_ACROSS
         if 0 <= column < self.width and 0 <= row < self.height:
             self._signs[row][column], self._looks[row][column] = sign, look
 
     def rule(self, x: int, sign: str, look: Look) -> None:
-        """Show a character in all empty cells of the column at `x`."""
         column = x // DOTS_ACROSS
         for row in range(self.height):
             if not (self._bits[row][column] or self._signs[row][column]):

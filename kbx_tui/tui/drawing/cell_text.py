@@ -28,7 +28,6 @@ def fit(text: str, width: int) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """Return `text`, cut with an ellipsis if it is wider than `width` cells."""
     return text if cell_len(text) <= width else fit(text, width).rstrip()
 
 
@@ -55,7 +54,6 @@ def format_place(path: str, line: int) -> str:
 
 
 TextRange = tuple[int, int]
-"""Start and end offset of a wrapped line; the spaces at a break belong to no range."""
 
 _NARROW = re.compile("[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027\u2500-\u25fc]*")
 """Text in which every character takes one cell, as in most text."""
@@ -79,7 +77,6 @@ _CELLS = _Cells({0xFE0F: "\x01"})
 
 
 def is_narrow(text: str) -> bool:
-    """Return whether every character takes exactly one cell."""
     return text.isascii() or _NARROW.fullmatch(text) is not None
 
 
@@ -130,7 +127,6 @@ def _reach(before: list[int], start: int, room: int) -> int:
 
 
 def _break_offset(text: str, before: list[int] | None, start: int, stop: int) -> int:
-    """Return the best offset at which to end a line that may reach from `start` to `stop`."""
     if text[stop] == " " or (before is not None and before[stop] - before[stop - 1] == 2):
         return stop
     # Breaking within an indent would leave a blank line.

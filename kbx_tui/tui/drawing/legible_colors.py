@@ -1,6 +1,6 @@
 """Makes the text colours of a theme legible: a contrast of at least 4.5 to 1 on its backgrounds.
 
-The contrast is that of WCAG 2: (L1 + .05) / (L2 + .05) of the relative luminances.
+Pure. The contrast is that of WCAG 2: (L1 + .05) / (L2 + .05) of the relative luminances.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ LEAST_CONTRAST = 4.5
 CURSOR_SHARE = 0.14
 """The share of the foreground in the background of the row under the cursor, as in `styles/`."""
 STEP = 0.05
-"""How far a colour is moved towards black or white at a time."""
 TEXT_COLORS = (
     "foreground",
     "text-primary",
@@ -27,10 +26,7 @@ TEXT_COLORS = (
 
 
 def legible(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a theme with text colours that can be read on its backgrounds.
-
-    Colours that the terminal defines are left as they are.
-    """
+    """Return a theme with text colours that can be read; those of the terminal are left alone."""
     changed = dict(variables)
     colors = {
         name: Color.parse(variables[name]) for name in ("background", "surface", "foreground")
@@ -49,7 +45,6 @@ def legible(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def least_contrast(color: Color, foreground: Color, backgrounds: Iterable[Color]) -> float:
-    """Return the contrast with the least legible of these backgrounds, or of a cursor on one."""
     shades = [(plain, plain.blend(foreground, CURSOR_SHARE)) for plain in backgrounds]
     return min(contrast(color, shade) for pair in shades for shade in pair)
 

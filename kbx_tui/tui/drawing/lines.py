@@ -19,7 +19,6 @@ from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
 DocumentLook = Literal["heading", "emphasis", "struck", "code", "link", "match", "here"]
 """The styles within a document; `here` is the current match or link."""
 ScoreLook = Literal["document", "entity", "reranker", "grade", "label", "track", "knob"]
-"""The styles of bars, grades and sliders."""
 RoleLook = Literal["text", "dim", "strong", "accent", "rule", "bad", "tab", "cursor"]
 """Styles of text by its role: `strong` for titles and matches, `accent` for keys and moves.
 
@@ -28,7 +27,6 @@ RoleLook = Literal["text", "dim", "strong", "accent", "rule", "bad", "tab", "cur
 Look = Literal[RoleLook, DocumentLook, ScoreLook]
 
 FAINT: tuple[Look, ...] = ("dim", "rule")
-"""Styles that are drawn as `text` in the row under the cursor, whose background is lighter."""
 
 
 def looks(*names: Look) -> set[str]:
@@ -66,7 +64,6 @@ def fit_line(line: Line, width: int) -> Line:
 
 
 def slice_line(line: Line, start: int, end: int | None = None) -> Line:
-    """Return the characters of `line` from `start` to `end`, or to the end of the line."""
     offset, spans = 0, []
     for text, look in line:
         stop = len(text) if end is None else max(end - offset, 0)
@@ -76,7 +73,6 @@ def slice_line(line: Line, start: int, end: int | None = None) -> Line:
 
 
 def highlight(text: str, matches: Sequence[tuple[int, int]], look: Look = "dim") -> Line:
-    """Return `text` in `look`, with the ranges in `matches` strong."""
     line, offset = [], 0
     for start, end in matches:
         line += [Span(text[offset:start], look), Span(text[start:end], "strong")]
@@ -85,7 +81,6 @@ def highlight(text: str, matches: Sequence[tuple[int, int]], look: Look = "dim")
 
 
 def paragraph(text: str, width: int, look: Look = "text") -> list[Line]:
-    """Return `text` wrapped to lines of at most `width` cells, indented by two."""
     return [(Span(f"  {line}", look),) for line in wrap(text, max(width - 3, 1))]
 
 
@@ -103,10 +98,7 @@ def diff_look(line: str) -> Look:
 
 
 class LineDrawing:
-    """Mixin for widgets whose component classes come from `looks`."""
-
     def draw(self: Any, line: Line, width: int, *, cursor: bool = False) -> Strip:
-        """Return `line` in exactly `width` cells, in the styles of this widget."""
         background = Style.null()
         if cursor:  # background only: the looks keep their colours, except those too faint for it
             background = Style(bgcolor=self.get_component_rich_style("look--cursor").bgcolor)
@@ -122,7 +114,6 @@ class LineDrawing:
 # What ranked rows share: bars of scores, moves of ranks, titles that begin alike.
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
-"""Signs that fill 0 to 7 eighths of a cell, from the left."""
 
 
 def score_bar(
@@ -158,16 +149,11 @@ def move_text(move: int) -> str:
 
 
 LEAST_SHARED = 12
-"""A shorter beginning tells little, and is left as it is."""
 LEAST_KEPT = 6
-"""Cells of a shared beginning that are kept where a title is cut."""
 
 
 def shared_lengths(titles: Sequence[str]) -> list[int]:
-    """Return how many characters each title shares with the beginning of a title next to it.
-
-    Whole words only, and never the whole title.
-    """
+    """Return how many characters (whole words) each title shares with a neighbour's beginning."""
     lengths = [0] * len(titles)
     for index in range(len(titles) - 1):
         shared = _shared(titles[index], titles[index + 1])
@@ -188,7 +174,6 @@ def title_spans(title: str, shared: int, width: int) -> Line:
 
 
 def _shared(one: str, other: str) -> int:
-    """Return the length of the words that both texts begin with, and the space after them."""
     pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     length = sum(1 for _ in pairs)
     return one.rfind(" ", 0, length) + 1

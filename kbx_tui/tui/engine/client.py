@@ -28,7 +28,6 @@ OpenEngine = Callable[[], "KnowledgeBase"]
 GROUP = 5
 """Items of `in_groups` that are read in one call: for so long a search of the user waits."""
 GROUP_PAUSE = 0.005
-"""Seconds between two such calls."""
 
 
 class EngineClient:
@@ -54,7 +53,6 @@ class EngineClient:
         self._on_error, self._on_answer = on_error, on_answer
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kbx-engine")
         self._writes: deque[Callable[[KnowledgeBase], object]] = deque()
-        """Those that have not begun."""
         self._tasks: set[asyncio.Task[object]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._context = copy_context()
@@ -62,7 +60,6 @@ class EngineClient:
         self.engine: KnowledgeBase | None = None
         """The engine, for calls without I/O; None until it is open."""
         self.closed = threading.Event()
-        """Set when the app lets go of the engine; long calls watch it."""
 
     async def run(self, call: Callable[[KnowledgeBase], T]) -> T:
         """Return what `call` returns for the engine; calls run one after the other.
@@ -97,7 +94,6 @@ class EngineClient:
             await asyncio.sleep(GROUP_PAUSE)
 
     def start(self, request: Coroutine[Any, Any, object]) -> asyncio.Task[object] | None:
-        """Run a request in the background and report what it raises; None after closing."""
         if self.closed.is_set():
             request.close()
             return None
@@ -108,7 +104,6 @@ class EngineClient:
         return task
 
     def call_on_loop(self, callback: Callable[..., object], *args: object) -> None:
-        """Call back on the event loop, from any thread; do nothing after closing."""
         if self._loop is None or self.closed.is_set():
             return
         try:
@@ -117,7 +112,6 @@ class EngineClient:
             self.closed.set()
 
     def report(self, error: Exception) -> None:
-        """Pass an error to `on_error`, unless the client is closed."""
         if not self.closed.is_set():
             self._on_error(error)
 
@@ -179,11 +173,9 @@ class LatestOnly:
 
     @property
     def is_running(self) -> bool:
-        """Whether the newest request has not been answered yet."""
         return self._task is not None and not self._task.done()
 
     def start(self, request: Coroutine[Any, Any, object]) -> None:
-        """Cancel the active request, if any, and start this one."""
         self.cancel()
         self._task = self._client.start(request)
 
@@ -196,46 +188,31 @@ class LatestOnly:
 class Status(Protocol):
     """The status line of the current mode. Call its methods on the event loop."""
 
-    def show_notice(self, text: str) -> None:
-        """Show a notice until it can have been read."""
-        ...
+    def show_notice(self, text: str) -> None: ...
 
-    def show_error(self, text: str) -> None:
-        """Show an error until something works again."""
-        ...
+    def show_error(self, text: str) -> None: ...
 
-    def show_progress(self, text: str) -> None:
-        """Show the progress of indexing; empty text removes it."""
-        ...
+    def show_progress(self, text: str) -> None: ...
 
 
 class Host(Status, Protocol):
     """The app, as a session and its models know it. Call its methods on the event loop."""
 
-    def key_of(self, command_id: str) -> str:
-        """Return the first key of a command, for a sentence: kbx.toml may change it."""
-        ...
+    def key_of(self, command_id: str) -> str: ...
 
     def broadcast(self, message: Message) -> None:
         """Post a message to all screens of the open base."""
-        ...
 
     def configure(self, settings: Settings) -> None:
         """Apply the settings of the base, after it has been opened."""
-        ...
 
-    def ask_for_trust(self) -> None:
-        """Ask whether the base may do what its kbx.toml asks for, unless that was answered."""
-        ...
+    def ask_for_trust(self) -> None: ...
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         """Ask whether to index that much; `answer` receives whether the user says so."""
-        ...
 
     @property
-    def may_ask_for_entities(self) -> bool:
-        """Whether the user has not answered for this base, and is doing nothing else."""
-        ...
+    def may_ask_for_entities(self) -> bool: ...
 
     def ask_for_entities(
         self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
@@ -244,4 +221,3 @@ class Host(Status, Protocol):
 
         `names` are lines with the most frequent ones.
         """
-        ...

@@ -1,8 +1,4 @@
-"""Keeps an open base and its index in step.
-
-`IndexSync` indexes at the start and whenever a file changes; `IndexFollower` takes its place where
-the base is open for reading only, and notices what other processes index.
-"""
+"""Keeps the index up to date: one run of indexing at a time, and a watcher of the files."""
 
 from __future__ import annotations
 
@@ -11,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kbx_tui.errors import IndexElsewhere, IndexLocked, KbxError
-from kbx_tui.formatting import format_count, format_duration
+from kbx_tui.formatting import format_count, format_duration, format_percent
 from kbx_tui.tui.engine.client import EngineClient, OpenEngine, Status
-from kbx_tui.tui.engine.index_run import IndexRun
 from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:
@@ -26,14 +22,82 @@ if TYPE_CHECKING:
     from kbx_tui.index.index_status import IndexQuestion
 
 
+RunState = Literal["idle", "counting", "asking", "running", "paused", "stopped", "locked", "failed"]
+"""`counting` compares files before a run; `asking` waits for the user to confirm it; `locked`
+waits for another process; `stopped` lasts until the user goes on."""
+STAGES = ("reading", "entities", "text index", "chunks", "vectors")
+
+
+@dataclass(frozen=True, slots=True)
+class StageProgress:
+    name: str
+    done: int = 0
+    total: int = 0
+    rate: float = 0.0
+    seconds_left: float | None = None
+    has_begun: bool = False
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRun:
+    state: RunState = "idle"
+    stages: tuple[StageProgress, ...] = tuple(map(StageProgress, STAGES))
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ("counting", "running", "paused")
+
+    @property
+    def current(self) -> StageProgress | None:
+        begun = [stage for stage in self.stages if stage.has_begun and not stage.is_over]
+        return begun[-1] if begun and self.is_active else None
+
+    @property
+    def short_words(self) -> str:
+        if self.state in ("asking", "paused", "stopped", "failed"):
+            return self.state
+        stage = self.current
+        return format_percent(stage.done / stage.total) if stage and stage.total > 1 else ""
+
+    def in_state(self, state: RunState) -> IndexRun:
+        """Return the run in another state; one that ends or begins has other stages."""
+        if state == "counting":
+            return IndexRun(state)
+        if state == "idle":  # complete
+            return IndexRun(state, tuple(replace(each, is_over=True) for each in self.stages))
+        return replace(self, state=state)
+
+    def with_progress(self, progress: Progress) -> IndexRun:
+        """Return the run with the newest figures of a stage; those before it are over.
+
+        Tasks that are not a stage of a run leave it as it is.
+        """
+        if progress.stage not in STAGES:
+            return self
+        place, stages = STAGES.index(progress.stage), []
+        for number, stage in enumerate(self.stages):
+            if number < place and not stage.is_over:
+                stage = replace(stage, is_over=True, done=stage.total, seconds_left=None)
+            elif number == place:
+                stage = StageProgress(
+                    stage.name,
+                    progress.done,
+                    progress.total,
+                    progress.rate,
+                    progress.seconds_left,
+                    has_begun=True,
+                )
+            stages.append(stage)
+        state: RunState = "paused" if self.state == "paused" else "running"
+        return IndexRun(state, tuple(stages))
+
+
 REPORT_INTERVAL = 0.1
-"""Seconds between two progress reports."""
 GROWTH_INTERVAL = 2.0
-"""Seconds between two searches of what indexing has added so far."""
 LOCK_RETRY_SECONDS = 2.0
 """Seconds until the app tries again while another run holds the lock of the index."""
 PAUSE_STEP = 0.1
-"""Seconds between two looks of a paused run at whether the app has been left."""
 STOP_SECONDS = 1.0
 """Seconds the screen stays while indexing stops, which may be interrupted at any moment."""
 LOOK_INTERVAL = 3.0
@@ -63,17 +127,13 @@ class IndexSync:
         self._client, self._open_engine, self._status = client, open_engine, status
         self._on_growth, self._on_question = on_growth, on_question
         self.on_run: Callable[[], object] = lambda: None
-        """Called whenever `run` changes; set by whoever shows it."""
         self.run = IndexRun().in_state("idle")
-        """The newest run."""
         self._confirmed = self._asked = False
         self._stopped, self._resumed = threading.Event(), threading.Event()
         self._resumed.set()
         self._indexing: asyncio.Task[object] | None = None
         self._watching: threading.Event | None = None
-        """Ends the watching that is going on; None while files are not watched."""
         self._retry: asyncio.TimerHandle | None = None
-        """Begins the next attempt while another run holds the lock."""
         self._index_again = False
         self._changed: frozenset[str] = frozenset()
         self._maybe_changed: frozenset[str] = frozenset()
@@ -85,7 +145,6 @@ class IndexSync:
 
     @property
     def expects_own_writes(self) -> bool:
-        """Whether files written by the app have not been indexed yet."""
         return bool(self._own_writes)
 
     def index(self, maybe_changed: Iterable[str] = (), *, by_user: bool = False) -> None:
@@ -128,7 +187,6 @@ class IndexSync:
             self._show_run(self.run.in_state("stopped"))
 
     def answer(self, *, confirmed: bool) -> None:
-        """Begin the run that was asked about, or none until the user does."""
         self._asked, self._confirmed = False, confirmed
         if confirmed:
             self.index(by_user=True)
@@ -136,7 +194,6 @@ class IndexSync:
             self.halt()
 
     def expect(self, paths: Iterable[str]) -> None:
-        """Do not announce changes of these files: the app wrote them itself."""
         self._own_writes.update(paths)
 
     @property
@@ -146,7 +203,6 @@ class IndexSync:
 
     @property
     def watching_words(self) -> str:
-        """The same in words."""
         if self.is_watching:
             return "watching: changed files are indexed at once"
         return "not watching: files are indexed when you say so"
@@ -165,7 +221,6 @@ class IndexSync:
             self._watching = None
 
     async def stop(self) -> None:
-        """Wait a moment for indexing to notice that the client is closed."""
         self.stop_watching()
         if self._indexing is not None and not self._indexing.done():
             await asyncio.wait({self._indexing}, timeout=STOP_SECONDS)
@@ -173,7 +228,6 @@ class IndexSync:
     # Indexing.
 
     async def _index(self) -> None:
-        """Index, and repeat while another run was requested in the meantime."""
         self._index_again = True
         while self._index_again and not self._client.closed.is_set():
             self._index_again = False
@@ -205,7 +259,6 @@ class IndexSync:
                 self._on_growth(frozenset() if self._index_again else self._take_changes())
 
     def _retry_later(self) -> None:
-        """Try again in a while: once, however many files change until then."""
         if self._retry is not None:
             self._retry.cancel()
         loop = asyncio.get_running_loop()
@@ -334,7 +387,6 @@ class IndexFollower(IndexSync):
     """The documents of the newest index: another object after each change of it."""
 
     def index(self, maybe_changed: Iterable[str] = (), *, by_user: bool = False) -> None:
-        """Say so if there is no index: another process has to make it."""
         self._client.start(self._say_if_not_indexed())
 
     @property
@@ -346,7 +398,6 @@ class IndexFollower(IndexSync):
         return "read-only: what others index appears within seconds"
 
     def watch(self, *, by_user: bool = False) -> None:
-        """Notice changes of the index from now on."""
         if self._following is None:
             self._following = self._client.start(self._follow())
 

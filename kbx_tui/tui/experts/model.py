@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
-
-from textual.message import Message
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import format_place
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
-from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -24,41 +21,29 @@ if TYPE_CHECKING:
 
 WEIGHTS = ("count", "recency", "citation", "relevance")
 LIMIT = 50
-"""Experts shown."""
 TOPICS_TRIED, TOPICS_SHOWN = 12, 3
-"""Frequent tags that are looked at, and topics that are suggested."""
 DEBOUNCE_SECONDS = 0.08
-"""Seconds without a change before experts are searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertQuestion:
-    """A topic, and how claims on it are weighted."""
-
     topic: str = ""
     weight: str = "count"
     half_life_days: float = 0.0
     """0 for the value of kbx.toml."""
     people: bool = False
-    """Whether only people are ranked."""
 
 
 class ExpertSearch:
-    """The state of the experts mode. It outlives the screen."""
-
     def __init__(self, client: EngineClient) -> None:
         self._client = client
-        self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
+        self.on_change: Callable[[], object] = lambda: None
         self.question = ExpertQuestion()
         self.view: ExpertsView | None = None
-        """The newest answer; None before the first and without a topic."""
         self.topics: tuple[str, ...] = ()
-        """Topics with experts, to suggest."""
         self._searches = LatestOnly(client)
 
     def find_topics(self) -> None:
-        """Look for topics with experts, once."""
         if not self.topics:
             self._client.start(self._find_topics())
 
@@ -71,10 +56,10 @@ class ExpertSearch:
             return tuple(islice(known, TOPICS_SHOWN))
 
         self.topics = await self._client.run(find)
-        self.post(TopicsFound(self.topics))
+        if self.view is None:
+            self.on_change()
 
     def ask(self, **changes: str | float) -> None:
-        """Change the question and search after a short time without further changes."""
         question = replace(self.question, **changes)  # type: ignore[arg-type]
         if question == self.question:
             return
@@ -84,9 +69,9 @@ class ExpertSearch:
         else:
             self._searches.cancel()
             self.view = None
+            self.on_change()
 
     def ask_again(self) -> None:
-        """Ask the same question again: files changed."""
         if self.question.topic:
             self._searches.start(self._search(0.0))
 
@@ -94,19 +79,13 @@ class ExpertSearch:
         await asyncio.sleep(debounce)
         question = self.question
 
-        def find(engine: KnowledgeBase) -> tuple[float, ExpertRanking]:
+        def find(engine: KnowledgeBase) -> ExpertsView:
             days = question.half_life_days or engine.settings.experts.half_life_days
-            return days, engine.experts(
-                question.topic,
-                limit=LIMIT,
-                weight=question.weight,
-                people=question.people,
-                half_life_days=days,
-            )
+            asked = replace(question, half_life_days=days)
+            return ExpertsView(asked, engine.experts(limit=LIMIT, **asdict(asked)))
 
-        days, ranking = await self._client.run(find)
-        self.view = ExpertsView(question.topic, question.weight, days, ranking, question.people)
-        self.post(ExpertsReady(self.view))
+        self.view = await self._client.run(find)
+        self.on_change()
 
 
 LEAST_DAYS, MOST_DAYS = 1.0, 900.0
@@ -115,31 +94,34 @@ LEAST_DAYS, MOST_DAYS = 1.0, 900.0
 
 @dataclass(frozen=True, slots=True)
 class ExpertRow:
-    id: str
+    expert: Expert
     rank: int
-    name: str
-    type: str
-    score: float
     share: float
     """The share of the best score, 0..1: the length of the bar."""
-    counts: str
-    """`5 claims · 4 sources · last 2026-04-16`."""
     is_expanded: bool
+
+    @property
+    def counts(self) -> str:
+        """`5 claims · 4 sources · last 2026-04-16`."""
+        expert = self.expert
+        last = max((receipt.date for receipt in expert.receipts), default="")
+        claims = format_count(expert.claim_count, "claim")
+        sources = format_count(expert.citation_count, "source")
+        partly = "" if expert.full_claim_count else "on a part of the topic"
+        counts = (claims, sources, f"last {safe_line(last)}" if last else "", partly)
+        return " · ".join(filter(None, counts))
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """A claim and its contribution to the score of its expert."""
-
     expert_id: str
-    text: str
-    contribution: float
+    receipt: Receipt
     status: str
-    """Empty if it counts, else why it does not."""
-    date: str
-    place: str
-    path: str
-    line: int
+
+    @property
+    def columns(self) -> tuple[str, str, str]:
+        date = safe_line(self.receipt.date) + " (file)" * self.receipt.has_file_date
+        return self.status, date, format_place(self.receipt.path, self.receipt.line)
 
 
 Row = ExpertRow | ClaimRow
@@ -147,81 +129,29 @@ Row = ExpertRow | ClaimRow
 
 @dataclass(frozen=True, slots=True)
 class ExpertsView:
-    """A ranking with the settings that produced it."""
-
-    topic: str
-    weight: str
-    half_life_days: float
+    question: ExpertQuestion
+    """As answered, with the half-life of kbx.toml in place of 0."""
     ranking: ExpertRanking
-    people: bool = False
-    """Whether only people are ranked."""
 
-    def rows(self, expanded_ids: Collection[str]) -> tuple[Row, ...]:
-        """Return the experts, with claims below those whose ids are in `expanded_ids`."""
+    def rows(self, expanded_ids: Collection[str]) -> Iterator[Row]:
+        """Yield the experts, with claims below those whose ids are in `expanded_ids`."""
         best = max((expert.score for expert in self.ranking.experts), default=0.0) or 1.0
-        rows: list[Row] = []
         for rank, expert in enumerate(self.ranking.experts, 1):
             is_expanded = expert.entity_id in expanded_ids
-            rows.append(_expert_row(expert, rank, best, is_expanded=is_expanded))
+            yield ExpertRow(expert, rank, expert.score / best, is_expanded)
             if is_expanded:
                 receipts = sorted(expert.receipts, key=lambda receipt: receipt.date, reverse=True)
                 receipts.sort(key=lambda receipt: -receipt.contribution)
-                rows += [_claim_row(expert, claim, counts=True) for claim in receipts]
-                rows += [_claim_row(expert, claim, counts=False) for claim in expert.excluded]
-        return tuple(rows)
+                yield from (ClaimRow(expert.entity_id, each, "") for each in receipts)
+                yield from (
+                    ClaimRow(expert.entity_id, each, each.status) for each in expert.excluded
+                )
 
 
 def half_life_at(value: float) -> float:
-    """Return the half-life in days at a slider value in 0..1."""
     return float(round(LEAST_DAYS * (MOST_DAYS / LEAST_DAYS) ** value))
 
 
 def slider_value(days: float) -> float:
-    """Return the slider value of a half-life in days, limited to 0..1."""
     value = math.log(max(days, LEAST_DAYS) / LEAST_DAYS) / math.log(MOST_DAYS / LEAST_DAYS)
     return min(value, 1.0)
-
-
-def _expert_row(expert: Expert, rank: int, best: float, *, is_expanded: bool) -> ExpertRow:
-    last = max((receipt.date for receipt in expert.receipts), default="")
-    claims = format_count(expert.claim_count, "claim")
-    sources = format_count(expert.citation_count, "source")
-    partly = "" if expert.full_claim_count else "on a part of the topic"
-    counts = (claims, sources, f"last {safe_line(last)}" if last else "", partly)
-    return ExpertRow(
-        id=expert.entity_id,
-        rank=rank,
-        name=safe_line(expert.name),
-        type=safe_line(expert.type),
-        score=expert.score,
-        share=expert.score / best,
-        counts=" · ".join(filter(None, counts)),
-        is_expanded=is_expanded,
-    )
-
-
-def _claim_row(expert: Expert, receipt: Receipt, *, counts: bool) -> ClaimRow:
-    return ClaimRow(
-        expert_id=expert.entity_id,
-        text=safe_line(receipt.text),
-        contribution=receipt.contribution,
-        status="" if counts else receipt.status,
-        date=safe_line(receipt.date) + " (file)" * receipt.has_file_date,
-        place=format_place(receipt.path, receipt.line),
-        path=receipt.path,
-        line=receipt.line,
-    )
-
-
-@dataclass
-class ExpertsReady(Newest):
-    """The experts on the current topic have been ranked."""
-
-    view: ExpertsView
-
-
-@dataclass
-class TopicsFound(Message):
-    """Topics with experts."""
-
-    topics: tuple[str, ...]

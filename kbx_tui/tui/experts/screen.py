@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual import on
@@ -11,6 +10,7 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from kbx_tui.formatting import format_count
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
@@ -29,10 +29,8 @@ from kbx_tui.tui.experts.model import (
     WEIGHTS,
     ClaimRow,
     ExpertRow,
-    ExpertsReady,
     ExpertsView,
     Row,
-    TopicsFound,
     half_life_at,
     slider_value,
 )
@@ -44,41 +42,14 @@ from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 BAR = 12
-"""The width of a full bar in cells."""
 ROOMY = 100
-"""The width from which the counts are beside the bar instead of below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimEnds:
-    """The width of each column at the end of a claim, in cells."""
-
-    status: int = 0
-    date: int = 0
-    place: int = 0
-
-    @classmethod
-    def of(cls, claims: Iterable[ClaimRow]) -> ClaimEnds:
-        """Return columns wide enough for these claims."""
-        cells = [
-            (cell_len(each.status), cell_len(each.date), cell_len(each.place)) for each in claims
-        ]
-        return cls(*(max(column) for column in zip(*cells, strict=True)))
-
-    def text(self, claim: ClaimRow) -> str:
-        """Return status, date and place in their columns, two blanks apart."""
-        columns = ((claim.status, self.status), (claim.date, self.date), (claim.place, self.place))
-        return "  ".join(fit(text, width) for text, width in columns if width)
 
 
 class ExpertList(RowsView[Row]):
-    """Experts and the claims of expanded ones, all under one cursor."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "rule", "cursor")
     BINDINGS = bindings("expert_list")
     LEAVE_ACTION = "screen.focus_topic"
     SETTLE_SECONDS = 3.0
-    """How long an expert shows that its rank has changed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,14 +57,12 @@ class ExpertList(RowsView[Row]):
         self.expanded_ids: frozenset[str] = frozenset()
         self._moves: Mapping[str, int] = {}
         self._timer: Timer | None = None
-        self._ends = ClaimEnds()
+        self._ends: Sequence[int] = ()
         self._counts_width = 0
-        """The width of the longest counts, in cells."""
 
     def show(self, view: ExpertsView | None) -> None:
-        """Show a ranking; on the same topic, rank changes are shown."""
         before = self.view
-        same = before is not None and view is not None and before.topic == view.topic
+        same = before and view and before.question.topic == view.question.topic
         if not same:
             self.expanded_ids, self.chosen = frozenset(), False
         current = self.current if self.chosen else None
@@ -115,20 +84,19 @@ class ExpertList(RowsView[Row]):
             return claim_line(content, width, marker, self._ends)
         if part:
             return (Span("       "), Span(shorten(content.counts, max(width - 7, 0)), "dim"))
-        move = self._moves.get(content.id, 0)
+        move = self._moves.get(content.expert.entity_id, 0)
         return expert_line(content, width, marker, move, self._counts_width)
 
     def row_opened(self) -> None:
-        """Expand or collapse the expert under the cursor."""
         row = self.current
         if isinstance(row, ExpertRow):
-            self.expanded_ids ^= {row.id}
+            self.expanded_ids ^= {row.expert.entity_id}
             self._lay_out(row)
 
     def _lay_out(self, current: Row | None) -> None:
-        """Rebuild the rows with the cursor on the row that was `current`."""
-        self.rows = self.view.rows(self.expanded_ids) if self.view is not None else ()
-        self._ends = ClaimEnds.of(row for row in self.rows if isinstance(row, ClaimRow))
+        self.rows = tuple(self.view.rows(self.expanded_ids)) if self.view is not None else ()
+        claims = (map(cell_len, row.columns) for row in self.rows if isinstance(row, ClaimRow))
+        self._ends = [max(column) for column in zip(*claims, strict=True)]
         experts = (row for row in self.rows if isinstance(row, ExpertRow))
         self._counts_width = max((cell_len(expert.counts) for expert in experts), default=0)
         self.rebuild_lines()
@@ -141,38 +109,38 @@ class ExpertList(RowsView[Row]):
         self.refresh()
 
 
-def expert_line(expert: ExpertRow, width: int, marker: str, move: int, counts_width: int) -> Line:
+def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts_width: int) -> Line:
     """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`.
 
     `counts_width` is the width of the last column in cells, the same for all experts.
     """
-    moved = move_text(move)
-    bar = fit("▒" * max(round(expert.share * BAR), 1), BAR)
-    head = f"{expert.rank:>3} {'▾' if expert.is_expanded else '▸'} "
+    expert, moved = row.expert, move_text(move)
+    bar = fit("▒" * max(round(row.share * BAR), 1), BAR)
+    head = f"{row.rank:>3} {'▾' if row.is_expanded else '▸'} "
     end = f" {expert.score:>6.2f}"
-    counts = f"  {fit(expert.counts, counts_width)}" if width >= ROOMY else ""
-    kind = f" {fit(expert.type, 8)} "
+    counts = f"  {fit(row.counts, counts_width)}" if width >= ROOMY else ""
+    kind = f" {fit(safe_line(expert.type), 8)} "
     taken = 1 + cell_len(head) + cell_len(kind) + BAR + cell_len(end) + cell_len(counts)
     room = max(min(width - taken, 32), 6)
-    name = fit(expert.name, max(room - cell_len(moved), 1))  # a move shifts no column
+    name = fit(safe_line(expert.name), max(room - cell_len(moved), 1))  # a move shifts no column
     who = (Span(marker + head, "dim"), Span(name, "strong"), Span(moved, "accent"))
     score = (Span(bar, "entity"), Span(end), Span(counts, "dim"))
     return fit_line((*who, Span(kind, "dim"), *score), width)
 
 
-def claim_line(claim: ClaimRow, width: int, marker: str, ends: ClaimEnds) -> Line:
+def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int]) -> Line:
     """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`."""
     look: Look = "rule" if claim.status else "text"
-    sign = f"      {'–' if claim.status else '+'} {claim.contribution:>5.2f}  "
+    sign = f"      {'–' if claim.status else '+'} {claim.receipt.contribution:>5.2f}  "
     room = width - 1 - cell_len(sign) - 2
-    end = shorten(ends.text(claim), max(room // 2, 0)) if width >= ROOMY else ""
-    text = fit(claim.text, max(room - cell_len(end), 0))
+    columns = (fit(each, cells) for each, cells in zip(claim.columns, ends, strict=True) if cells)
+    end = shorten("  ".join(columns), max(room // 2, 0)) if width >= ROOMY else ""
+    text = fit(safe_line(claim.receipt.text), max(room - cell_len(end), 0))
     signed = Span(sign, "rule" if claim.status else "entity")
     return (Span(marker, "dim"), signed, Span(text, look), Span(f"  {end}", "dim"))
 
 
 def no_topic(topics: Sequence[str] = ()) -> EmptyState:
-    """Return what the list shows before a topic is typed: some `topics` with experts."""
     about = titled_text(
         "Type a topic.",
         "People, projects, teams and all other entities are ranked by the facts known about them on"
@@ -211,7 +179,9 @@ def _ranks(view: ExpertsView | None) -> dict[str, int]:
 
 
 def _key(row: Row) -> tuple[str, ...]:
-    return (row.id,) if isinstance(row, ExpertRow) else (row.expert_id, row.text)
+    if isinstance(row, ExpertRow):
+        return (row.expert.entity_id,)
+    return (row.expert_id, row.receipt.text)
 
 
 WEIGHT_HELP = {
@@ -250,7 +220,7 @@ class Experts(ModeScreen):
         )
 
     def on_mount(self) -> None:
-        self.model.post = self.post_message
+        self.model.on_change = self.show
         topic = self.query_one(TopicLine)
         topic.border_title = "topic"
         topic.value = self.model.question.topic
@@ -258,7 +228,7 @@ class Experts(ModeScreen):
         self._show_weight()
         self.model.find_topics()
         if self.model.view is not None:
-            self._show(self.model.view)
+            self.show()
             self.set_focus(self.query_one(ExpertList))  # the topic is typed already
 
     def meanings(self) -> Iterable[tuple[str, str]]:
@@ -272,24 +242,9 @@ class Experts(ModeScreen):
                 return row_words(experts.current, weight, edit)
         return ()
 
-    def on_topics_found(self, message: TopicsFound) -> None:
-        experts = self.query_one(ExpertList)
-        if self.model.view is None and not self.model.question.topic:
-            experts.empty_state = no_topic(message.topics)
-            experts.rebuild_lines()
-
-    def on_experts_ready(self, message: ExpertsReady) -> None:
-        if message.view is self.model.view:  # else the topic was cleared after it was posted
-            self._show(message.view)
-
     @on(TopicLine.Changed)
     def change_topic(self, event: TopicLine.Changed) -> None:
-        topic = event.value.strip()
-        self.model.ask(topic=topic)
-        if not topic:
-            experts = self.query_one(ExpertList)
-            experts.border_title, experts.empty_state = "Experts", no_topic(self.model.topics)
-            experts.show(None)
+        self.model.ask(topic=event.value.strip())
 
     @on(NumberSlider.Changed)
     def change_half_life(self, event: NumberSlider.Changed) -> None:
@@ -314,23 +269,32 @@ class Experts(ModeScreen):
 
     async def action_edit(self) -> None:
         row = self.query_one(ExpertList).current
-        if not isinstance(row, ClaimRow) or not await self.edit_file(row.path, row.line):
+        claim = row.receipt if isinstance(row, ClaimRow) else None
+        if claim is None or not await self.edit_file(claim.path, claim.line):
             self.show_notice("no claim is chosen: enter on an expert opens its claims")
 
-    def _show(self, view: ExpertsView) -> None:
+    def show(self) -> None:
+        if self not in self.app.screen_stack:
+            return  # it has been closed
+        experts, view = self.query_one(ExpertList), self.model.view
+        if view is None:
+            if not self.model.question.topic:
+                experts.border_title, experts.empty_state = "Experts", no_topic(self.model.topics)
+                experts.show(None)
+            return
         self.query_one(StatusLine).clear_error()
-        experts = self.query_one(ExpertList)
+        question = view.question
         count = format_count(view.ranking.total_matched, "expert")
-        only = " · only people" if view.people else ""
-        experts.border_title = f"{count}{only} · by {view.weight}"
+        only = " · only people" if question.people else ""
+        experts.border_title = f"{count}{only} · by {question.weight}"
         experts.empty_state = no_experts(
-            view.topic,
-            view.weight,
+            question.topic,
+            question.weight,
             self.app.keymap.key_of("weight.next"),
             has_claims=view.ranking.in_scope > 0,
         )
         experts.show(view)
-        self.query_one(NumberSlider).show(slider_value(view.half_life_days))
+        self.query_one(NumberSlider).show(slider_value(question.half_life_days))
 
     def _show_weight(self) -> None:
         weight = self.model.question.weight
@@ -355,25 +319,24 @@ def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
     `edit_key` opens a claim in an editor; empty where there is none.
     """
     if isinstance(row, ClaimRow):
-        sign = "–" if row.status else "+"
+        place, sign = row.columns[-1], "–" if row.status else "+"
         opens = f"; {edit_key} opens it in your editor" if edit_key else ""
         counts = f"It does not count: {row.status}." if row.status else WEIGHT_WORDS[weight]
         return (
-            (f"{sign} {row.contribution:.2f}", f"What this claim adds to the score. {counts}"),
-            (row.place, f"Where the claim stands{opens}."),
+            (
+                f"{sign} {row.receipt.contribution:.2f}",
+                f"What this claim adds to the score. {counts}",
+            ),
+            (place, f"Where the claim stands{opens}."),
         )
-    return _expert_words(row, weight)
-
-
-def half_life_words(days: str, weight: str) -> Meanings:
-    """Return what the half-life does under a weight."""
-    used = "" if weight == "recency" else f" Ranked by {weight}, it has no effect."
-    return ((f"half-life {days}", f"The age at which a claim counts half.{used}"),)
-
-
-def _expert_words(row: ExpertRow, weight: str) -> Meanings:
+    total = f"The sum over the claims, by {weight}. {WEIGHT_WORDS[weight]}"
     return (
-        (f"{row.score:.2f}", f"The sum over the claims, by {weight}. {WEIGHT_WORDS[weight]}"),
+        (f"{row.expert.score:.2f}", total),
         ("▒▒▒", "The score as a share of that of the first."),
         (row.counts, "Claims are facts on the topic; sources are the distinct ones they name."),
     )
+
+
+def half_life_words(days: str, weight: str) -> Meanings:
+    used = "" if weight == "recency" else f" Ranked by {weight}, it has no effect."
+    return ((f"half-life {days}", f"The age at which a claim counts half.{used}"),)

@@ -7,22 +7,30 @@ from functools import partial
 
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import tokens
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.drawing.lines import BLANK, Span, paragraph, width_of
-from kbx_tui.tui.explore.chips import DateChip, FilterChip, ModeBadge, mode_candidates
-from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip, entity_strip_line
-from kbx_tui.tui.explore.facet_sidebar import FacetSidebar
-from kbx_tui.tui.explore.inputs import Knobs, PathField, QueryLine
+from kbx_tui.tui.explore.entities import EntityList, EntityStrip, entity_strip_line
+from kbx_tui.tui.explore.facets import FacetPane
+from kbx_tui.tui.explore.inputs import (
+    DateChip,
+    FilterChip,
+    Knobs,
+    ModeBadge,
+    PathField,
+    QueryLine,
+    mode_candidates,
+)
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import (
     EXPERTS_KEY,
     BaseSummary,
+    DatesView,
     EntityRow,
     ExploreView,
     ResultRow,
-    ScopeView,
 )
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -37,34 +45,24 @@ class AnswerDisplay:
     def __init__(self, screen: ModeScreen) -> None:
         self._screen, self._model = screen, screen.session.explore
         self._find = screen.query_one
-        self._facets = FacetSidebar(screen)
         self.view: ExploreView | None = None
-        """The answer shown; None before the first and without a query."""
 
     def show(self, view: ExploreView, *, is_new: bool) -> None:
-        """Show a ranking: of a new query, or of the same one under other knobs."""
         self.view, keymap = view, self._screen.app.keymap
-        status, chip = self._find(StatusLine), self._find(DateChip)
-        status.clear_error()
-        if EXPERTS_KEY in view.note:
-            status.show_note(view.note.replace(EXPERTS_KEY, keymap.key_of("mode.experts")))
-        else:
-            status.show_note(view.note)
+        note = view.note
+        if EXPERTS_KEY in note:
+            note = note.replace(EXPERTS_KEY, keymap.key_of("mode.experts"))
+        self._find(StatusLine).clear_error()
+        self._find(StatusLine).show_note(note)
         self._show_badge(mode_candidates(view.mode))
-        self.show_scope(view.scope)
-        if view.dates is None:
-            chip.display = False
-        else:
-            chip.show(view.dates, keymap)
+        self._find(PathField).show(view.scope.path, view.scope.in_scope)
         words = self._model.state.extra_words(self._model.defaults)
-        self._find(FilterChip).show(view.filters, words, keymap)
-        self._leave_room_for_chips()
+        self._show_chips(view.dates, view.filters, words)
         self._find(Knobs).annotate(view)
-        is_fast = view.mode.name == "fast"
-        without = no_entities_when_fast if is_fast else no_entities
-        self._show_entities(view.entities, view.threshold, without, is_new=is_new)
+        without = no_entities_when_fast if view.mode.name == "fast" else no_entities
+        self._show_entities(view.entities, without, is_new=is_new)
         if self._model.shows_facets:
-            self._facets.update()
+            self._find(FacetPane).update_counts()
         results = self._find(ResultList)
         results.show_count(_count(view))
         self._find(Panes).remove_class("-idle")
@@ -75,14 +73,11 @@ class AnswerDisplay:
             self._show_no_reasons(blank)
 
     def clear(self) -> None:
-        """Clear the answer, and show what the user could type."""
         self.view = None
         self._find(StatusLine).show_note("")
-        self._find(DateChip).display = False
-        self._find(FilterChip).hide()
-        self._leave_room_for_chips()
+        self._show_chips(None, (), "")
         self._find(Knobs).annotate(None)
-        self._show_entities((), self._model.state.threshold, entities_without_query)
+        self._show_entities((), entities_without_query)
         self._find(ResultList).show_count("")
         self.show_base()
         self._show_no_reasons(why_without_query)
@@ -90,8 +85,7 @@ class AnswerDisplay:
         self._show_badge(())
 
     def show_base(self) -> None:
-        """Show what the base holds where there is no answer."""
-        self._facets.update()
+        self._find(FacetPane).update_counts()
         if self.view is None:
             recent = tuple(self._screen.app_state.queries[:RECENT_QUERIES])
             key = self._screen.app.keymap.key_of("query.earlier")
@@ -101,22 +95,17 @@ class AnswerDisplay:
         self._show_badge(("searching …",), busy=True)
 
     def show_failure(self, text: str) -> None:
-        """Show an error in place of results, unless there are results to keep."""
         view = self.view
         self._show_badge(mode_candidates(view.mode) if view is not None else ())
         if view is None:
             failed = search_failed(text, is_open=self._model.summary is not None)
             self._find(ResultList).show_empty(failed)
 
-    def show_scope(self, scope: ScopeView | None) -> None:
-        self._find(PathField).show(scope)
-
-    def show_scope_without_query(self, scope: ScopeView) -> None:
-        """Show how many documents match the path before anything has been typed."""
+    def show_scope_without_query(self, path: str, in_scope: int) -> None:
         if self.view is None:
             self._find(StatusLine).clear_error()  # of an earlier invalid path
             self.show_base()
-            self.show_scope(scope)
+            self._find(PathField).show(path, in_scope)
 
     def explain(self, result: ResultRow) -> None:
         displayed, marked = self._model.displayed, self._find(ResultList).marked
@@ -136,7 +125,6 @@ class AnswerDisplay:
         return result.title
 
     def unmark(self) -> bool:
-        """Mark no result; return whether one was marked."""
         results = self._find(ResultList)
         was_marked = bool(results.marked)
         results.mark("")
@@ -145,13 +133,9 @@ class AnswerDisplay:
         return was_marked
 
     def _show_entities(
-        self,
-        entities: tuple[EntityRow, ...],
-        threshold: float,
-        without: EmptyState,
-        *,
-        is_new: bool = False,
+        self, entities: tuple[EntityRow, ...], without: EmptyState, *, is_new: bool = False
     ) -> None:
+        threshold = self._model.state.threshold
         self._find(EntityStrip).show_line(partial(entity_strip_line, entities, threshold))
         self._find(EntityList).empty_state = without
         self._find(EntityList).show(entities, threshold, fresh=is_new)
@@ -160,9 +144,11 @@ class AnswerDisplay:
         self._find(ModeBadge).show(candidates, busy=busy)
         self._find(QueryLine).show_badge(candidates)
 
-    def _leave_room_for_chips(self) -> None:
-        room, chips = self._screen.size.width, (self._find(DateChip), self._find(FilterChip))
-        cells = sum(width_of(chip.line(room)) + 1 for chip in chips if chip.display)
+    def _show_chips(self, dates: DatesView | None, filters: Sequence[str], words: str) -> None:
+        keymap, chips = self._screen.app.keymap, (self._find(DateChip), self._find(FilterChip))
+        chips[0].show(dates, keymap)
+        chips[1].show(filters, words, keymap)
+        cells = sum(width_of(chip.chips) + 1 for chip in chips if chip.display)
         self._find(QueryLine).leave_room(cells)
         self._find(ResultList).leave_room(cells)
 
@@ -175,7 +161,6 @@ class AnswerDisplay:
 
 
 def _count(view: ExploreView) -> str:
-    """Return how many documents match, of how many, and how many were left out."""
     scored = f"{view.scope.in_scope:,}"
     if view.mode.candidates is not None:
         scored = f"{view.mode.candidates:,} candidates"
@@ -207,10 +192,7 @@ WITHOUT_ENTITIES = (
 
 
 def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str = "") -> EmptyState:
-    """Return what the results pane shows before a query: `recent` ones, or some made from the base.
-
-    `key` puts them into the query line, one after the other.
-    """
+    """Return what the results pane shows before a query; `key` asks the queries shown."""
     has_entities = summary is None or summary.entities != 0
     about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
@@ -236,8 +218,8 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
 
 
 def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
-    """Return what the results pane shows without results: the cause, and what to try."""
     scope, fast = view.scope, view.mode.name == "fast"
+    path = shorten(safe_line(scope.path), 60)
     if not scope.total:
         reason = "This knowledge base holds no document."
         advice = "Files of markdown in its folder are found as soon as they are indexed."
@@ -246,11 +228,11 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
         reason = f"There is no document with {named}{' there' if scope.path else ''}."
         advice = f"{keymap.key_of('filter.remove')} removes the last filter."
     elif scope.path and not scope.in_scope:
-        reason = f"There is no document at {shorten(scope.path, 60)}."
+        reason = f"There is no document at {path}."
         advice = f"{keymap.key_of('focus.path')} changes the path; esc there searches everywhere."
     elif scope.path:
         what = "contains these words" if fast else "has these words or a similar meaning"
-        reason = f"None of the {scope.in_scope:,} documents in {shorten(scope.path, 60)} {what}."
+        reason = f"None of the {scope.in_scope:,} documents in {path} {what}."
         advice = f"{keymap.key_of('focus.path')}, then esc, searches all {scope.total:,} documents."
     elif has_only_common_words(view.query):
         reason = "It holds only words that nearly every text has, and these are not searched for."

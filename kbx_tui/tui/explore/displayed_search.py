@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.response import Snippet
 
 TITLE_CELLS = 40
-"""Cells of a title in a sentence."""
 MOVES_AMONG = 10
 """First results among which the tour looks for one that moves."""
 
@@ -33,7 +32,6 @@ class DisplayedSearch:
         self.evidence: Evidence | None = None
         self.ranking: Ranking | None = None
         self.view: ExploreView | None = None
-        """The newest ranking as it is shown."""
         self.retrieved_for: SearchState | None = None
         self.snippets: dict[str, Snippet] = {}
         self.outdated: dict[str, FileState] = {}
@@ -45,7 +43,6 @@ class DisplayedSearch:
         self.evidence = self.ranking = self.view = self.retrieved_for = None
 
     def show(self, state: SearchState, evidence: Evidence) -> None:
-        """Display this evidence, which was retrieved for `state`, once it is ranked."""
         if self.evidence is None or self.evidence.query != evidence.query:
             self.snippets, self.outdated = {}, {}
         self.requested_snippets = set(self.snippets)  # others belong to an earlier Evidence
@@ -70,7 +67,6 @@ class DisplayedSearch:
         return retrieved_for.retrieval_key == state.retrieval_key and state.pinned <= present
 
     def rank(self, state: SearchState) -> ExploreView | None:
-        """Rank with the knobs of `state`; None when there is nothing to rank."""
         engine = self._client.engine
         if engine is None or self.evidence is None:
             return None
@@ -94,15 +90,12 @@ class DisplayedSearch:
         if ranking is None or not is_among:
             return None
         from kbx_tui.search.ranking.explain import explain
-        from kbx_tui.tui.explore.present_why import present_why
+        from kbx_tui.tui.explore.presenting import present_why
 
         return present_why(ranking, explain(ranking, ranking.ranked(result.row, rank=0)))
 
     def explain_pair(self, path: str, result: ResultRow) -> str:
-        """Return why the document at `path` is before or behind a result, in a sentence.
-
-        Empty where one of them is not a result, or they are the same.
-        """
+        """Return why the document at `path` is before or behind a result; empty if it is none."""
         ranking = self.ranking
         if ranking is None or path == result.path:
             return ""
@@ -120,7 +113,6 @@ class DisplayedSearch:
         return pair.text(ahead, behind)
 
     def paths_at(self, state: SearchState) -> tuple[str, ...]:
-        """Return the paths of the best results if the knobs were those of `state`."""
         engine = self._client.engine
         if engine is None or self.evidence is None:
             return ()
@@ -128,14 +120,13 @@ class DisplayedSearch:
         return engine.rank(self.evidence, tuning).best_paths(MOVES_AMONG)
 
     def name_of(self, entity_id: str) -> str:
-        """Return the name of an entity, or its id if it is not displayed."""
         entities = self.evidence.entities if self.evidence is not None else ()
         names = [entity.name for entity in entities if entity.id == entity_id]
         return safe_line(names[0] if names else entity_id)
 
 
 def tuning_of(engine: KnowledgeBase, state: SearchState) -> Tuning:
-    """Return the knobs of `state`, without the entities that are muted and pinned for a query."""
+    """Return the knobs of `state`, without what is muted and pinned for a query."""
     tuning = engine.tuning(preset=state.preset, **state.tuning_fields)
     return replace(tuning, muted=frozenset(), pinned=frozenset())
 
@@ -146,7 +137,6 @@ def tuning_of(engine: KnowledgeBase, state: SearchState) -> Tuning:
 def read_snippets(
     engine: KnowledgeBase, evidence: Evidence, paths: Sequence[str]
 ) -> dict[str, Snippet]:
-    """Return the best passage for the query in each of these documents, by path."""
     from kbx_tui.tui.explore.presenting import present_snippet
 
     rows = [evidence.paths.index(path) for path in paths if path in evidence.paths]
@@ -159,7 +149,6 @@ def read_snippets(
 
 
 def outdated_files(engine: KnowledgeBase, paths: Sequence[str]) -> dict[str, FileState]:
-    """Return which of these files are not what was indexed, by path."""
     outdated: dict[str, FileState] = {}
     for path in paths:
         page = engine.documents.public_page(path)

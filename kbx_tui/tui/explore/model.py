@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
 from kbx_tui.tui.explore.displayed_search import (
@@ -44,7 +43,6 @@ from kbx_tui.tui.explore.view import (
     FileState,
     QueryCompleted,
     ScopeCounted,
-    ScopeView,
     SearchSlow,
     SnippetsReady,
 )
@@ -61,13 +59,10 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.response import Snippet
 
 DEBOUNCE_SECONDS = 0.08
-"""Seconds without a key before a query is searched."""
 SLOW_SEARCH_SECONDS = 0.15
-"""Seconds after which the screen shows that a search is in progress."""
 RERANKING_PAUSE_SECONDS = 0.2
-"""Seconds without a key or a slider's move before the reranker runs."""
 FIRST_RESULTS = 3
-"""Results that are noted with a query."""
+ALPHA_MOVE = 0.05
 MODE_HELP = {
     "two-pass": "entities first, then their documents",
     "flat": "documents ranked without entities",
@@ -80,8 +75,6 @@ PRESET_HELP = {
 
 
 class ExploreModel:
-    """The state of the search, and the answer on the screen."""
-
     def __init__(
         self,
         client: EngineClient,
@@ -94,7 +87,6 @@ class ExploreModel:
         self._client, self._status, self._open_base = client, status, open_base
         self.debounce = debounce
         self.on_settings: Callable[[SearchSettings], object] = lambda settings: None
-        """Receives the current settings whenever they have changed."""
         self.on_state: Callable[[], object] = lambda: None
         """Called when the state has changed other than by the user in a field: shows all of it."""
         self.on_answer: Callable[[bool], object] = lambda is_new: None
@@ -108,7 +100,6 @@ class ExploreModel:
         """What kbx.toml says."""
         self.displayed = DisplayedSearch(client)
         self.summary: BaseSummary | None = None
-        """The open base; None before it is open."""
         self._undo = Undo()
         self._changed_fields: set[str] = set()
         self._is_configured = False
@@ -124,12 +115,10 @@ class ExploreModel:
 
     @property
     def is_searching(self) -> bool:
-        """Whether a search is in progress or about to start."""
         return self._search.is_running
 
     @property
     def is_reranking(self) -> bool:
-        """Whether the reranker is at work or about to start."""
         return self._reranking.is_running
 
     @property
@@ -145,7 +134,6 @@ class ExploreModel:
     # Changing what is searched for.
 
     def update(self, **changes: Any) -> None:
-        """Change the search: retrieve after a pause in typing, or only rank again."""
         after = replace(self.state, **changes)
         if not after.query:  # these hold for one query
             after = after.for_another_query(self.defaults)
@@ -184,10 +172,9 @@ class ExploreModel:
         before = self.state
         self._changed_fields |= changed_fields(before, state)
         self._set(state, show=True)
-        self._undo.remember_call(lambda: self._set(before, show=True))
+        self._undo.add(lambda: self._set(before, show=True))
 
     def undo(self) -> None:
-        """Undo the last change, of the search or a change that `remember` was given."""
         before = self._undo.back(self.state)
         if before is None:
             self._status.show_notice("nothing to undo")
@@ -199,11 +186,9 @@ class ExploreModel:
             before()
 
     def remember(self, undo: UndoCall) -> None:
-        """Let `undo` take back a change that has just been made elsewhere."""
-        self._undo.remember_call(undo)
+        self._undo.add(undo)
 
     def forget(self, undo: UndoCall) -> None:
-        """Do not undo a change that did not happen after all."""
         self._undo.forget_call(undo)
 
     # Switches: each returns what the new setting means, to be shown as a notice.
@@ -224,7 +209,6 @@ class ExploreModel:
         return f"results are sorted by {sort} now" if self.displayed.view is None else ""
 
     def toggle_exact(self) -> str:
-        """Compare every chunk in meaning, or only candidates in a scope of more than a million."""
         view = self.displayed.view
         if self.state.exact:
             self.update(exact=False)
@@ -250,7 +234,6 @@ class ExploreModel:
         return ""
 
     def mute(self, entity_id: str) -> None:
-        """Exclude an entity from this query, or include it again; it is pinned no longer."""
         state = self.state
         self.update(muted=state.muted ^ {entity_id}, pinned=state.pinned - {entity_id})
 
@@ -262,14 +245,12 @@ class ExploreModel:
 
     @property
     def settings(self) -> SearchSettings | None:
-        """The current settings; None before kbx.toml is read."""
         engine = self._client.engine
         if engine is None or not self._is_configured:
             return None
         return SearchSettings(tuning_of(engine, self.state), self.state.mode == "fast")
 
     def restore_knobs(self, alpha: float, threshold: float) -> None:
-        """Restore alpha and threshold of the last session, unless the user has moved them."""
         knobs: dict[str, Any] = {"alpha": alpha, "threshold": threshold}
         knobs = {name: value for name, value in knobs.items() if name not in self._changed_fields}
         self._set(replace(self.state, **knobs), show=True)
@@ -285,7 +266,6 @@ class ExploreModel:
         self._announce_settings()
 
     def set_defaults(self, tuning: Tuning) -> None:
-        """Note what kbx.toml says now; the current settings stay."""
         self.defaults = replace(self.defaults, **knobs_of(tuning))
 
     def _announce_settings(self) -> None:
@@ -293,11 +273,6 @@ class ExploreModel:
             self.on_settings(settings)
 
     # The base.
-
-    @property
-    def engine(self) -> KnowledgeBase | None:
-        """The engine, for calls without I/O; None until it is open."""
-        return self._client.engine
 
     def show_base(self, summary: BaseSummary) -> None:
         self.summary = summary
@@ -312,7 +287,6 @@ class ExploreModel:
         self.post(FilesChanged(paths))
 
     def search_again(self) -> None:
-        """Search again, because the index has new content."""
         if self._open_query and self.state.query.startswith(self._open_query):
             self.state = replace(self.state, query=self._open_query)  # it may be a word by now
         if self.is_searching:
@@ -321,13 +295,12 @@ class ExploreModel:
             self._start_search(is_new=not self.displayed.answers(self.state))
 
     async def complete_path(self, text: str) -> tuple[str, ...]:
-        """Return completions of a path; none until there is an index, as in the next two."""
+        """Return completions of a path; none until there is an index."""
         if not self.is_searchable:
             return ()
         return await self._client.run(lambda engine: engine.documents.complete_path(text))
 
     async def complete_filter(self, unfinished: UnfinishedFilter) -> FilterCompletions | None:
-        """Return how the filter at the end of a query may go on."""
         if not self.is_searchable:
             return None
         return await self._client.run(lambda engine: engine.documents.complete_filter(unfinished))
@@ -340,7 +313,6 @@ class ExploreModel:
     # The answer.
 
     def asked(self) -> PastQuery | None:
-        """Return the current query with its settings and what it found; None without one."""
         if not self.state.query:
             return None
         view = self.displayed.view if self.displayed.answers(self.state) else None
@@ -351,12 +323,11 @@ class ExploreModel:
             settings=stored_settings(self.state),
         )
 
-    def paths_after_alpha_step(self, step: float) -> tuple[str, ...]:
-        """Return the paths of the best results if alpha were higher by `step`."""
-        return self.displayed.paths_at(replace(self.state, alpha=min(self.state.alpha + step, 1.0)))
+    def paths_after_alpha_step(self) -> tuple[str, ...]:
+        alpha = min(self.state.alpha + ALPHA_MOVE, 1.0)
+        return self.displayed.paths_at(replace(self.state, alpha=alpha))
 
     def request_snippets(self, paths: Sequence[str]) -> None:
-        """Read the snippets of these documents that have not been requested for this answer."""
         displayed = self.displayed
         missing = [path for path in paths if path not in displayed.requested_snippets]
         if missing and displayed.evidence is not None:
@@ -402,7 +373,6 @@ class ExploreModel:
             self.on_state()
 
     def _start_search(self, *, is_typed: bool = False, is_new: bool = True) -> None:
-        """Search for the current state; after a pause if it `is_typed`."""
         self._retrieves = self.state.retrieval_key
         self._search.start(self._run(self.debounce if is_typed else 0.0, is_new=is_new))
 
@@ -469,7 +439,6 @@ class ExploreModel:
             self.on_ranking()
 
     async def _rerank(self) -> None:
-        """Score the first results of the displayed ranking that have no score yet."""
         await asyncio.sleep(RERANKING_PAUSE_SECONDS if self.debounce else 0.0)
         if (ranking := self.displayed.ranking) is None:
             return
@@ -493,8 +462,8 @@ class ExploreModel:
             self._show_ranking(is_new=False)
 
     async def _count_scope(self, path: str) -> None:
-        def count(engine: KnowledgeBase) -> tuple[int, int] | None:
-            return engine.documents.count_scope(path) if path == self.state.path else None
+        def count(engine: KnowledgeBase) -> int | None:
+            return engine.documents.count_scope(path)[0] if path == self.state.path else None
 
-        if self.is_searchable and (counts := await self._client.run(count)) is not None:
-            self.post(ScopeCounted(ScopeView(safe_line(path), *counts)))
+        if self.is_searchable and (in_scope := await self._client.run(count)) is not None:
+            self.post(ScopeCounted(path, in_scope))

@@ -17,9 +17,9 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from kbx_tui.tui.app_state import AppState
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList
-from kbx_tui.tui.explore.facet_sidebar import FacetPane
+from kbx_tui.tui.base_session import BaseSession
+from kbx_tui.tui.explore.entities import EntityCard, EntityList
+from kbx_tui.tui.explore.facets import FacetPane
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -34,37 +34,32 @@ READERS: dict[Read, type[LinesView]] = {"document": PreviewPane, "card": EntityC
 
 
 LIVE_WIDTH, LIVE_HEIGHT = 160, 30
-"""Minimum size of a terminal in which the document under the cursor is previewed all the time."""
 
 
 class Panes(Horizontal):
-    def __init__(self, app_state: AppState) -> None:
+    def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(classes="-pane-results -idle")
-        self._app_state = app_state
+        self._session, self._app_state = session, app_state
         self.has_live_room = False
-        """Whether the terminal is large enough for the live preview."""
         self.is_live = False
         """Whether the live preview is shown, or would be if nothing were read in its place."""
         self.read: Read | None = None
-        """The reader that is shown, if any."""
 
     def compose(self) -> ComposeResult:
         entities, results, why = EntityList(), ResultList(), WhyPane()
         entities.border_title, results.border_title, why.border_title = "Entities", "Results", "Why"
         with Vertical(id="sidebar"):
-            yield from (entities, FacetPane())
+            yield from (entities, FacetPane(self._session))
         yield results
         with Vertical(id="side"):
             yield from (why, PreviewPane(), EntityCard())
 
     def pane(self, name: Pane) -> LinesView:
-        """Return the widget of a pane; of the entities, the facets where they are in its place."""
         if name == "entities" and self.screen.has_class("-facets"):
             return self.query_one(FacetPane)
         return self.query_one(PANES[name])
 
     def name_of(self, widget: Widget | None) -> Pane | None:
-        """Return the name of a pane, or None if `widget` is not one."""
         if isinstance(widget, FacetPane):
             return "entities"
         return next((name for name, kind in PANES.items() if isinstance(widget, kind)), None)
@@ -76,16 +71,13 @@ class Panes(Horizontal):
             self.add_class(f"-pane-{name}")
 
     def show_reader(self, read: Read | None) -> None:
-        """Show the document or the card in place of the why pane; None shows the why pane again."""
         self.read = read
         self.set_class(read is not None, "-reading")
         for name in READERS:
             self.set_class(name == read, f"-{name}")
 
     def is_covered(self, widget: Widget | None) -> bool:
-        """Return whether a reader takes the place of `widget`: the why pane, or, where there is
-        room for one pane only, any pane.
-        """
+        """Return whether a reader is shown in place of `widget`."""
         name = self.name_of(widget)
         return name == "why" or (name is not None and not self.screen.has_class("-wide"))
 
@@ -94,14 +86,9 @@ class Panes(Horizontal):
         self.is_live = self.has_live_room and not self.has_class("-no-preview")
         self.set_class(self.is_live, "-live")
 
-    @property
-    def shown_pane(self) -> Pane:
-        return next(name for name in PANES if self.has_class(f"-pane-{name}"))
-
     # Moving between panes, and hiding them.
 
     def go_to(self, name: Pane) -> None:
-        """Show a pane and move the focus there."""
         self.show_pane(name)
         self.screen.set_focus(self.pane(name))  # at once: the next key may be waiting
 
@@ -115,29 +102,24 @@ class Panes(Horizontal):
             self.screen.focus_previous()
 
     def show_focused(self) -> None:
-        """On a small terminal, show the pane that has the focus."""
         if (name := self.name_of(self.screen.focused)) is not None:
             self.show_pane(name)
 
     def go_to_entities(self) -> None:
-        """Show the entities, even if they were hidden, and go there."""
         self.remove_class("-no-entities")
         self._save_hidden()
         self.go_to("entities")
 
-    def toggle_why(self) -> None:
-        """Show or hide the why pane; where only one pane fits, move the focus there or back."""
-        if self.screen.has_class("-small"):
-            self._go_or_return("why")
-        else:
-            self._toggle("why")
-
-    def toggle_entities(self) -> None:
-        """Show or hide the entities; without a separate column, move the focus there or back."""
-        if self.screen.has_class("-wide"):
-            self._toggle("entities")
-        else:
-            self._go_or_return("entities")
+    def toggle(self, name: Literal["why", "entities"]) -> None:
+        """Show or hide a pane; without room beside the results, move the focus there or back."""
+        screen = self.screen
+        if screen.has_class("-small") if name == "why" else not screen.has_class("-wide"):
+            self.go_to("results" if self.has_class(f"-pane-{name}") else name)
+            return
+        focused = screen.focused
+        self.toggle_class(f"-no-{name}")
+        if self.name_of(focused) in self._save_hidden():
+            self.go_to("results")
 
     def toggle_live_preview(self) -> None:
         self.toggle_class("-no-preview")
@@ -150,15 +132,6 @@ class Panes(Horizontal):
         for name in HIDEABLE:
             self.set_class(name in self._app_state.base.hidden, f"-no-{name}")
         self.fit(self.app.size)
-
-    def _go_or_return(self, name: Pane) -> None:
-        self.go_to("results" if self.shown_pane == name else name)
-
-    def _toggle(self, name: Pane) -> None:
-        focused = self.screen.focused
-        self.toggle_class(f"-no-{name}")
-        if self.name_of(focused) in self._save_hidden():
-            self.go_to("results")
 
     def _save_hidden(self) -> list[str]:
         hidden: list[str] = [name for name in HIDEABLE if self.has_class(f"-no-{name}")]

@@ -5,20 +5,31 @@ Pure. Imports numpy, so modules needed for the first paint import it late.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from fractions import Fraction
+from itertools import pairwise, product
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 import numpy as np
 
-from kbx_tui.formatting import format_score, format_size, join_limited, kept_words, mode_name
+from kbx_tui.formatting import (
+    answer_words,
+    format_score,
+    join_limited,
+    kept_words,
+    mode_name,
+    rounded_parts,
+    share_words,
+)
 from kbx_tui.knowledge.records import Fact
-from kbx_tui.safe_text import safe_line, safe_lines
-from kbx_tui.search.browse import EntityCard
+from kbx_tui.safe_text import safe_line
+from kbx_tui.search.browse import EntityCard, EntityDocument
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Signal
 from kbx_tui.search.evidence.reranking import RERANK_MS
+from kbx_tui.search.evidence.scores import RERANKER_WEIGHT
+from kbx_tui.search.ranking.explain import Explanation
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results.answer import (
@@ -34,23 +45,21 @@ from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import (
     EXPERTS_KEY,
+    Addend,
     DatesView,
     EntityRow,
     ExploreView,
     Mode,
+    Reranking,
     ResultRow,
-    ScopeView,
+    Section,
+    Term,
+    Why,
 )
-from kbx_tui.tui.reading.embeds import MOST_EMBEDS, Passage, front_summary, with_passages
-from kbx_tui.tui.reading.markdown_lines import InlineText, Place, Preview, render_inline
-
-if TYPE_CHECKING:
-    from kbx_tui.api.documents import DocumentView
 
 MAX_RESULTS = 200
 """Results shown; nobody scrolls further, and every slider move presents them again."""
 TOP_RESULTS = 10
-"""Results whose order decides where the next change of alpha is."""
 EXPERTS_NOTE = f"these are documents; {EXPERTS_KEY} ranks people by what they know about a topic"
 
 
@@ -59,33 +68,23 @@ LEFT_OUT: Mapping[str, str] = {
     "too_broad": "as similar as many others",
     "nothing_linked": "no document is linked to it",
 }
-"""Why entities above the threshold do not count in a flat search."""
 
-SIGNAL_WORDS: Mapping[str, str] = {
-    "name": "name",
-    "alias": "alias",
-    "first_name": "first name",
-    "surname": "surname",
-    "fuzzy": "like",
-    "role": "role",
-    "team": "team",
-    "fact": "fact",
-    "meaning": "meaning",
-}
+SIGNAL_WORDS: Mapping[str, str] = {"first_name": "first name", "fuzzy": "like"}
+"""Words of signals that are not their kind."""
 
 
 def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> ExploreView:
     evidence = ranking.evidence
     kept = set(ranking.kept)
-    matched = int(np.count_nonzero(ranking.included))
     no_vector = np.isnan(ranking.components.cosine)
     if no_vector.all():  # the query, or the index as a whole, has nothing to compare
         no_vector[:] = False
-    results = [
-        _result(ranking, ranked, has_vector=not no_vector[ranked.row])
+    results = tuple(
+        _result(evidence, ranked, has_vector=not no_vector[ranked.row])
         for ranked in in_order(ranking, state.sort, MAX_RESULTS)
-    ]
-    order = f"the best {len(results)}, newest first" if state.sort == "date" else ""
+    )
+    left_out = (ranking.blended > 0.0) & ~ranking.included
+    is_gated = ranking.kept and ranking.tuning.gate == "hard"
     return ExploreView(
         query=evidence.query,
         mode=mode_words(ranking),
@@ -105,20 +104,15 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
             )
             for index, entity in enumerate(evidence.entities)
         ),
-        results=tuple(results),
-        matched=matched,
-        scope=ScopeView(
-            safe_line(evidence.scope.path),
-            evidence.scope.in_scope,
-            evidence.scope.total,
-            evidence.scope.left_out,
-        ),
-        order=order,
+        results=results,
+        matched=int(np.count_nonzero(ranking.included)),
+        scope=evidence.scope,
+        order=f"the best {len(results)}, newest first" if state.sort == "date" else "",
         alpha_note=alpha_note,
         note=_note(ranking),
         filters=tuple(safe_line(str(typed)) for typed in evidence.scope.filters.typed),
         dates=_dates(evidence, state),
-        gated=_gated(ranking),
+        gated=int(np.count_nonzero(left_out)) if is_gated else 0,
     )
 
 
@@ -139,7 +133,6 @@ def mode_words(ranking: Ranking) -> Mode:
 
 
 def left_out_words(ranking: Ranking, entity: EntityCandidate) -> str:
-    """Return why an entity that reaches the threshold does not count; empty if it does not."""
     tuning = ranking.tuning
     if entity.score < tuning.entity_threshold or not entity.found or entity.id in tuning.muted:
         return ""
@@ -166,14 +159,7 @@ def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
     return join_limited(words, ", ", limit=most)
 
 
-def _gated(ranking: Ranking) -> int:
-    if not (ranking.kept and ranking.tuning.gate == "hard"):
-        return 0
-    return int(np.count_nonzero((ranking.blended > 0.0) & ~ranking.included))
-
-
 def _note(ranking: Ranking) -> str:
-    """Return what to know about the answer first; empty if there is nothing to say."""
     evidence = ranking.evidence
     about_filters = (*unknown_names_notes(evidence.scope), *not_dates_notes(evidence.query))
     return (
@@ -210,10 +196,7 @@ def next_change_note(below: float | None, above: float | None, alpha: float) -> 
 
 
 def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset()) -> Snippet:
-    """Return a snippet without control characters.
-
-    `redacted_lines` are lines of its file: they are marked as redacted in the snippet.
-    """
+    """Return a snippet without control characters; `redacted_lines` are lines of its file."""
     spans = _redacted_spans(snippet, redacted_lines) if redacted_lines else []
     edges = {edge for span in (*snippet.matches, *spans) for edge in span}
     text, place, position = "", {}, 0
@@ -232,108 +215,42 @@ def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset
 
 
 def _redacted_spans(snippet: Snippet, lines: frozenset[int]) -> list[tuple[int, int]]:
-    """Return the spans of the text of a snippet that show these lines of its file."""
     end = len(snippet.text)
     edges = [0, *(min(place, end) for place in snippet.line_breaks), end]
     shown = enumerate(pairwise(edges), snippet.line_start)
     return [span for line, span in shown if line in lines]
 
 
-def present_document(
-    document: DocumentView,
-    snippet: Snippet | None,
-    find_matches: Callable[[str], Sequence[tuple[int, int]]],
-    read_passage: Callable[[str], Passage | None] = lambda target: None,
-) -> Preview:
-    """Return a document without control characters.
-
-    `snippet` is its best passage; `find_matches` returns the spans of query words in a text,
-    `read_passage` what to show of an embedded note, given its link.
-    """
-    text = document.text
-    if document.left_out:
-        text += f"\n*{format_size(document.left_out)} more appear when the page is read.*\n"
-    inline = render_inline(safe_lines(text))
-    preview = Preview(
-        path=document.path,
-        title=safe_line(document.title),
-        date=safe_line(document.date),
-        lines=inline.lines,
-        links=inline.links,
-        kinds=inline.kinds,
-        emphasis=inline.emphasis,
-        front_summary=front_summary(document.text, inline.kinds),
-    )
-    preview = with_passages(preview, _passages(inline, read_passage))
-    places = _places(preview.lines, find_matches("\n".join(preview.lines)))
-    start, end = (snippet.line_start, snippet.line_end) if snippet is not None else (0, 0)
-    return replace(
-        preview,
-        line_start=preview.shown_line(start),
-        line_end=preview.shown_line(end),
-        matches=tuple(place for place in places if preview.is_own(place.line)),
-        redacted=preview.redacted | set(map(preview.shown_line, document.redacted_lines)),
-    )
-
-
-def _passages(
-    text: InlineText, read_passage: Callable[[str], Passage | None]
-) -> dict[int, list[Passage]]:
-    """Return the passages of the notes embedded in a text, by 1-based line."""
-    passages: dict[int, list[Passage]] = {}
-    embeds = [link for link in text.links if link.is_embed]
-    for link in embeds[:MOST_EMBEDS]:
-        if (passage := read_passage(link.target)) is not None:
-            passages.setdefault(link.place.line, []).append(passage)
-    return passages
+RecordT = TypeVar("RecordT", EntityCard, EntityDocument, Fact)
 
 
 def present_card(card: EntityCard) -> EntityCard:
-    """Return an entity card without control characters, except in paths.
-
-    Sources of its facts are those other than its page.
-    """
+    """Return a card without control characters (but in paths) and without its page as a source."""
 
     def shown(fact: Fact) -> Fact:
         sources = tuple(safe_line(source) for source in fact.sources if source != card.path)
-        return replace(fact, text=safe_line(fact.text), date=safe_line(fact.date), sources=sources)
+        return replace(_safe(fact, "text", "date"), sources=sources)
 
     return replace(
-        card,
-        name=safe_line(card.name),
-        type=safe_line(card.type),
-        role=safe_line(card.role),
-        team=safe_line(card.team),
+        _safe(card, "name", "type", "role", "team"),
         aliases=tuple(map(safe_line, card.aliases)),
         facts=tuple(map(shown, card.facts)),
         open_items=tuple(map(shown, card.open_items)),
         documents=tuple(
-            replace(
-                document,
-                title=safe_line(document.title) or safe_line(document.path),
-                date=safe_line(document.date),
-                kind=safe_line(document.kind),
-                reason=safe_line(document.reason),
-            )
-            for document in card.documents
+            replace(each, title=each.title or safe_line(each.path))
+            for each in (_safe(one, "title", "date", "kind", "reason") for one in card.documents)
         ),
     )
 
 
-def _places(lines: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Place, ...]:
-    """Return spans of the lines joined with line breaks as places within lines."""
-    starts = np.cumsum([0, *(len(line) + 1 for line in lines)])
-    places: list[Place] = []
-    for start, end in spans:
-        index = int(np.searchsorted(starts, start, side="right")) - 1
-        line_start = int(starts[index])
-        line_length = len(lines[index])
-        places.append(Place(index + 1, start - line_start, min(end - line_start, line_length)))
-    return tuple(places)
+def _safe(record: RecordT, *names: str) -> RecordT:
+    """Return a dataclass without control characters in the fields of these names."""
+    texts: dict[str, Any] = {name: safe_line(getattr(record, name)) for name in names}
+    return replace(record, **texts)
 
 
-def _result(ranking: Ranking, ranked: Ranked, *, has_vector: bool) -> ResultRow:
-    evidence, row = ranking.evidence, ranked.row
+def _result(evidence: Evidence, ranked: Ranked, *, has_vector: bool) -> ResultRow:
+    row = ranked.row
     return ResultRow(
         row=row,
         path=evidence.paths[row],
@@ -347,3 +264,180 @@ def _result(ranking: Ranking, ranked: Ranked, *, has_vector: bool) -> ResultRow:
         known_item=ranked.known_item,
         has_vector=has_vector,
     )
+
+
+OFTEN, SOME = 0.5, 0.25
+"""Normalized scores of words from which a document has many and several words of the question."""
+NEAR, RELATED = 0.5, 0.3
+"""Cosines from which a passage says almost the same, and something related."""
+
+
+def present_why(ranking: Ranking, explanation: Explanation) -> Why:
+    ranked, evidence = explanation.ranked, ranking.evidence
+    row, alpha = ranked.row, explanation.alpha
+    hot_weight = ranking.frecency_weight
+    blended = ranked.document_part + ranked.entity_part + ranked.frecency_part  # without reranker
+    names, weights, values = ["document"], [1.0], [ranked.answered]
+    if explanation.two_pass:
+        names, weights = ["document", "entity"], [alpha, 1.0 - alpha]
+        values.append(ranked.parent_entity_score)
+    all_weights = weights
+    if hot_weight:
+        all_weights = [*((1.0 - hot_weight) * weight for weight in weights), hot_weight]
+        values.append(float(evidence.frecency[row]) if ranked.frecency_part else 0.0)
+    # without float noise: 1 - .7 is .3
+    rounded = formula_values(blended, [round(weight, 6) for weight in all_weights], values)
+    terms = tuple(
+        Term(round(weight, 6), value, name)
+        for weight, value, name in zip(weights, rounded, names, strict=False)
+    )
+    sections = [_document_section(explanation, rounded[0], ranking)]
+    if explanation.two_pass:
+        sections.append(_entity_section(explanation, rounded[1], ranking.is_coverage))
+    reranking = _reranking(ranked, blended)
+    return Why(
+        row=row,
+        title=safe_line(evidence.titles[row]),
+        path=safe_line(evidence.paths[row]),
+        kind=safe_line(evidence.kinds[row]),
+        date=safe_line(evidence.dates[row]),
+        score=_shown(blended if reranking is None else max(ranked.score, blended)),
+        terms=terms,
+        frecency=Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
+        known_item=ranked.known_item,
+        sections=tuple(sections),
+        reranking=reranking,
+    )
+
+
+def _reranking(ranked: Ranked, plain: float) -> Reranking | None:
+    if ranked.reranker_score is None:
+        return None
+    return Reranking(
+        score=ranked.reranker_score,
+        plain=_shown(plain),
+        added=round(_shown(max(ranked.score, plain)) - _shown(plain), 2),
+        maximum=RERANKER_WEIGHT * (1.0 - plain),
+    )
+
+
+def _shown(score: float) -> float:
+    """Return a score with the digits shown: halves round to even."""
+    return float(f"{score:.2f}")
+
+
+def _document_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:
+    parts = (explanation.lexical_part, explanation.vector_part, explanation.date_part)
+    lexical, vector, dated, propagated = rounded_parts(total, [*parts, explanation.propagated])
+    maxima: list[float | None] = [None, None]
+    if explanation.full_relevance is None and not explanation.date_reason:
+        maxima[:] = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
+    bm25, cosine = explanation.raw_lexical, explanation.cosine
+    of_words = words_sentence(bm25, explanation.lexical)
+    similarity = _similarity(cosine, ranking.evidence)
+    addends = [
+        Addend(lexical, maxima[0], "words", f"bm25 {bm25:.1f}", of_words),
+        Addend(vector, maxima[1], "meaning", similarity, meaning_sentence(cosine)),
+    ]
+    if explanation.date_reason:
+        addends.append(Addend(dated, None, "date", explanation.date_reason))
+    if side := explanation.propagated_from:
+        addends.append(Addend(propagated, None, "propagated", f"from the {side}"))
+    notes = []
+    if explanation.full_relevance is not None:
+        relevance = explanation.ranked.doc_relevance
+        notes.append(answer_words(relevance, explanation.full_relevance))
+    feedback = [safe_line(document.title) for document in ranking.feedback_documents]
+    if feedback and cosine is not None:
+        notes.append(f"feedback from {join_limited(feedback)}")
+    return Section("document", total, tuple(addends), tuple(notes))
+
+
+def _similarity(cosine: float | None, evidence: Evidence) -> str:
+    if cosine is not None:
+        return f"cosine {cosine:.2f}"
+    if evidence.fast:
+        return "not used by a fast search"
+    return "no vector yet" if evidence.document_query else "nothing to compare"
+
+
+def _entity_section(explanation: Explanation, total: float, mean: bool) -> Section:
+    shares = explanation.entities
+    values = rounded_parts(total, [share.share for share in shares])
+    weights = [share.weight for share in shares]
+    has_weights = len(set(weights)) > 1
+    maxima = rounded_parts(1.0, weights) if has_weights else [None] * len(shares)
+    addends = []
+    for value, maximum, share in zip(values, maxima, shares, strict=True):
+        name, answered = safe_line(share.name), share.answered
+        reason = share_words(
+            safe_line(share.reason),
+            answered if explanation.full_relevance is not None else None,
+            linked=share.link_strength > 0.0,
+        )
+        addends.append(Addend(value, maximum, name, reason, link_sentence(name, value, reason)))
+    note = f"mean of the {len(shares)} named" if mean else "the best of them counts"
+    return Section("entity", total, tuple(addends), (note,) if len(shares) > 1 else ())
+
+
+def words_sentence(raw: float, normalized: float) -> str:
+    """Return what a BM25 score says; `normalized` is the same in 0..1."""
+    label = f"bm25 {raw:.1f}"
+    if raw <= 0.0:
+        return f"{label}: no word of your question occurs here"
+    if normalized >= OFTEN:
+        return f"{label}: rare words of your question occur often here"
+    if normalized >= SOME:
+        return f"{label}: several words of your question occur here"
+    return f"{label}: few words of your question occur here, or only frequent ones"
+
+
+def meaning_sentence(cosine: float | None) -> str:
+    """Return what a cosine says; None stands for a document without a vector."""
+    if cosine is None:
+        return "no number: meaning was not compared for this document"
+    label = f"cosine {format_score(cosine)}"
+    if cosine >= NEAR:
+        return f"{label}: its best passage says nearly what you ask"
+    if cosine >= RELATED:
+        return f"{label}: its best passage is about something related"
+    return f"{label}: its meaning has little to do with your question"
+
+
+def link_sentence(name: str, share: float, reason: str) -> str:
+    if not share:
+        return f"{name} adds nothing: {reason}"
+    link, *factors = reason.split(" × ")
+    answer = ", as far as it answers the topic" if factors else ""
+    return f"{name} adds {format_score(share)}: the document is linked to it by {link}{answer}"
+
+
+UNIT = Fraction(1, 100)
+
+
+def formula_values(total: float, weights: Sequence[float], values: Sequence[float]) -> list[float]:
+    """Return `values` rounded so that the sum of weight times value rounds to `total` rounded.
+
+    The weights sum to 1 and are shown in full; `total` is the exact sum. Each value is rounded down
+    or up, and the combination nearest to the exact values is taken. There is one: rounded down, the
+    sum is at most the exact one, and rounded up it is one last digit larger than that or more.
+    """
+    target = Fraction(f"{total:.2f}")
+    factors = [Fraction(str(weight)) for weight in weights]
+    exact = [Fraction(value) / UNIT for value in values]
+
+    def cost(candidate: tuple[int, ...]) -> tuple[bool, Fraction]:
+        result = sum((w * n for w, n in zip(factors, candidate, strict=True)), Fraction(0)) * UNIT
+        error = sum((abs(n - e) for n, e in zip(candidate, exact, strict=True)), Fraction(0))
+        return abs(result - target) > UNIT / 2, error
+
+    candidates = product(*(_nearest_integers(value) for value in exact))
+    return [float(units * UNIT) for units in min(candidates, key=cost)]
+
+
+def _nearest_integers(value: Fraction) -> tuple[int, ...]:
+    """Return the integers around `value`, or just one if it is an integer up to float error."""
+    nearest = round(value)
+    if abs(value - nearest) < Fraction(1, 10**7):
+        return (nearest,)
+    return (floor(value), floor(value) + 1)

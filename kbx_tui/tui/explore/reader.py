@@ -7,9 +7,8 @@ are read and laid out on the engine's thread; a newer request cancels an older o
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from textual.widget import Widget
@@ -19,11 +18,11 @@ from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
-from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.pane_layout import READERS, Pane, Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import ResultRow
-from kbx_tui.tui.reading.embeds import Passage, passage_of
+from kbx_tui.tui.reading.documents import present_document, read_passage, whole_passage
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
 from kbx_tui.tui.shell.frame_screen import ModeScreen
@@ -35,14 +34,10 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.response import Snippet
 
 LEAST_WIDTH = 20
-"""Minimum width in cells to lay a document out for, before its pane has a width."""
 PREVIEW_PAUSE_SECONDS = 0.06
-"""Seconds the cursor has to rest on a result before its document is previewed."""
 KEPT = 16
-"""Previews kept for the query on the screen."""
 MOST_BYTES = 250_000
-"""Bytes of a document that are previewed: its best passage is among the first 60,000 characters.
-To read all of a very long page would make the next search wait."""
+"""Bytes of a preview: the best passage is in the first 60,000 characters."""
 MAX_STEPS = 50
 
 
@@ -50,7 +45,7 @@ MAX_STEPS = 50
 class Step:
     kind: Literal["document", "card"]
     key: str
-    """Path of the document or id of the entity."""
+    """Path or id."""
 
 
 @dataclass
@@ -68,28 +63,21 @@ class History:
         self.steps[-1:] = [step]
 
     def back(self) -> Step | None:
-        """Drop the current step and return the one before, None when there is none."""
         del self.steps[-1:]
         return self.steps[-1] if self.steps else None
 
 
 class Reader:
-    """The document or card being read, those read before, and the preview at the cursor."""
-
     def __init__(self, screen: ModeScreen) -> None:
         self._screen = screen
         self._client, self._model = screen.session.client, screen.session.explore
         self._requests, self._previews = LatestOnly(self._client), LatestOnly(self._client)
         self._width = 0
-        """The width of the pane for which a document was last requested."""
         self._kept = LruCache[tuple[str, int], TextLayout](KEPT)
-        """Previews by path and width."""
         self._kept_for: object = None
         self.history = History()
         self.origin: Pane = "results"
-        """The pane to return to when nothing is read any more."""
         self._takes_focus = False
-        """Whether what is opened next gets the focus when it arrives."""
         self._replaces = False
         """Whether what is opened next takes the place of what is read now in the history."""
 
@@ -108,7 +96,6 @@ class Reader:
     # Previewing.
 
     def follow_cursor(self) -> None:
-        """Preview the result under the cursor, where the preview is shown all the time."""
         result, evidence = self._current, self._model.displayed.evidence
         if not self._panes.is_live or self.is_open or result is None:
             return
@@ -152,10 +139,7 @@ class Reader:
     def open_document(
         self, path: str, *, line: int = 0, focus: bool = False, replace: bool = False
     ) -> None:
-        """Open a document at a 1-based line, or with 0 at its best passage.
-
-        Its pane is shown when the text arrives.
-        """
+        """Open a document at a 1-based line, or with 0 at its best passage."""
         self._takes_focus, self._replaces = focus, replace
         if focus:  # a document passed over with the cursor does not count as opened
             self.count_opening(path)
@@ -167,7 +151,6 @@ class Reader:
         self._requests.start(self._read_card(entity_id))
 
     def follow(self, target: str, source: str) -> None:
-        """Open the target of a link, given as written in the document at `source`."""
         self._takes_focus, self._replaces = True, False
         self._width = self._pane.text_width
         self._requests.start(self._follow(target, source))
@@ -184,10 +167,7 @@ class Reader:
             self._requests.start(self._lay_out())
 
     def reload(self, paths: frozenset[str]) -> None:
-        """Read the open document again if it is among these files, and an open card in any case.
-
-        Not where something else has been requested.
-        """
+        """Read again what is open and may have changed, unless another is requested."""
         self._kept = LruCache(KEPT)
         path, card = self._pane.path, self._screen.query_one(EntityCard).card
         is_idle = not self._requests.is_running
@@ -283,7 +263,6 @@ class Reader:
             self.open_document(step.key, focus=True, replace=True)
 
     def toggle_preview(self) -> None:
-        """Close what is read; when nothing is, preview the result under the cursor."""
         if self.is_open:
             self._close()
             if not isinstance(self._screen.focused, ResultList):
@@ -310,7 +289,6 @@ class Reader:
 
     @property
     def _pane_width(self) -> int:
-        """The width to lay a document out for; approximate before its pane is shown."""
         results = self._screen.query_one(ResultList)
         return self._pane.text_width or max(results.size.width - 3, LEAST_WIDTH)
 
@@ -332,11 +310,7 @@ def read_layout(
     It opens at `line` of the file; with 0, at the best passage. Of a document longer than `most`
     bytes only the beginning is read. Raises NotFound.
     """
-    from kbx_tui.tui.explore.presenting import present_document
-
-    def read(target: str) -> Passage | None:
-        return _read_passage(engine, target, path)
-
+    read = partial(read_passage, engine, path)
     document = engine.documents.view(path, most=most)
     if evidence is None:
         preview = present_document(document, None, lambda text: (), read)
@@ -350,45 +324,3 @@ def read_layout(
         shown = preview.shown_line(line)
         preview = replace(preview, line_start=shown, line_end=shown)
     return lay_out(preview, width)
-
-
-def _read_passage(engine: KnowledgeBase, target: str, source: str) -> Passage | None:
-    """Return what to show of a note that the document at `source` embeds; None without one."""
-    destination = engine.links.follow(target, source)
-    if destination is None or not destination.path or destination.path == source:
-        return None
-    if destination.heading and not destination.line:
-        return None  # no such section: the link says what was meant
-    try:
-        note = engine.documents.view(destination.path)
-    except NotFound:
-        return None
-    lines = safe_lines(note.text)
-    if destination.line > len(lines):  # the file has changed since it was indexed
-        return None
-    return passage_of(lines, destination.line, note.redacted_lines)
-
-
-_BLOCK = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\||>|```|~~~)")
-"""The beginning of a list item, heading, table row, quotation or code block."""
-
-
-def whole_passage(lines: Sequence[str], start: int, end: int) -> str:
-    """Return lines `start` to `end` (1-based), extended to whole paragraphs and list items.
-
-    Empty if the document has no such lines.
-    """
-    if not 1 <= start <= min(end, len(lines)):
-        return ""
-    first, last = start - 1, min(end, len(lines)) - 1
-    while first and lines[first].strip() and _continues(lines[first - 1], lines[first]):
-        first -= 1
-    while last + 1 < len(lines) and _continues(lines[last], lines[last + 1]):
-        last += 1
-    return "\n".join(lines[first : last + 1]).strip("\n")
-
-
-def _continues(line: str, following: str) -> bool:
-    if not (line.strip() and following.strip()) or _BLOCK.match(following):
-        return False
-    return not line.lstrip().startswith(("#", "|", "```", "~~~"))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
-from textual.message import Message
 from textual.timer import Timer
 
 from kbx_tui.formatting import format_score
@@ -30,7 +29,8 @@ from kbx_tui.tui.drawing.lines import (
 )
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
 from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow
-from kbx_tui.tui.judging.grades import DEPTH, NO_GRADE, grade_sign
+from kbx_tui.tui.judging.model import DEPTH, NO_GRADE, grade_sign
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 TITLE_MARGIN = 4
-"""Cells of the upper border that hold no title."""
 TALL = 20
 """The height from which each result has a second line with its snippet."""
 
@@ -63,33 +62,20 @@ class Columns:
 
 
 class ResultList(RowsView[ResultRow]):
-    """The results; a row that has moved shows by how many ranks."""
-
     COMPONENT_CLASSES = looks(
         "strong", "accent", "grade", "document", "entity", "reranker", "rule", "cursor"
     )
     BINDINGS = bindings("results")
     LEAVE_ACTION = "screen.focus_query"
     SETTLE_SECONDS = 3.0
-    """How long a row shows that it has moved."""
 
     @dataclass
-    class Highlighted(Message):
-        """The user moved the cursor to another result."""
-
+    class Highlighted(Newest):
         result: ResultRow
 
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, ResultList.Highlighted)
-
     @dataclass
-    class SnippetsMissing(Message):
-        """The documents at these paths are visible without a snippet."""
-
+    class SnippetsMissing(Newest):
         paths: tuple[str, ...]
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, ResultList.SnippetsMissing)
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,7 +87,6 @@ class ResultList(RowsView[ResultRow]):
         self._more = 0
         self._grades: Mapping[str, int | None] = {}
         self._best = 1.0
-        """The highest score, whose bar fills its column."""
         self._shared: list[int] = []
         """How much of each title its neighbours share, in characters."""
         self._sought = ""
@@ -111,12 +96,9 @@ class ResultList(RowsView[ResultRow]):
         """Path of the result that others are compared with; empty if none is."""
 
     def show(self, view: ExploreView, displayed: DisplayedSearch, *, fresh: bool) -> None:
-        """Show results: with `fresh` those of a new query, else the same query re-ranked.
-
-        Snippets are those of `displayed`, to which later ones are added.
-        """
+        """Show results: with `fresh` those of a new query, else the same query re-ranked."""
         current, results = self.current, view.results
-        self.rows, self._more = results, 0 if view.order else view.matched - len(results)
+        self._more = 0 if view.order else view.matched - len(results)
         self._snippets, self._outdated = displayed.snippets, displayed.outdated
         self._best = max((result.score for result in results), default=1.0)
         self._shared = shared_lengths([result.title for result in results])
@@ -135,10 +117,7 @@ class ResultList(RowsView[ResultRow]):
         if self._sought in rows:
             row, self.chosen = rows[self._sought], True
         self._sought = ""
-        # Set before the lines are rebuilt: fewer lines may scroll the list, which reads the cursor.
-        self.set_reactive(RowsView.cursor, self.validate_cursor(row))
-        self.rebuild_lines()
-        self.show_cursor()
+        self.show_at(results, row)
         self._count_judged()
 
     def show_count(self, count: str) -> None:
@@ -146,16 +125,13 @@ class ResultList(RowsView[ResultRow]):
         self._update_titles()
 
     def leave_room(self, cells: int) -> None:
-        """Keep so many cells of the upper border free, for what lies over it."""
         self._covered = cells
         self._update_titles()
 
     def on_resize(self, event: events.Resize) -> None:
-        super().on_resize(event)
         self._update_titles()
 
     def _update_titles(self) -> None:
-        """Show what is judged in the bottom border; where there is none, in the title."""
         has_bottom = self.styles.border_bottom[0] not in ("", "none")
         titles = ("Results", self._count), ("Results", self._count, self._judged)
         counted, judged = (" · ".join(filter(None, parts)) for parts in titles)
@@ -169,7 +145,6 @@ class ResultList(RowsView[ResultRow]):
         self.refresh()
 
     def seek(self, path: str) -> None:
-        """Move the cursor to this document in the results that are shown next."""
         self._sought = path
 
     def go_to(self, path: str) -> None:
@@ -183,7 +158,6 @@ class ResultList(RowsView[ResultRow]):
         self.rebuild_lines()
 
     def badge_of(self, result: ResultRow) -> str:
-        """Return what is off with a result: `gone`, `changed`, `no vector`; empty if nothing."""
         return self._outdated.get(result.path) or ("" if result.has_vector else "no vector")
 
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
@@ -244,7 +218,6 @@ class ResultList(RowsView[ResultRow]):
         self.request_snippets()
 
     def request_snippets(self) -> None:
-        """Ask for the snippets that are visible, or of the result under the cursor, if missing."""
         rows = self.visible_rows() if self.has_snippet_lines else []
         paths = {self.rows[row].path for row in rows}
         if self.current is not None:
@@ -262,7 +235,6 @@ def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
 
 
 def snippet_line(snippet: Snippet) -> Line:
-    """Return a snippet with its matches strong, and what is redacted of it greyed."""
     line, position = highlight(snippet.text, snippet.matches), 0
     shown: Line = ()
     for start, end in snippet.redacted:
@@ -284,9 +256,7 @@ def result_line(
 ) -> Line:
     """Return the first line of a result, exactly as wide as its columns.
 
-    `sign` is what comes before it, `grade` the sign of its grade, `shared` how many characters of
-    its title a neighbour begins with, `best` the score whose bar fills its column, and `badge`
-    what is off with the document.
+    `shared` characters of its title begin a neighbour's, too; `best` fills the column of bars.
     """
     parts = (result.document_part, result.entity_part, result.reranker_part)
     bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), columns.bar, full=best)

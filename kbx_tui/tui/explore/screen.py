@@ -16,27 +16,25 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
-from kbx_tui.tui.explore.chips import DateChip, FilterChip, MeasureLine, ModeBadge
-from kbx_tui.tui.explore.document_actions import Content, DocumentActions
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
-from kbx_tui.tui.explore.facet_list import FacetList, FacetRow, narrowed
-from kbx_tui.tui.explore.facet_sidebar import FacetStrip
-from kbx_tui.tui.explore.inputs import Knobs, PathField, PathLine, QueryLine, effective_path
+from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, Content, DocumentActions, ResultJudge
+from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
+from kbx_tui.tui.explore.facets import FacetBox, FacetRow, FacetStrip, narrowed
+from kbx_tui.tui.explore.inputs import (
+    DateChip,
+    FilterChip,
+    Knobs,
+    MeasureLine,
+    ModeBadge,
+    PathField,
+    PathLine,
+    QueryLine,
+    effective_path,
+)
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.reader import Reader
-from kbx_tui.tui.explore.result_judge import ResultJudge
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.explore.score_words import (
-    alpha_words,
-    entity_words,
-    mode_words,
-    result_words,
-    threshold_words,
-    why_words,
-)
 from kbx_tui.tui.explore.search_state import settings_words
-from kbx_tui.tui.explore.tour_guide import TourGuide
+from kbx_tui.tui.explore.tour import TourBubble, TourGuide
 from kbx_tui.tui.explore.view import (
     BaseCounted,
     ExploreView,
@@ -47,11 +45,18 @@ from kbx_tui.tui.explore.view import (
     SearchSlow,
     SnippetsReady,
 )
-from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.explore.why_pane import (
+    WhyPane,
+    alpha_words,
+    entity_words,
+    mode_words,
+    result_words,
+    threshold_words,
+    why_words,
+)
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure, GoTo
-from kbx_tui.tui.shell.tour import TourBubble
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -89,7 +94,7 @@ class Explore(JudgingScreen):
             yield FilterChip()
         yield EntityStrip()
         yield FacetStrip()
-        yield Panes(self.app_state)
+        yield Panes(self.session, self.app_state)
         yield TourBubble()
         yield Knobs()
         yield MeasureLine()
@@ -162,7 +167,6 @@ class Explore(JudgingScreen):
     # What the model of the search found.
 
     def show_state(self) -> None:
-        """Show a state of the search that was changed other than by the user in a field."""
         state = self.model.state
         self.query_one(Knobs).show(state)
         query, path = self.query_line, self.query_one(PathLine)
@@ -172,7 +176,6 @@ class Explore(JudgingScreen):
             path.value = state.path
 
     def show_answer(self, is_new: bool) -> None:
-        """Show the newest ranking, with the reasons of the result under the cursor."""
         view, results = self.model.displayed.view, self.query_one(ResultList)
         if view is None:
             return
@@ -207,7 +210,7 @@ class Explore(JudgingScreen):
             self.answer.show_slow()
 
     def on_scope_counted(self, message: ScopeCounted) -> None:
-        self.answer.show_scope_without_query(message.scope)
+        self.answer.show_scope_without_query(message.path, message.in_scope)
 
     def on_snippets_ready(self, message: SnippetsReady) -> None:
         results = self.query_one(ResultList)
@@ -248,7 +251,7 @@ class Explore(JudgingScreen):
         if not (path and event.input.has_focus):  # while it is typed, see `show_paths`
             self.model.update(path=path)
         if not path and self.view is None:
-            self.answer.show_scope(None)
+            self.query_one(PathField).show("", 0)
 
     @on(PathLine.CompletionsFound)
     def show_paths(self, event: PathLine.CompletionsFound) -> None:
@@ -297,8 +300,8 @@ class Explore(JudgingScreen):
     def read_from_card(self, event: RowsView.Opened) -> None:
         self.reader.open_document(event.row, focus=True)
 
-    @on(FacetList.Taken)
-    def take_facet(self, event: FacetList.Taken) -> None:
+    @on(RowsView.Opened, "FacetPane")
+    def take_facet(self, event: RowsView.Opened) -> None:
         if event.row.kind == "linked":
             self.reader.open_document(event.row.value, focus=True)
             return
@@ -313,10 +316,6 @@ class Explore(JudgingScreen):
     def follow_link(self, event: PreviewPane.Followed) -> None:
         self.reader.follow(event.target, event.path)
 
-    @on(PreviewPane.NothingToGoTo)
-    def say_there_is_nothing(self, event: PreviewPane.NothingToGoTo) -> None:
-        self.show_notice(event.text)
-
     @on(PreviewPane.Resized)
     def lay_out_document(self, event: PreviewPane.Resized) -> None:
         self.reader.lay_out(event.width)
@@ -329,7 +328,6 @@ class Explore(JudgingScreen):
     # What other modes ask for.
 
     def show_query(self, query: str) -> None:
-        """Ask this query, with the focus on its results."""
         self.query_line.show_query(query)
         self.panes.go_to("results")
 
@@ -348,7 +346,7 @@ class Explore(JudgingScreen):
         self.set_focus(self.query_one(PathLine))
 
     def action_pick_folders(self) -> None:
-        from kbx_tui.tui.indexing.folder_list import FolderPicker  # seldom needed
+        from kbx_tui.tui.indexing.screen import FolderPicker  # seldom needed
 
         self.action_leave_field()  # what is typed in the path field applies first
         self.app.push_screen(FolderPicker(self.session.index))
@@ -365,10 +363,10 @@ class Explore(JudgingScreen):
         self.panes.go_to_entities()
 
     def action_toggle_why(self) -> None:
-        self.panes.toggle_why()
+        self.panes.toggle("why")
 
     def action_toggle_entities(self) -> None:
-        self.panes.toggle_entities()
+        self.panes.toggle("entities")
 
     def action_toggle_preview(self) -> None:
         if self.panes.has_live_room and not self.reader.is_open:
@@ -471,7 +469,6 @@ class Explore(JudgingScreen):
         self.app.push_screen(RecallBox(self, naming=naming), self._run_recalled)
 
     def _run_recalled(self, recalled: Recalled | None) -> None:
-        """Search with the query and all settings of an earlier state; undo takes that back."""
         if recalled is None:
             return
         state = recalled.state
@@ -485,8 +482,6 @@ class Explore(JudgingScreen):
         self.show_notice(" · ".join(filter(None, (words, undo))))
 
     def action_facets(self) -> None:
-        from kbx_tui.tui.boxes.facet_box import FacetBox
-
         if self.view is not None and self.view.results:
             self.app.push_screen(FacetBox(self, self.narrow))
         else:
@@ -498,7 +493,7 @@ class Explore(JudgingScreen):
         if path := self.documents.linked_path():
             self.app.push_screen(LinksBox(self, path), self._open_link)
         else:
-            self.show_notice("no document is chosen: go to one first")
+            self.show_notice(NO_DOCUMENT)
 
     def _open_link(self, row: LinkRow | None) -> None:
         if row is not None and row.path:

@@ -25,7 +25,6 @@ DATES_WORDS: Mapping[Dates, str] = {
 }
 
 FILTERS: Mapping[str, str] = {"doc_types": "type", "since": "first date", "until": "last date"}
-"""The filters beside the path, in words."""
 FOR_ONE_QUERY = ("muted", "pinned", "dates", *FILTERS)
 
 UNDO_STEPS = 100
@@ -36,11 +35,8 @@ GRADUAL = (*KNOBS, "path")
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """Everything that decides what the explore screen shows."""
-
     query: str = ""
     path: str = ""
-    """Path filter as typed, empty for everywhere."""
     mode: Mode = "two-pass"
     sort: Sort = "score"
     preset: Preset = "default"
@@ -53,9 +49,7 @@ class SearchState:
     """Gate and parent score of the default ranking, None as in kbx.toml; the seed has its own."""
     hotness_weight: float = 0.0
     dates: Dates = "prefer"
-    """What date words of the query do."""
     muted: frozenset[str] = frozenset()
-    """Ids of entities that are ignored."""
     pinned: frozenset[str] = frozenset()
     """Ids of entities that the query is about, whatever their score."""
     exact: bool = False
@@ -63,7 +57,6 @@ class SearchState:
     doc_types: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
-    """Filters as in `SearchRequest`; empty for none."""
 
     @property
     def retrieval_key(self) -> tuple[object, ...]:
@@ -95,14 +88,10 @@ class SearchState:
         )
 
     def for_another_query(self, defaults: SearchState) -> SearchState:
-        """Return this state without the settings that hold for one query."""
         return replace(self, **{name: getattr(defaults, name) for name in FOR_ONE_QUERY})
 
     def extra_words(self, defaults: SearchState) -> str:
-        """Return the settings that no pane shows, in words: `only note · from 2026-03-10`.
-
-        Knobs that equal `defaults` are left out.
-        """
+        """Return settings that no pane shows, without `defaults`: `only note · from 2026-03-10`."""
         own_formula = self.preset == "default"
         words = (
             f"only {' or '.join(self.doc_types)}" if self.doc_types else "",
@@ -122,7 +111,6 @@ class SearchState:
 
     @property
     def tuning_fields(self) -> dict[str, Any]:
-        """The fields of `Tuning` that this state sets, beside those that the preset stands for."""
         own_formula = self.preset == "default"
         return {
             "hierarchy": self.mode == "two-pass",
@@ -162,21 +150,21 @@ class Undo:
 
     steps: list[SearchState | UndoCall] = field(default_factory=list)
     _moving: str = ""
-    """The gradual field that the last step changed."""
 
     def remember(self, before: SearchState, changed: set[str]) -> None:
-        """Save `before` for undo, unless the last step changed the same gradual field."""
         if "query" in changed:
             self._moving = ""
             return
         name = next(iter(changed)) if len(changed) == 1 else ""
         if name in GRADUAL and name == self._moving:
             return
-        self._add(before)
+        self.add(before)
         self._moving = name
 
-    def remember_call(self, undo: UndoCall) -> None:
-        self._add(undo)
+    def add(self, step: SearchState | UndoCall) -> None:
+        self._moving = ""
+        self.steps.append(step)
+        del self.steps[:-UNDO_STEPS]
 
     def forget_call(self, undo: UndoCall) -> None:
         if undo in self.steps:
@@ -186,12 +174,10 @@ class Undo:
         self.steps = [step for step in self.steps if not isinstance(step, SearchState)]
 
     def separate(self) -> None:
-        """Make the next change a step of its own."""
         self._moving = ""
 
     def back(self, current: SearchState) -> SearchState | UndoCall | None:
-        """Return the state to go back to, with the current query, or the call that takes back the
-        last change; None when there is none."""
+        """Return the state to go back to, or the call that takes back the last change, if any."""
         self._moving = ""
         while self.steps:
             before = self.steps.pop()
@@ -202,11 +188,6 @@ class Undo:
             if before != current:
                 return before
         return None
-
-    def _add(self, step: SearchState | UndoCall) -> None:
-        self._moving = ""
-        self.steps.append(step)
-        del self.steps[:-UNDO_STEPS]
 
 
 def changed_fields(before: SearchState, after: SearchState) -> set[str]:
@@ -247,7 +228,6 @@ USUAL = SearchState(**knobs_of(Tuning()))
 
 
 def stored_settings(state: SearchState) -> Mapping[str, Any]:
-    """Return the settings of a state as JSON values, without its query."""
     values: dict[str, Any] = msgspec.to_builtins(state)
     usual: dict[str, Any] = msgspec.to_builtins(USUAL)
     stored = {name: value for name, value in values.items() if value != usual[name]}
@@ -273,7 +253,6 @@ def state_of(query: str, settings: Mapping[str, Any]) -> SearchState | None:
 
 
 def settings_words(state: SearchState, usual: SearchState = USUAL) -> str:
-    """Return the settings of a stored query in words, without those of `usual`."""
     words = (
         state.mode if state.mode != usual.mode else "",
         f"{state.preset} ranking" if state.preset != usual.preset else "",

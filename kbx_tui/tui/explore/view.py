@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
+
+if TYPE_CHECKING:
+    from kbx_tui.search.evidence.evidence import Scope
 
 EXPERTS_KEY = "{experts}"
 """Stands in a note for the key of the experts mode, which kbx.toml or a browser may change."""
@@ -13,8 +16,6 @@ EXPERTS_KEY = "{experts}"
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One document in the result list."""
-
     row: int
     """Row of the evidence, which identifies it to the engine."""
     path: str
@@ -33,13 +34,10 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class EntityRow:
-    """One entity found in pass 1."""
-
     id: str
     name: str
     type: str
     path: str
-    """The path of its page, or empty."""
     score: float
     kept: bool
     signals: str
@@ -48,22 +46,20 @@ class EntityRow:
     left_out: str = ""
     """Why it does not count although it reaches the threshold; else empty."""
 
+    @property
+    def sign(self) -> str:
+        return "✕" if self.muted else "●" if self.kept else "○"
+
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """The mode of a search, and its reason."""
-
     name: str
-    """`two-pass`, `flat` or `fast`."""
     reason: str
     """In words: the entities for which the second pass ran, or why it did not."""
     preset: str
-    """Whose formula ranks: `default` or `seed`."""
     milliseconds: float
     vector_share: float
-    """Share of chunks that have a vector, 0..1."""
     is_cut: bool = False
-    """True when only the first `MAX_QUERY` characters of the query count."""
     reranker_ms: float | None = None
     """Milliseconds that the reranker took beside those; None where it added nothing."""
     candidates: int | None = None
@@ -71,21 +67,7 @@ class Mode:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeView:
-    """The number of documents that match a path filter."""
-
-    path: str
-    """As typed; empty for everywhere."""
-    in_scope: int
-    total: int
-    left_out: int = 0
-    """Muted documents that would be in scope."""
-
-
-@dataclass(frozen=True, slots=True)
 class DatesView:
-    """What was read of the date words of a query."""
-
     use: str
     """`prefer`, `filter`, or `off` where the user turned them off."""
     words: str
@@ -96,8 +78,6 @@ class DatesView:
 
 @dataclass(frozen=True, slots=True)
 class ExploreView:
-    """One ranking, ready to be shown."""
-
     query: str
     mode: Mode
     threshold: float
@@ -105,14 +85,12 @@ class ExploreView:
     results: tuple[ResultRow, ...]
     matched: int
     """Number of documents that match; `results` may hold fewer."""
-    scope: ScopeView
+    scope: Scope
     order: str
     """How the results are sorted, in words; empty when by score."""
     alpha_note: str
-    """Why alpha has no effect, or where its next effect is."""
     note: str = ""
-    """That no document answers the topic, and why there are results all the same; or why results
-    are not reranked; else empty."""
+    """What to know about the answer first; empty if there is nothing to say."""
     filters: tuple[str, ...] = ()
     dates: DatesView | None = None
     """None where the query has no date words, or kbx.toml says that they are not read."""
@@ -122,8 +100,6 @@ class ExploreView:
 
 @dataclass(frozen=True, slots=True)
 class Addend:
-    """One addend of a sum on screen."""
-
     value: float
     """Rounded as shown."""
     maximum: float | None
@@ -146,12 +122,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A weight times a value in the formula of the score."""
-
     weight: float
     value: float
     name: str
-    """`document` or `entity`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,18 +132,14 @@ class Reranking:
     """What the reranker adds to a score; all numbers rounded as shown."""
 
     score: float
-    """How well the reranker finds that the document answers, 0..1."""
     plain: float
     """The score without it; `plain + added` is the score."""
     added: float
     maximum: float
-    """What it adds to this document at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a document has its score, in numbers that add up as shown."""
-
     row: int
     title: str
     path: str
@@ -178,21 +147,16 @@ class Why:
     date: str
     score: float
     terms: tuple[Term, ...]
-    """Their weighted sum, rounded, is `score`, or what it is without the reranker; empty when the
-    document alone makes it."""
+    """Their weighted sum is the score without reranker; empty if the document alone makes it."""
     frecency: Term | None
     """Set when hotness has a weight; the terms weigh `1 - frecency.weight` together then."""
     known_item: str
-    """As in `ResultRow`."""
     sections: tuple[Section, ...]
     reranking: Reranking | None = None
-    """Set when the reranker scored the document."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseSummary:
-    """The open knowledge base."""
-
     name: str
     root: str
     searchable: bool
@@ -200,28 +164,21 @@ class BaseSummary:
     """None until it has been counted."""
     entities: int | None = None
     contents: str = ""
-    """What it holds by type, in words; empty until it has been counted."""
     queries: tuple[str, ...] = ()
-    """Queries made from it, which find something."""
     is_waiting: bool = False
     """Whether files are indexed only once the user begins it."""
 
 
 FileState = Literal["changed", "gone"]
-"""How a file differs from what was indexed."""
 
 
 @dataclass
 class BaseCounted(Message):
-    """The knowledge base is open, or what it holds has been counted again."""
-
     summary: BaseSummary
 
 
 @dataclass
 class QueryCompleted(Message):
-    """A query whose last word may still be typed is answered."""
-
     typed: str
     query: str
     """What was searched for: the same, or with its last word continued."""
@@ -234,21 +191,16 @@ class SearchSlow(Message):
 
 @dataclass
 class ScopeCounted(Message):
-    """The number of documents that match a path filter, while there is no query."""
-
-    scope: ScopeView
+    path: str
+    in_scope: int
 
 
 @dataclass
 class SnippetsReady(Message):
-    """Snippets of some of the results have been read."""
-
     query: str
     paths: frozenset[str]
 
 
 @dataclass
 class FilesChanged(Message):
-    """Files were written, and the index holds their new content."""
-
     paths: frozenset[str]

@@ -1,16 +1,30 @@
-"""The pane that explains the score of the result under the cursor."""
+"""The pane that explains a score, and what the numbers and signs of explore mean. Pure but for it.
+
+`?` shows the meanings for the focused pane; `docs/scores.md` lists those that need no number.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from kbx_tui.formatting import format_score
+from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
 from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
-from kbx_tui.tui.explore.view import Addend, Reranking, Section, Term, Why
+from kbx_tui.tui.explore.view import (
+    Addend,
+    EntityRow,
+    ExploreView,
+    Reranking,
+    ResultRow,
+    Section,
+    Term,
+    Why,
+)
 from kbx_tui.tui.widgets.lines_view import TextPane
 
 if TYPE_CHECKING:
@@ -20,11 +34,8 @@ if TYPE_CHECKING:
 FEW_LINES = 14
 """A pane with fewer lines shows only the formula and its sections, side by side."""
 REASON_LINES = 2
-"""A longer reason is cut."""
 RERANKER_BAR = 10
-"""Cells of the bar of a reranker's score of 1."""
 TWO_COLUMNS = 64
-"""The minimum width in cells for the two columns."""
 
 
 class WhyPane(TextPane):
@@ -35,10 +46,7 @@ class WhyPane(TextPane):
     difference = ""
 
     def show(self, why: Why | None, snippet: Snippet | None, difference: str = "") -> None:
-        """Show an explanation; that of the same result keeps its scroll position.
-
-        `difference` says why a marked result is before or behind this one.
-        """
+        """Show an explanation; `difference` says why a marked result is before or behind it."""
         same = why is not None and self.why is not None and why.row == self.why.row
         self.why, self.snippet, self.difference = why, snippet, difference
         self.rebuild_lines()
@@ -48,26 +56,24 @@ class WhyPane(TextPane):
     def build(self, width: int) -> list[Line]:
         if self.why is None:
             return self.empty_lines()
-        pair: list[Line] = []
-        if self.difference:
-            pair = [(Span(line, "accent"),) for line in wrap(self.difference, width)]
+        pair = _wrapped(self.difference, width, "accent") if self.difference else []
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
             return [*pair, *why_side_by_side(self.why, self.snippet, width)]
         return [*pair, *([BLANK] if pair else []), *why_lines(self.why, self.snippet, width)]
 
 
 def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
-    lines: list[Line] = [(Span(line, "strong"),) for line in wrap(why.title, width)]
-    facts = " · ".join(fact for fact in (why.kind, why.date) if fact)
-    lines += [(Span(facts, "dim"),), BLANK] if facts else [BLANK]
-    lines += formula_lines(why)
+    lines = _wrapped(why.title, width, "strong")
+    if facts := " · ".join(filter(None, (why.kind, why.date))):
+        lines.append((Span(facts, "dim"),))
+    lines += [BLANK, *formula_lines(why)]
     for section in why.sections:
         lines += [BLANK, *section_lines(section, width)]
     if why.reranking is not None:
         lines += [BLANK, *reranking_lines(why.reranking, width)]
     if snippet is not None:
         lines += [BLANK, *location_lines(snippet, width)]
-    return [*lines, BLANK, *((Span(line, "dim"),) for line in wrap(why.path, width))]
+    return [*lines, BLANK, *_wrapped(why.path, width, "dim")]
 
 
 def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
@@ -87,16 +93,13 @@ def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line
 
 
 def formula_lines(why: Why) -> list[Line]:
-    """Return the score as a sum of weight times value, one term per line."""
     lines: list[Line] = []
     score = Span(f"{format_score(why.score):>4}", "text")
     if (reranking := why.reranking) is not None:
         plain, added = (
             Span(format_score(value), "text") for value in (reranking.plain, reranking.added)
         )
-        lines = [
-            (score, Span(" = "), plain, Span(" + "), added, Span(" reranker", "reranker")),
-        ]
+        lines = [(score, Span(" = "), plain, Span(" + "), added, Span(" reranker", "reranker"))]
         score = Span(f"{plain.text:>4}", "text")
     if why.known_item:
         first = f"1.00 exact {why.known_item}: shown first"
@@ -116,7 +119,6 @@ def formula_lines(why: Why) -> list[Line]:
 
 
 def section_lines(section: Section, width: int) -> list[Line]:
-    """Return a number of the formula and the addends that sum to it."""
     sign = "█" if section.name == "document" else "▒"
     head: Line = (
         Span(f"{sign} {section.name} ", _look(section.name)),
@@ -125,8 +127,7 @@ def section_lines(section: Section, width: int) -> list[Line]:
     lines: list[Line] = [(*head, Span(f"  {note}", "dim")) for note in section.notes[:1]] or [head]
     if width_of(lines[0]) > width:
         lines = [head, *((Span(f"  {line}", "dim"),) for line in wrap(section.notes[0], width - 2))]
-    for note in section.notes[1:]:
-        lines.append((Span(f"  {shorten(note, width - 2)}", "dim"),))
+    lines += [(Span(f"  {shorten(note, width - 2)}", "dim"),) for note in section.notes[1:]]
     name_width = max([cell_len(addend.name) for addend in section.addends], default=0)
     beside: list[Line] = [
         (*_addend_start(addend, name_width), Span(f"  {addend.reason}", "dim"))
@@ -142,29 +143,22 @@ def section_lines(section: Section, width: int) -> list[Line]:
 
 
 def reranking_lines(reranking: Reranking, width: int) -> list[Line]:
-    bar = "░" * round(reranking.score * RERANKER_BAR)
-    head: Line = (
-        Span("░ reranker ", "reranker"),
-        Span(format_score(reranking.score), "text"),
-        Span(f"  {bar}", "reranker"),
-    )
-    added: Line = (
-        Span(f"{format_score(reranking.added):>6}", "text"),
-        Span(f" of {format_score(reranking.maximum)}", "dim"),
-        Span("  added"),
-    )
-    return [fit_line(head, width), fit_line(added, width)]
+    score, added = format_score(reranking.score), format_score(reranking.added)
+    bar = Span("  " + "░" * round(reranking.score * RERANKER_BAR), "reranker")
+    most = Span(f" of {format_score(reranking.maximum)}", "dim")
+    return [
+        fit_line((Span("░ reranker ", "reranker"), Span(score), bar), width),
+        fit_line((Span(f"{added:>6}"), most, Span("  added")), width),
+    ]
 
 
 def location_lines(snippet: Snippet, width: int) -> list[Line]:
-    """Return the matched words with their counts, and the location of the best passage."""
     lines: list[Line] = []
     if snippet.terms:
-        terms = ", ".join(f"{term} ×{count}" for term, count in snippet.terms)
-        lines += [(Span(line),) for line in wrap(terms, width)]
+        lines += _wrapped(", ".join(f"{term} ×{count}" for term, count in snippet.terms), width)
     if snippet.line_start:
         place = f"line {snippet.line_start}" + (f" · {snippet.heading}" if snippet.heading else "")
-        lines += [(Span(line, "dim"),) for line in wrap(place, width)]
+        lines += _wrapped(place, width, "dim")
     return lines
 
 
@@ -188,3 +182,168 @@ def _addend_start(addend: Addend, name_width: int) -> Line:
 
 def _look(name: str) -> Look:
     return "document" if name == "document" else "entity" if name == "entity" else "text"
+
+
+def _wrapped(text: str, width: int, look: Look = "text") -> list[Line]:
+    return [(Span(line, look),) for line in wrap(text, width)]
+
+
+QUOTED = re.compile("“[^”]*”")
+"""What an entity matched with, which may hold any words."""
+
+Words = tuple[str, str]
+
+MEANINGS: Mapping[str, str] = {
+    "score": "how well the result answers, 0 to 1; results are in this order.",
+    "document": "how fully the document itself answers what you ask besides names of people: 1 is"
+    " a full answer, and less counts for ever less.",
+    "entity": "how strongly the document is linked to what you named, such as people and projects.",
+    "words": "words of your question that occur here; rare ones count more than frequent ones.",
+    "meaning": "how near the meaning of its best passage is to that of your question.",
+    "date": "whether the document is of the time you asked for.",
+    "propagated": "what the part before or after it adds, since they are parts of one document.",
+    "relevance": "words and meaning together; from the relevance of a full answer on, more adds"
+    " nothing.",
+    "feedback": "the search moved a little towards these documents, which answer it best.",
+    "hotness": "how often and how recently you opened the document.",
+    "reranker": "how well the reranking model finds that the passage answers.",
+    "exact": "you gave its title, path, id, date or name in full, so it comes first.",
+    "alpha": "how much the document's own text counts against its entities: 1 ranks by the text"
+    " alone, 0 by the entities alone.",
+    "threshold": "the score from which an entity counts; below it, its documents get nothing.",
+    "two-pass": "the entities you named were found first, then documents, those linked to them"
+    " ahead.",
+    "flat": "documents are ranked by their own text; no entity counts.",
+    "fast": "documents are ranked by their words alone, without meaning and entities.",
+    "seed": "the formula of the first proposal ranks, for comparison.",
+    "●": "this entity counts: it reaches the threshold.",
+    "○": "this entity does not count.",
+    "✕": "you muted this entity: it is ignored in this query.",
+    "pinned": "you said that the query is about it, so it counts with score 1.",
+    "█": "the document's part of the score.",
+    "▒": "the entities' part of the score.",
+    "░": "the reranker's part of the score.",
+    "! changed": "its file has changed since it was indexed; it ranks by its text of then.",
+    "! gone": "its file is no longer there; the next index run drops it.",
+    "! no vector": "it is found by its words only: its meaning has not been embedded yet.",
+    "gate": "documents that match, but are linked to none of the entities that count.",
+    "▲": "the result rose since the list last settled, by so many ranks; ▼: it fell.",
+}
+
+CANDIDATES = (
+    "so many documents were scored: those that words, links or the index of vectors find. In a"
+    " folder of fewer than a million chunks all are; = compares all here."
+)
+
+REASONS: Mapping[str, str] = {
+    "disabled": "you switched entities off.",
+    "fast": "a fast search looks for no entities.",
+    "no_entities": "the question names nobody and nothing that the base knows.",
+    "below_threshold": "entities were found, but none reaches the threshold; a lower one keeps"
+    " some.",
+    "too_broad": "many entities fit equally well, so none can lead.",
+    "nothing_linked": "no document in scope is linked to the entities that were found.",
+}
+
+SIGNALS: Mapping[str, str] = {
+    "name": "its full name is in the question",
+    "alias": "another of its names is in the question",
+    "first name": "its first name is in the question",
+    "surname": "its surname is in the question",
+    "like": "a word of the question is spelt much like its name",
+    "role": "the question names its role",
+    "team": "it belongs to a team in the question",
+    "fact": "a fact about it has words of the question",
+    "meaning": "its page is about something similar",
+}
+"""Why an entity was found, by the word that the list shows."""
+
+
+def why_words(why: Why, alpha: float) -> Iterator[Words]:
+    if why.known_item:
+        yield f"exact {why.known_item}", MEANINGS["exact"]
+    yield f"score {format_score(why.score)}", MEANINGS["score"]
+    if len(why.terms) > 1:
+        yield f"alpha {format_score(alpha)}", alpha_sentence(alpha)
+    for section in why.sections:
+        yield f"{section.name} {format_score(section.total)}", MEANINGS[section.name]
+        for addend in section.addends:
+            meaning = addend.sentence or MEANINGS.get(addend.name, "")
+            yield f"{addend.name} {format_score(addend.value)}", meaning
+        for note in section.notes:
+            if (first := note.partition(" ")[0]) in MEANINGS:
+                yield note, MEANINGS[first]
+    if why.frecency is not None:
+        yield f"hotness {format_score(why.frecency.value)}", MEANINGS["hotness"]
+    if why.reranking is not None:
+        yield f"reranker {format_score(why.reranking.score)}", MEANINGS["reranker"]
+
+
+def alpha_sentence(alpha: float) -> str:
+    if alpha in (0.0, 1.0):
+        return f"only the {'document' if alpha else 'entity'} part counts"
+    document, entity = round(alpha * 100), round((1.0 - alpha) * 100)
+    return f"the document part weighs {document} %, the entity part {entity} %"
+
+
+def alpha_words(alpha: float, note: str) -> Iterator[Words]:
+    yield f"alpha {format_score(alpha)}", MEANINGS["alpha"]
+    yield "now", f"{alpha_sentence(alpha)}{f'; {note}' if note else ''}"
+
+
+def threshold_words(threshold: float, note: str) -> Iterator[Words]:
+    yield f"threshold {format_score(threshold)}", MEANINGS["threshold"]
+    if note:
+        yield "now", note
+
+
+def mode_words(view: ExploreView) -> Iterator[Words]:
+    mode = view.mode
+    yield mode.name, MEANINGS[mode.name]
+    key = next((key for key, text in FLAT_REASONS.items() if text and text == mode.reason), "")
+    if key:
+        yield mode.reason, REASONS[key]
+    elif mode.name == "two-pass":
+        yield mode.reason, "the entities that count."
+    if view.gated:
+        yield f"{view.gated:,} left out by the gate", MEANINGS["gate"]
+    if mode.preset == "seed":
+        yield "seed", MEANINGS["seed"]
+    if mode.vector_share < 1.0 and mode.name != "fast":
+        yield "meaning …", "so many texts can be found by meaning; the rest have no vector yet."
+    if mode.candidates is not None:
+        yield "… candidates", CANDIDATES
+
+
+def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
+    yield entity.sign, MEANINGS[entity.sign]
+    if entity.pinned and not entity.muted:
+        yield "pinned", MEANINGS["pinned"]
+    elif not entity.kept and not entity.muted:
+        below = f"its score is below the threshold of {format_score(threshold)}"
+        above = f"it reaches the threshold, but {entity.left_out or 'the search is flat'}"
+        yield "why ○", below if entity.score < threshold else above
+    yield format_score(entity.score), "how sure it is that the question means it, 0 to 1."
+    shown = [part.strip() for part in QUOTED.sub("", entity.signals).split(",")]
+    found = [
+        meaning
+        for word, meaning in SIGNALS.items()
+        if any(part.lstrip("0123456789 ").startswith(word) for part in shown)
+    ]
+    yield entity.signals or "meaning", "; ".join(found or [SIGNALS["meaning"]]) + "."
+
+
+def result_words(result: ResultRow, badge: str = "") -> Iterator[Words]:
+    """Yield the parts of a row, rounded so that they add up; `badge` says what is off with it."""
+    parts = (result.document_part, result.entity_part, result.reranker_part)
+    document, entity, reranker = rounded_parts(sum(parts), parts)
+    yield format_score(result.score), MEANINGS["score"]
+    if result.known_item:
+        yield f"exact {result.known_item}", MEANINGS["exact"]
+    yield f"█ {format_score(document)}", MEANINGS["█"]
+    yield f"▒ {format_score(entity)}", MEANINGS["▒"]
+    if result.reranker_part:
+        yield f"░ {format_score(reranker)}", MEANINGS["░"]
+    if badge:
+        yield f"! {badge}", MEANINGS[f"! {badge}"]
+    yield "▲2 ▼1", MEANINGS["▲"]

@@ -27,7 +27,6 @@ class FolderRow:
     mark: Mark
     has_folders: bool
     is_open: bool
-    """Whether the folders in it are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +35,16 @@ class FolderTree:
 
     documents: Mapping[str, int] = field(default_factory=dict)
     children: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The folders directly in each folder, sorted."""
     hits: Mapping[str, int] | None = None
     """Documents that match the query, whatever the scope; None without a query."""
     in_scope: Mapping[str, int] | None = None
     """Documents in scope; None where all are."""
 
     def own_documents(self, folder: str) -> int:
-        """Return how many documents are in a folder, but not in a folder of it."""
         below = sum(self.documents[child] for child in self.children.get(folder, ()))
         return self.documents.get(folder, 0) - below
 
     def rows(self, opened: Collection[str]) -> tuple[FolderRow, ...]:
-        """Return the row of the whole base and of each folder in an open one."""
         return tuple(self._rows("", 0, opened)) if self.documents.get("") else ()
 
     def _rows(self, folder: str, depth: int, opened: Collection[str]) -> Iterator[FolderRow]:
@@ -77,7 +73,6 @@ class FolderTree:
 
 
 def tree_of(paths: Iterable[str]) -> FolderTree:
-    """Return the folders of these documents."""
     documents = count_by_folder(paths)
     children: dict[str, list[str]] = {}
     for folder in sorted(documents):
@@ -107,13 +102,11 @@ def parent_of(path: str) -> str:
 
 
 def folders_to(path: str) -> Iterator[str]:
-    """Yield the folders that lead to a file or folder, the root first."""
     parts = path.split("/")
     return ("/".join(parts[:count]) for count in range(len(parts)))
 
 
 OWN_FILES = "/*"
-"""Ends the pattern of the files directly in a folder."""
 _SPECIAL = re.compile(r"[\[*?{},]")
 _BRACKETED = re.compile(r"\[([\[*?{},])\]")
 
@@ -157,7 +150,6 @@ def folders_in(path: str) -> frozenset[str] | None:
 
 
 def path_of(folders: Collection[str]) -> str:
-    """Return the path filter of some folders, as `folders_in` gives them."""
     if not folders:
         return ""
     if len(folders) == 1:
@@ -167,7 +159,6 @@ def path_of(folders: Collection[str]) -> str:
 
 
 def _others(outer: str, folder: str, tree: FolderTree) -> Iterator[str]:
-    """Yield everything in `outer` but `folder`: folders, and files in those on the way."""
     while folder != outer:
         parent = parent_of(folder)
         yield from (each for each in tree.children.get(parent, ()) if each != folder)
@@ -177,7 +168,6 @@ def _others(outer: str, folder: str, tree: FolderTree) -> Iterator[str]:
 
 
 def _pattern(folder: str) -> str:
-    """Return a folder as one alternative, with signs that mean something in brackets."""
     own = folder.endswith(OWN_FILES)
     name = _SPECIAL.sub(lambda sign: f"[{sign[0]}]", folder.removesuffix(OWN_FILES))
     return name + (OWN_FILES if own else "/")

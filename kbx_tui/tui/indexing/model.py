@@ -10,7 +10,6 @@ from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine, Status
-from kbx_tui.tui.engine.index_run import IndexRun
 from kbx_tui.tui.engine.index_sync import IndexSync, run_in_thread
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.indexing.folder_tree import FolderTree, count_by_folder, toggled, tree_of
@@ -18,7 +17,7 @@ from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.evaluation.past_queries import OverRetrieved
     from kbx_tui.index.index_status import IndexOverview
 
@@ -28,15 +27,15 @@ MOST_QUERIES = 200
 
 
 class RunChanged(Newest):
-    """A stage went on, or the run has another state: `IndexModel.run`."""
+    pass
 
 
 class FilesRead(Newest):
-    """The files that need attention were read: `IndexModel.overview`."""
+    pass
 
 
 class FoldersChanged(Newest):
-    """There are other folders, hits, or folders in scope: `IndexModel.folders`."""
+    pass
 
 
 class IndexModel:
@@ -53,34 +52,23 @@ class IndexModel:
         self._client, self._open_engine, self._status = client, open_engine, status
         self.index_sync, self._explore = index_sync, explore
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen that shows them; set by it."""
         self.overview: IndexOverview | None = None
-        """None before it has been read."""
         self.folders = FolderTree()
         self.over_retrieved: tuple[OverRetrieved, ...] = ()
         """Documents that turn up for too many of the past queries, the worst first, muted ones
         included."""
         self.muted: tuple[str, ...] = ()
-        """Paths of the muted documents."""
         self.has_read_queries = False
-        """Whether the past queries have been read."""
         self._firsts: dict[str, tuple[str, ...]] = {}
-        """The first results of past queries."""
         self._is_shown = False
         self._reading_files, self._reading_folders = LatestOnly(client), LatestOnly(client)
         self._reading_queries = LatestOnly(client)
 
     @property
-    def run(self) -> IndexRun:
-        return self.index_sync.run
-
-    @property
     def path(self) -> str:
-        """The path filter of the search."""
         return self._explore.state.path
 
     def open(self) -> None:
-        """Begin to show the mode: read everything that may have changed."""
         self._is_shown = True
         self.read_files()
         self.read_folders()
@@ -88,13 +76,11 @@ class IndexModel:
             self._reading_queries.start(self._read_past_queries())
 
     def close(self) -> None:
-        """Stop showing the mode."""
         self._is_shown = False
         self._reading_queries.cancel()
         self.post = lambda message: None
 
     def note_index_change(self) -> None:
-        """Read again what is shown: folders, and the documents that are found too often."""
         self._firsts = {}
         if self._is_shown:
             self.read_folders()
@@ -121,14 +107,11 @@ class IndexModel:
         self.post(FilesRead())
 
     def note_run(self) -> None:
-        """Show another state of the run; after it has ended, the files have changed."""
         self.post(RunChanged())
-        if self._is_shown and self.run.state in ("idle", "stopped"):
+        if self._is_shown and self.index_sync.run.state in ("idle", "stopped"):
             self.read_files()
 
     async def _read_past_queries(self) -> None:
-        """Read which documents turn up for too many of the past queries, a few at a time."""
-
         def ask(engine: KnowledgeBase) -> tuple[list[str], tuple[str, ...]]:
             asked = [past.query for past in engine.queries.asked()[:MOST_QUERIES]]
             return asked, engine.settings.search.muted_documents
@@ -157,7 +140,6 @@ class IndexModel:
     # Muted documents.
 
     def mute(self, path: str) -> None:
-        """Leave a document out of every search, or leave it in again; `undo` takes it back."""
         self._client.start(self._mute(path))
 
     async def _mute(self, path: str) -> None:
@@ -189,7 +171,6 @@ class IndexModel:
     # Folders.
 
     def read_folders(self) -> None:
-        """Read the folders, the hits of the current query in them, and which are in scope."""
         self._reading_folders.start(self._read_folders())
 
     async def _read_folders(self) -> None:
@@ -216,15 +197,12 @@ class IndexModel:
         self.post(FoldersChanged())
 
     def toggle(self, folder: str) -> None:
-        """Take a folder into the scope of the search, or out of it."""
         self._search_in(toggled(self.path, folder, self.folders))
 
     def take(self, folder: str) -> None:
-        """Search in this folder only; everywhere for ""."""
         self._search_in(f"{folder}/" if folder else "")
 
     def undo(self) -> None:
-        """Undo the last change of the search, such as that of its folders."""
         self._explore.undo()
         self.read_folders()
 

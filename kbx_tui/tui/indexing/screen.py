@@ -1,28 +1,398 @@
-"""What is indexed, what needs attention, and where: the Index mode."""
+"""The Index mode: what is indexed, what needs attention, and the folders, also in their own box.
+
+Keys take folders into the scope of the search and out of it. Only unfolded folders have a row.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Size
 
+from kbx_tui.formatting import format_count, format_duration, format_percent, format_size
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
-from kbx_tui.tui.indexing.folder_list import FolderList
-from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, RunChanged
-from kbx_tui.tui.indexing.panes import FileList, RunPane, file_groups
-from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
+from kbx_tui.tui.engine.index_sync import IndexRun, RunState, StageProgress
+from kbx_tui.tui.indexing.folder_tree import FolderRow, Mark, folders_to
+from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, IndexModel, RunChanged
+from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeScreen
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
-from kbx_tui.tui.widgets.rows_view import RowsView
+from kbx_tui.tui.widgets.lines_view import TextPane, dim_text, titled_text
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+
+if TYPE_CHECKING:
+    from kbx_tui.evaluation.past_queries import OverRetrieved
+    from kbx_tui.index.index_status import IndexOverview
+
+
+STATES: dict[RunState, str] = {
+    "idle": "up to date",
+    "counting": "comparing files",
+    "asking": "waiting for your answer",
+    "running": "indexing",
+    "paused": "paused",
+    "stopped": "stopped; what is indexed stays",
+    "locked": "waiting for another run to end",
+    "failed": "the last run failed",
+}
+NAME = 11
+FIGURES = 34
+
+
+class RunPane(TextPane, can_focus=False):
+    COMPONENT_CLASSES = looks("strong", "accent", "document", "rule", "bad")
+
+    def show(self, run: IndexRun, overview: IndexOverview | None, watching: str) -> None:
+        self.border_title = f"Index · {state_words(run, overview)}"
+        self.content = lambda width: [
+            *stage_lines(run, width, few=self.visible_height <= FEW_LINES),
+            *base_lines(overview, watching, width),
+        ]
+        self.rebuild_lines()
+
+
+def state_words(run: IndexRun, overview: IndexOverview | None) -> str:
+    if run.state != "idle" or overview is None:
+        return STATES[run.state] if run.state != "idle" else "…"
+    if overview.stale:
+        return f"{format_count(len(overview.stale), 'file')} to index"
+    return "some texts lack vectors" if overview.unembedded else STATES["idle"]
+
+
+FEW_LINES = 4
+
+
+def stage_lines(run: IndexRun, width: int, *, few: bool = False) -> list[Line]:
+    stages = run.stages
+    if few:
+        current = run.current or next((each for each in stages if not each.is_over), stages[-1])
+        stages = (current,)
+    return [stage_line(stage, width) for stage in stages]
+
+
+def stage_line(stage: StageProgress, width: int) -> Line:
+    """Return ` vectors    ████████░░░░  312 of 1,204  40/s  26 s left`."""
+    room = max(min(width - NAME - FIGURES - 3, 40), 6)
+    share = 1.0 if stage.is_over else stage.done / stage.total if stage.total else 0.0
+    filled = int(share * room)
+    figures = [f"{stage.done:,} of {stage.total:,}" if stage.total > 1 else ""]
+    if stage.is_over:
+        figures = [f"{stage.total:,}" if stage.total > 1 else "", "done"]
+    elif stage.has_begun:
+        figures.append(f"{stage.rate:,.0f}/s" if stage.rate else "")
+        left = stage.seconds_left
+        figures.append(f"{format_duration(left)} left" if left is not None and left >= 1.0 else "")
+    return fit_line(
+        (
+            Span(f" {fit(stage.name, NAME)}", "strong" if stage.has_begun else "dim"),
+            Span("█" * filled, "document"),
+            Span("░" * (room - filled), "rule"),
+            Span(f"  {'  '.join(filter(None, figures))}", "dim"),
+        ),
+        width,
+    )
+
+
+def base_lines(overview: IndexOverview | None, watching: str, width: int) -> list[Line]:
+    if overview is None:
+        holds = "reading the index …"
+    elif not overview.documents:
+        holds = f"nothing is indexed; {format_count(len(overview.stale), 'file')} to index"
+    else:
+        holds = (
+            f"{format_count(len(overview.documents), 'document')} ·"
+            f" meaning {format_percent(overview.vector_share)} · {format_size(overview.size_bytes)}"
+        )
+    return [
+        fit_line((Span(f" {holds}"),), width),
+        fit_line((Span(f" {watching}", "dim"),), width),
+    ]
+
+
+Kind = Literal["problem", "stale", "over-retrieved", "muted", "unembedded", "template"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    kind: Kind
+    path: str
+    line: int
+    text: str
+    is_gone: bool = False
+
+    @property
+    def place(self) -> str:
+        """`memory/people/ida.md:12`, without control characters."""
+        return safe_line(f"{self.path}:{self.line}" if self.line else self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    title: str
+    advice: str
+    rows: tuple[FileRow, ...]
+
+
+def file_groups(
+    overview: IndexOverview, over_retrieved: Sequence[OverRetrieved], muted: Sequence[str]
+) -> tuple[FileGroup, ...]:
+    hubs = [
+        FileRow("over-retrieved", each.path, 0, _occurrences(each))
+        for each in over_retrieved
+        if each.path not in muted
+    ]
+    silent = [FileRow("muted", path, 0, "left out of every search") for path in muted]
+    problems = [
+        FileRow(
+            "problem",
+            problem.path,
+            problem.line or 0,
+            safe_line(problem.reason) + " (not indexed)" * problem.skipped,
+        )
+        for problem in overview.problems
+    ]
+    stale = [
+        FileRow("stale", path, 0, change, is_gone=change == "deleted")
+        for path, change in overview.stale
+    ]
+    unembedded = [
+        FileRow("unembedded", path, 0, f"{format_count(count, 'text')} without a vector")
+        for path, count in overview.unembedded
+    ]
+    templates = [
+        FileRow("template", each.path, 0, safe_line(each.reason)) for each in overview.templates
+    ]
+    groups = (
+        _group("problem", "", problems, "mend the file"),
+        _group("file", "to index", stale, "the next run reads it"),
+        _group("document", "too often found", hubs, "by queries without a word of its title"),
+        _group("muted document", "", silent, "[search] muted_documents in kbx.toml"),
+        _group("document", "without vectors", unembedded, "words find it, meaning not yet"),
+        _group("place", "left out", templates, "on purpose; nothing is to be done"),
+    )
+    return tuple(group for group in groups if group.rows)
+
+
+def _occurrences(document: OverRetrieved) -> str:
+    return f"among the first ten of {document.occurrences:,} of {document.queries:,} queries"
+
+
+def _group(noun: str, rest: str, rows: Sequence[FileRow], advice: str) -> FileGroup:
+    return FileGroup(f"{format_count(len(rows), noun)} {rest}".strip(), advice, tuple(rows))
+
+
+SIGNS: dict[Kind, tuple[str, Look]] = {
+    "problem": ("!", "bad"),
+    "stale": ("~", "accent"),
+    "over-retrieved": ("+", "accent"),
+    "muted": ("–", "dim"),
+    "unembedded": ("○", "dim"),
+    "template": ("–", "dim"),
+}
+
+
+AROUND = 5
+
+
+class FileList(RowsView[FileRow]):
+    COMPONENT_CLASSES = looks("strong", "accent", "bad", "cursor")
+    BINDINGS = bindings("files")
+
+    _groups: tuple[FileGroup, ...] = ()
+
+    def show(self, groups: Sequence[FileGroup]) -> None:
+        self._groups, is_chosen = tuple(groups), self.chosen
+        self.show_rows(
+            (row for group in groups for row in group.rows),
+            key=lambda row: (row.kind, row.path) if is_chosen else None,
+            otherwise=self.cursor,
+        )
+
+    def slots(self) -> list[Slot | Line]:
+        slots, row, heights = list[Slot | Line](), 0, self.row_heights()
+        for group in self._groups:
+            title, advice = Span(f" {group.title}", "strong"), Span(f"  {group.advice}", "dim")
+            slots += [BLANK] if slots else []
+            slots.append(fit_line((title, advice), self.line_width))
+            for _ in group.rows:
+                slots += [(row, part) for part in range(heights[row])]
+                row += 1
+        return slots
+
+    def row_heights(self) -> list[int]:
+        heights = [1] * len(self.rows)
+        if self.rows:
+            heights[self.cursor] += len(self._rest(self.cursor))
+        return heights
+
+    def cursor_moved(self) -> None:
+        self.rebuild_lines()  # the text of the row under the cursor is shown in full
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        if part:
+            return (Span(f"     {self._rest(row)[part - 1]}", "dim"),)
+        content, place_width = self.rows[row], self._place_width(width)
+        text = "" if self._rest(row) else content.text
+        return file_line(content, text, width, self.marker(row), place_width)
+
+    def _rest(self, row: int) -> list[str]:
+        """Return further lines of a row: the text under the cursor, where it does not fit."""
+        text, width = self.rows[row].text if row == self.cursor else "", self.line_width
+        is_cut = cell_len(text) > width - self._place_width(width) - AROUND
+        return wrap(text, max(width - 6, 10)) if is_cut else []
+
+    def _place_width(self, width: int) -> int:
+        longest = max((cell_len(row.place) for row in self.rows), default=0)
+        return min(longest, max((width - AROUND) // 2, 8))
+
+
+def file_line(row: FileRow, text: str, width: int, marker: str, place_width: int) -> Line:
+    """Return `› ! memory/people/ida.md:12  the date cannot be read`."""
+    sign, look = SIGNS[row.kind]
+    place = shorten_start(row.place, place_width)
+    text = shorten(text, max(width - place_width - AROUND, 1))
+    return fit_line(
+        (
+            Span(marker, "dim"),
+            Span(f"{sign} ", look),
+            Span(fit(place, place_width)),
+            Span(f"  {text}", "dim"),
+        ),
+        width,
+    )
+
+
+MARKS: dict[Mark, str] = {"": "", "all": "[x] ", "some": "[-] ", "none": "[ ] "}
+COUNT = 7
+
+no_folders = titled_text("No document is indexed yet.", "The folders appear here once one is.")
+
+
+class FolderList(RowsView[FolderRow]):
+    COMPONENT_CLASSES = looks("strong", "accent", "document", "rule", "cursor")
+    BINDINGS = bindings("folders")
+
+    def __init__(self, model: IndexModel) -> None:
+        super().__init__()
+        self.model = model
+        self.empty_state = no_folders
+        self._opened: set[str] = {""}
+
+    def refresh_folders(self) -> None:
+        if not self.rows:  # open what has a single folder in it
+            folder = ""
+            while len(below := self.model.folders.children.get(folder, ())) == 1:
+                folder = below[0]
+                self._opened.add(folder)
+        self._lay_out()
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        return folder_line(self.rows[row], width, self.marker(row))
+
+    def action_toggle_folder(self) -> None:
+        if (row := self.current) is not None:
+            self.model.toggle(row.path)
+
+    def action_unfold(self) -> None:
+        row = self.current
+        if row is None or not row.has_folders:
+            return
+        if row.is_open:
+            self.choose(self.cursor + 1)
+        else:
+            self._opened.add(row.path)
+            self._lay_out()
+
+    def action_fold(self) -> None:
+        row = self.current
+        if row is None:
+            return
+        if row.is_open and row.path:
+            self._opened.discard(row.path)
+            self._lay_out()
+        elif row.path:
+            places = {each.path: place for place, each in enumerate(self.rows)}
+            outer = [places[folder] for folder in folders_to(row.path) if folder in places]
+            self.choose(outer[-1])
+
+    def _lay_out(self) -> None:
+        self.show_rows(self.model.folders.rows(self._opened), key=lambda row: row.path)
+
+
+def folder_line(row: FolderRow, width: int, marker: str) -> Line:
+    """Return `›   ▸ [x] meetings      5,012    12 hits`."""
+    fold = ("▾ " if row.is_open else "▸ ") if row.has_folders else "  "
+    name = safe_line(row.path.rpartition("/")[2]) + "/" if row.path else "everything"
+    hits = "" if row.hits is None else f" {row.hits:>6,} {'hit ' if row.hits == 1 else 'hits'}"
+    documents = f"{row.documents:>{COUNT},}"
+    mark = MARKS[row.mark]
+    head = f"{marker}{'  ' * row.depth}{fold}"
+    room = max(width - len(head) - len(mark) - len(documents) - len(hits) - 1, 6)
+    return fit_line(
+        (
+            Span(head, "dim"),
+            Span(mark, "accent" if row.mark in ("all", "some") else "dim"),
+            Span(fit(name, room), "strong" if row.hits else "text"),
+            Span(documents, "dim"),
+            Span(hits, "document" if row.hits else "rule"),
+        ),
+        width,
+    )
+
+
+class FolderPicker(BoxScreen[None]):
+    """The tree of the Index mode alone. Each choice applies at once."""
+
+    BINDINGS = bindings("picker")
+    SCOPES = ("folders", "list", "picker", "app")
+    AUTO_FOCUS = "FolderList"
+
+    def __init__(self, model: IndexModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def compose(self) -> ComposeResult:
+        yield FolderList(self.model)
+
+    def on_mount(self) -> None:
+        self.model.post = self.post_message
+        self.show_folders()
+        self.model.read_folders()
+
+    def on_unmount(self) -> None:
+        self.model.close()
+
+    @on(FoldersChanged)
+    def show_folders(self) -> None:
+        folders, path, key = self.query_one(FolderList), self.model.path, self.app.keymap.key_of
+        folders.border_title = Content(f"Search in {safe_line(path) or 'everything'}")
+        folders.border_subtitle = Content(
+            f"{key('folders.toggle')} in or out · {key('folders.take')} only here"
+            f" · {key('picker.close')} closes"
+        )
+        folders.refresh_folders()
+
+    @on(RowsView.Opened)
+    def search_in_folder(self, event: RowsView.Opened) -> None:
+        self.model.take(event.row.path)
+        self.dismiss()
+
+    def action_close(self) -> None:
+        self.dismiss()
+
 
 nothing_to_do = titled_text(
     "Nothing needs attention.",
@@ -77,7 +447,6 @@ class Index(ModeScreen):
             self.query_one(pane).border_subtitle = hint
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Return the scopes whose keys work; those of a file only where files are listed."""
         is_empty = isinstance(self.focused, FileList) and not self.focused.rows
         return tuple(scope for scope in super().scopes() if not (is_empty and scope == "files"))
 
@@ -88,7 +457,7 @@ class Index(ModeScreen):
             words = safe_line(f"read from {overview.published}")
         else:
             words = self.session.index_sync.watching_words
-        self.query_one(RunPane).show(self.model.run, overview, words)
+        self.query_one(RunPane).show(self.session.index_sync.run, overview, words)
 
     @on(FilesRead)
     def show_files(self) -> None:
@@ -106,7 +475,6 @@ class Index(ModeScreen):
         self.show_run()
 
     def _leave_empty_list(self, files: FileList) -> None:
-        """Move the focus to the folders where both are shown and no file needs attention."""
         folders = self.query_one(FolderList)
         if not files.rows and files.has_focus and folders.rows and self.has_class("-wide"):
             self.set_focus(folders)
@@ -120,16 +488,10 @@ class Index(ModeScreen):
 
     @on(RowsView.Opened, "FolderList")
     def search_in_folder(self, event: RowsView.Opened) -> None:
-        """Search in one folder only, and go to the results."""
         self.model.take(event.row.path)
         self.app.post_message(GoTo())
 
-    @on(RowsView.Opened, "FileList")
-    async def mend_file(self) -> None:
-        await self.action_edit()
-
     def action_pause(self) -> None:
-        """Pause the run, or let it go on."""
         sync = self.session.index_sync
         if sync.run.state == "paused":
             sync.resume()
@@ -147,11 +509,9 @@ class Index(ModeScreen):
         self.show_notice(f"stopping; what is indexed stays, and {key} goes on")
 
     def action_run(self) -> None:
-        """Index what changed, or go on after a stop."""
         self.session.index_sync.index(by_user=True)
 
     def action_watch(self) -> None:
-        """Watch the files, or watch them no more, until the app ends."""
         sync, overview = self.session.index_sync, self.model.overview
         if overview is not None and overview.published:
             self.show_notice("no files are watched here: another machine indexes them")
@@ -164,13 +524,13 @@ class Index(ModeScreen):
             self.show_notice("files are indexed as soon as they change")
         self.show_run()
 
+    @on(RowsView.Opened, "FileList")
     async def action_edit(self) -> None:
         row = self.query_one(FileList).current
         if row is None or row.is_gone or not await self.edit_file(row.path, row.line):
             self.show_notice("no file is chosen: go to one first")
 
     def action_mute(self) -> None:
-        """Leave the document under the cursor out of every search, or leave it in again."""
         row = self.query_one(FileList).current
         if row is None or row.is_gone or row.kind in ("problem", "template"):
             self.show_notice("no document is chosen: go to one first")

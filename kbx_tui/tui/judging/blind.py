@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, wrap_ranges
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks, slice_line, width_of
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
-from kbx_tui.tui.judging.model import JudgingModel, PreferenceStep, vote_sentences, vote_words
+from kbx_tui.tui.judging.model import JudgingModel, vote_sentences, vote_words
 from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, dim_text, titled_text
 
@@ -46,21 +47,11 @@ BOX = 150
 
 
 class BlindLine(LineWidget):
-    """What has been answered, and where the round is."""
-
-    text = ""
-
     def show(self, text: str) -> None:
-        self.text = text
-        self.refresh()
-
-    def line(self, width: int) -> Line:
-        return (Span(f" {self.text}", "dim"),)
+        self.show_line(lambda width: (Span(f" {text}", "dim"),))
 
 
 class BlindScreen(ModalScreen[None]):
-    """An overlay with one question after the other."""
-
     BINDINGS = bindings("blind")
     AUTO_FOCUS = "TwoLists"
 
@@ -85,7 +76,6 @@ class BlindScreen(ModalScreen[None]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        """Show the keys that work: those of an answer while there is a question."""
         first, second, neither, later, undo, close = (
             self.keymap.key_of(f"blind.{name}")
             for name in ("first", "second", "neither", "later", "undo", "close")
@@ -110,7 +100,6 @@ class BlindScreen(ModalScreen[None]):
         lists.show(None)
 
     def on_round_changed(self) -> None:
-        """Show the question, or how far the search for one is."""
         model, progress = self.model, f"{format_count(self.model.answered, 'answer')} in this round"
         self._show_keys()
         if model.question is not None:
@@ -150,21 +139,17 @@ class BlindScreen(ModalScreen[None]):
 
 
 BESIDE_FROM = 64
-"""The width from which the lists are side by side."""
 SPACINGS = ((3, 1), (3, 0), (2, 0), (1, 0), (0, 0))
 """Lines of a passage, and blank lines below it; the first for which there is room is used."""
 DATE = 10
 
 
 class TwoLists(TextPane):
-    """The question, or a text while there is none."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "rule")
 
     question: Question | None = None
 
     def show(self, question: Question | None) -> None:
-        """Show a question; None shows the empty state."""
         self.question = question
         self.rebuild_lines()
         self.scroll_to_line(0)
@@ -180,24 +165,15 @@ class TwoLists(TextPane):
 
 
 def question_lines(question: Question, width: int, passage: int, gap: int) -> list[Line]:
-    """Return both lists with passages of at most `passage` lines, and `gap` lines between them."""
-    if width < BESIDE_FROM:
-        return [
-            *_list("List 1", question.first_results, width, passage, gap),
-            *_list("List 2", question.second_results, width, passage, gap),
-        ]
     half = (width - 3) // 2
-    left = _list("List 1", question.first_results, half, passage, gap)
-    right = _list("List 2", question.second_results, half, passage, gap)
-    height = max(len(left), len(right))
+    room = width if width < BESIDE_FROM else half
+    first = _list("List 1", question.first_results, room, passage, gap)
+    second = _list("List 2", question.second_results, room, passage, gap)
+    if width < BESIDE_FROM:
+        return [*first, *second]
     return [
-        (
-            *(line := left[y] if y < len(left) else BLANK),
-            Span(" " * (half - width_of(line))),
-            Span(" │ ", "rule"),
-            *(right[y] if y < len(right) else BLANK),
-        )
-        for y in range(height)
+        (*left, Span(" " * (half - width_of(left))), Span(" │ ", "rule"), *right)
+        for left, right in zip_longest(first, second, fillvalue=BLANK)
     ]
 
 
@@ -233,11 +209,10 @@ def _passage(result: ShownResult, width: int, count: int) -> list[Line]:
 
 
 PAUSE_SECONDS = 0.005
-"""Pause between two background searches."""
 
 
 class RoundChanged(Newest):
-    """There is another question or none, or another query has been looked at."""
+    pass
 
 
 class BlindModel:
@@ -255,54 +230,43 @@ class BlindModel:
         *,
         random: Random | None = None,
     ) -> None:
-        """`settings` are A and the current ones; `random` decides which list is shown first."""
         self._client, self._judging = client, judging
         self._query, self._settings = query, settings
         self._random = random or Random()
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
         self.question: Question | None = None
-        """The one on the screen."""
         self.votes: Votes | None = None
-        """Preferences between the two settings, once there is no further question."""
         self.answered = 0
         self._answers: list[tuple[Question, Callable[[], object]]] = []
-        """Of this round, each with the call that takes it back."""
         self.queries: tuple[str, ...] = ()
-        """Those that are looked at for one on which the settings differ."""
         self._left: deque[str] = deque()
         self._finding = LatestOnly(client)
 
     @property
     def looked(self) -> int:
-        """How many queries have been looked at."""
         return len(self.queries) - len(self._left)
 
     def start(self) -> None:
         self._finding.start(self._begin())
 
     def stop(self) -> None:
-        """Stop looking, and say what the preferences for the two settings are by now."""
         self._finding.cancel()
         if self.answered:
             self._client.start(self._sum_up())
 
     def answer(self, better: Better) -> None:
-        """Store which list is better, and go on."""
         if (question := self.question) is None:
             return
-        step = PreferenceStep(question.query, question.first, question.second, better)
-        self._answers.append((question, self._judging.prefer(step)))
+        undo = self._judging.prefer(question.query, question.first, question.second, better)
+        self._answers.append((question, undo))
         self.answered += 1
         self._go_on()
 
     def skip(self) -> None:
-        """Go on without an answer; the query comes again in another round."""
         if self.question is not None:
             self._go_on()
 
     def undo(self) -> bool:
-        """Take the last answer back, and ask again; False without one."""
         if not self._answers:
             return False
         again, undo = self._answers.pop()
@@ -333,8 +297,6 @@ class BlindModel:
         await self._find()
 
     async def _find(self) -> None:
-        """Find the next query on which the two settings differ, and ask about it."""
-
         def find(engine: KnowledgeBase) -> Question | None:
             return ask(engine, query, self._settings, engine.preferences.read(), self._random)
 
@@ -361,22 +323,16 @@ class BlindModel:
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """One result of a list."""
-
     title: str
     date: str
     snippet: Snippet | None
     is_same: bool
-    """Whether the other list has the same document at this rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Two lists to choose from."""
-
     query: str
     text: str
-    """The query without control characters."""
     first: ShownList
     second: ShownList
     first_results: tuple[ShownResult, ...]

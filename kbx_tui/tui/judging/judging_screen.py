@@ -20,14 +20,11 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 
 class Judge(Protocol):
-    """The documents of one screen, to be judged one after the other."""
-
     def show(self) -> None:
-        """Show the newest grades."""
+        pass
 
     def current(self) -> JudgedDocument | str:
         """Return the document that a grade key is about, or a sentence why there is none."""
-        ...
 
     def move_on(self, graded: JudgedDocument) -> str:
         """Leave a document that was graded for another; returns a sentence if there is no other."""
@@ -35,7 +32,6 @@ class Judge(Protocol):
 
     def next(self) -> str:
         """Go to the next document to judge; returns a sentence if there is none."""
-        ...
 
     def return_to(self, query: str, path: str) -> None:
         """Go back to a document whose grade was taken back, if it is still on the screen."""
@@ -43,8 +39,6 @@ class Judge(Protocol):
 
 
 class JudgingScreen(ModeScreen):
-    """A mode whose keys grade a document, and pin and save settings."""
-
     judge: Judge
 
     def on_grades_changed(self) -> None:
@@ -55,7 +49,6 @@ class JudgingScreen(ModeScreen):
         self.judge.return_to(message.query, message.path)
 
     def action_grade(self, grade: int | None) -> None:
-        """Grade the current document, None for not sure, and go to the next."""
         document = self.judge.current()
         if isinstance(document, str):
             self.show_notice(document)
@@ -69,14 +62,12 @@ class JudgingScreen(ModeScreen):
         self._show_reason(self.judge.next())
 
     def action_pin_settings(self) -> None:
-        """Make the current settings A."""
         settings = self.session.explore.settings
         if settings is not None:
             self.session.judging.pin(settings)
             self.show_notice(f"A is now {settings.words()}; other settings are compared with it")
 
     def action_ask_blind(self) -> None:
-        """Ask which results are better, those of A or of the current settings, without names."""
         pinned, current = self.session.judging.pinned, self.session.explore.settings
         if pinned is None or current is None or not self.session.explore.is_searchable:
             self.show_notice("nothing is indexed yet; try again in a moment")
@@ -94,7 +85,6 @@ class JudgingScreen(ModeScreen):
             self.app.push_screen(BlindScreen(model, self.app.keymap))
 
     def action_save_settings(self) -> None:
-        """Show what saving the current settings changes, then save them if the user agrees."""
         settings = self.session.explore.settings
         if settings is None:
             return

@@ -32,7 +32,6 @@ LIMIT = 256 * 1024 * 1024
 PAUSE_SECONDS = 0.005
 """Pause between two background searches, for the event loop and for the user's own searches."""
 REPORT_FROM = 20
-"""Number of queries to read from which the progress is reported."""
 T = TypeVar("T")
 
 
@@ -45,7 +44,6 @@ class SearchSettings:
     is_fast: bool = False
 
     def words(self) -> str:
-        """Return them in words: `two-pass, alpha .50, threshold .50`."""
         if self.is_fast:
             return "fast"
         if not self.tuning.hierarchy:
@@ -56,7 +54,6 @@ class SearchSettings:
         return f"two-pass, alpha {alpha}, threshold {format_score(threshold)}{seed}{others}"
 
     def _other_knobs(self) -> Iterator[str]:
-        """Yield the knobs that are seldom changed, where they differ from the usual."""
         usual = Tuning.seed() if self.tuning.preset == "seed" else Tuning()
         if self.tuning.max_entities != usual.max_entities:
             yield f"{self.tuning.max_entities} entities kept"
@@ -70,34 +67,26 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class LiveMeasure:
-    """nDCG@10 of each judged query under A and under the current settings."""
-
     pinned: SearchSettings
     current: SearchSettings
     queries: tuple[JudgedQuery, ...]
-    """Those that have a relevant document; at least one."""
     start: tuple[float, ...]
     """Under A, 0..1; parallel to `queries`, as are the next two."""
     now: tuple[float, ...]
-    """Under the current settings."""
     judged: tuple[float, ...]
     """judged@10 under the current settings, 0..1."""
     left_out: int
-    """Number of judged queries for which there was no memory."""
 
     @property
     def better(self) -> int:
-        """Number of queries that the current settings answer better than A."""
         return sum(now > start + EQUAL for start, now in zip(self.start, self.now, strict=True))
 
     @property
     def worse(self) -> int:
-        """Number of queries that the current settings answer worse than A."""
         return sum(now < start - EQUAL for start, now in zip(self.start, self.now, strict=True))
 
 
 def measure_candidates(measure: LiveMeasure) -> tuple[str, ...]:
-    """Return the measure in words, the longest wording first."""
     now, start = format_score(fmean(measure.now)), format_score(fmean(measure.start))
     judged = format_percent(fmean(measure.judged))
     count = format_count(len(measure.queries), "judged query")
@@ -129,15 +118,12 @@ class EvidenceKeeper:
         self._kept: dict[Preset, JudgedEvidence] = {}
 
     def get(self, preset: Preset) -> JudgedEvidence | None:
-        """Return what is kept for a preset, if anything; use it within `run` only."""
         return self._kept.get(preset)
 
     async def run(self, call: Callable[[], T]) -> T:
-        """Return what `call` returns on the measuring thread; calls run one after the other."""
         return await asyncio.wrap_future(self._pool.submit(call))
 
     def close(self) -> None:
-        """Skip the calls that have not begun."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def read(self, tuning: Tuning, queries: Sequence[JudgedQuery], *, check: bool) -> None:
@@ -150,7 +136,9 @@ class EvidenceKeeper:
         if measurable and (kept is None or check):
             generation = (await self._retrieve(measurable[0], tuning.preset)).generation
             if kept is None or kept.generation != generation:
-                kept = self._begin(tuning.preset, generation)
+                from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+
+                kept = self._kept[tuning.preset] = JudgedEvidence(generation)
         if kept is None:
             return
         missing = await self.run(partial(kept.regrade, measurable, tuning))
@@ -160,7 +148,6 @@ class EvidenceKeeper:
     async def _add(
         self, kept: JudgedEvidence, missing: Sequence[JudgedQuery], tuning: Tuning
     ) -> bool:
-        """Add queries, as many as there is memory for; False if the index changed meanwhile."""
         total = len(missing)
         try:
             for number, query in enumerate(missing):
@@ -186,12 +173,6 @@ class EvidenceKeeper:
         if not before or not after or pinned.is_fast or current.is_fast:
             return None
         return await self.run(lambda: _measure(before, after, pinned, current))
-
-    def _begin(self, preset: Preset, generation: int) -> JudgedEvidence:
-        from kbx_tui.evaluation.judged_evidence import JudgedEvidence
-
-        kept = self._kept[preset] = JudgedEvidence(generation)
-        return kept
 
     async def _retrieve(self, query: JudgedQuery, preset: Preset) -> Evidence:
         def retrieve(engine: KnowledgeBase) -> Evidence:

@@ -5,8 +5,9 @@ Explore, tune and compare share it; `GradesChanged` and `MeasureChanged` tell th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log2
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -21,11 +22,12 @@ from kbx_tui.tui.shell.messages import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.records import Written
+    from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes
     from kbx_tui.evaluation.judgments import JudgedQuery, Judgment
-    from kbx_tui.search.request import Preset, Tuning
+    from kbx_tui.search.request import Tuning
+
 
 SIGNIFICANCE = 0.05
 """As in `evaluation.significance`, which needs numpy."""
@@ -39,8 +41,6 @@ class GradesChanged(Newest):
 
 @dataclass
 class GradeTakenBack(Message):
-    """The user took back the grade of a document."""
-
     query: str
     path: str
 
@@ -51,29 +51,12 @@ class MeasureChanged(Newest):
 
 @dataclass(eq=False, slots=True)
 class JudgedDocument:
-    """A document that a grade key is about, and the grade that the user gives it."""
-
     query: str
     path: str
     title: str
     tuning: Tuning
-    """What ranked it."""
     grade: int | None = None
-    """0..3; None for not sure."""
     stored: Judgment | None = None
-    """None until the grade is on disk."""
-
-
-@dataclass(eq=False, slots=True)
-class PreferenceStep:
-    """An answer of the user to which of two lists is better."""
-
-    query: str
-    first: ShownList
-    second: ShownList
-    better: Better
-    stored: Preference | None = None
-    """None until it is on disk."""
 
 
 class JudgingModel:
@@ -90,31 +73,23 @@ class JudgingModel:
         *,
         on_write: Callable[[Iterable[str]], object],
     ) -> None:
-        """`on_write` receives the files of the base that are written here."""
         self._client, self._host, self._explore = client, host, explore
         self._on_write = on_write
         self.queries: tuple[JudgedQuery, ...] = ()
-        """All judged queries, as last read."""
         self._grades: Mapping[str, Mapping[str, int | None]] = {}
         self.evidence = EvidenceKeeper(client, host.show_progress)
-        """Of the judged queries, for the presets of A and of the current settings."""
         self.pinned: SearchSettings | None = None
-        """A, with which the current settings are compared; None before kbx.toml is read."""
         self.current: SearchSettings | None = None
         self.measured: LiveMeasure | None = None
-        """The newest measure; None without a judged query, and for a fast search."""
         self._reading = LatestOnly(client)
         self._storing: list[JudgedDocument] = []
-        """Grades on their way to the disk."""
         self._is_measuring = False
         self._index_changed = False
 
     def start(self) -> None:
-        """Read judgments and the Evidence of their queries; call when the base can be searched."""
         self._client.start(self._load())
 
     def note_index_change(self) -> None:
-        """Read the Evidence again if the index has another generation."""
         self._index_changed = True
         self.start()
 
@@ -123,13 +98,11 @@ class JudgingModel:
 
     @property
     def is_reading(self) -> bool:
-        """Whether the Evidence of judged queries is being read."""
         return self._reading.is_running
 
     # Grades.
 
     def grades_of(self, query: str) -> Mapping[str, int | None]:
-        """Return the grades of a query by path, None for not sure."""
         from kbx_tui.evaluation.judgments import query_key
 
         return self._grades.get(query_key(query), {})
@@ -140,8 +113,6 @@ class JudgingModel:
         return storing | set(self.grades_of(query))
 
     def judge(self, document: JudgedDocument) -> None:
-        """Store a grade; `GradesChanged` follows once it is on disk."""
-
         def undo() -> None:
             self._client.start(self._undo_grade(document))
 
@@ -169,14 +140,13 @@ class JudgingModel:
         await self._read_grades()
         restored = self.grades_of(document.query)
         grade = restored.get(document.path)
-        words = "not sure" if grade is None else f"{grade}"
-        now = f"is {words} again" if document.path in restored else "has no grade again"
-        self._host.show_notice(f"{document.title} {now}")
+        words = "is not sure" if grade is None else f"is {grade}"
+        now = words if document.path in restored else "has no grade"
+        self._host.show_notice(f"{document.title} {now} again")
         self._tell_grades()
         self._host.broadcast(GradeTakenBack(document.query, document.path))
 
     async def _write(self, write: Callable[[KnowledgeBase], object], undo: Undo) -> None:
-        """Write what the user judged; if that fails, `undo` takes nothing back."""
         try:
             await self._client.write(write)
         except Exception:
@@ -189,7 +159,6 @@ class JudgingModel:
         self._read()
 
     async def _read_grades(self) -> bool:
-        """Read what is on disk, and return whether it is new: another app may have judged."""
         queries = await self._client.run(lambda engine: engine.judgments.queries())
         if queries == self.queries:
             return False
@@ -206,34 +175,34 @@ class JudgingModel:
     # Preferences.
 
     def say(self, text: str) -> None:
-        """Show a notice on the screen of the mode."""
         self._host.show_notice(text)
 
-    def prefer(self, step: PreferenceStep) -> Undo:
+    def prefer(self, query: str, first: ShownList, second: ShownList, better: Better) -> Undo:
         """Store a preference; returns the call that takes it back, which `z` makes, too."""
+        stored: list[Preference] = []
+
+        def write(engine: KnowledgeBase) -> None:
+            stored.append(engine.preferences.add(query, first, second, better))
 
         def undo() -> None:
             self._explore.forget(undo)
-            self._client.start(self._undo_preference(step))
+            self._client.start(self._undo_preference(query, stored))
 
         self._explore.remember(undo)
-        self._client.start(self._prefer(step, undo))
+        self._client.start(self._prefer(write, undo))
         return undo
 
-    async def _prefer(self, step: PreferenceStep, undo: Undo) -> None:
-        def write(engine: KnowledgeBase) -> None:
-            step.stored = engine.preferences.add(step.query, step.first, step.second, step.better)
-
+    async def _prefer(self, write: Callable[[KnowledgeBase], object], undo: Undo) -> None:
         await self._write(write, undo)
         self._host.broadcast(MeasureChanged())
 
-    async def _undo_preference(self, step: PreferenceStep) -> None:
+    async def _undo_preference(self, query: str, stored: Sequence[Preference]) -> None:
         def write(engine: KnowledgeBase) -> None:
-            if step.stored is not None:  # by now, as writes follow each other
-                engine.preferences.undo(step.stored)
+            for preference in stored:  # by now it is, as writes follow each other
+                engine.preferences.undo(preference)
 
         await self._client.write(write)
-        self._host.show_notice(f"the preference for “{safe_line(step.query)}” is taken back")
+        self._host.show_notice(f"the preference for “{safe_line(query)}” is taken back")
         self._host.broadcast(MeasureChanged())
 
     # Settings and their measure.
@@ -244,31 +213,25 @@ class JudgingModel:
         self._measure_soon()
 
     def use(self, settings: SearchSettings) -> None:
-        """Measure these settings, which are now current, against A."""
         if settings != self.current:
             self.current = settings
             self._measure_soon()
 
     def _measure_soon(self) -> None:
         if self.queries and not self.is_reading:
-            if all(self.evidence.get(preset) for preset in self._presets()):
+            both = filter(None, (self.pinned, self.current))
+            if all(self.evidence.get(settings.tuning.preset) for settings in both):
                 self._start_measuring()
             else:
                 self._read()
-
-    def _presets(self) -> list[Preset]:
-        both = (settings for settings in (self.pinned, self.current) if settings is not None)
-        return list(dict.fromkeys(settings.tuning.preset for settings in both))
 
     def _read(self) -> None:
         if self.pinned is not None and self.current is not None:
             self._reading.start(self._read_evidence())
 
     async def _read_evidence(self) -> None:
-        for settings in (self.pinned, self.current):
-            if settings is not None:
-                check = self._index_changed
-                await self.evidence.read(settings.tuning, self.queries, check=check)
+        for settings in filter(None, (self.pinned, self.current)):
+            await self.evidence.read(settings.tuning, self.queries, check=self._index_changed)
         self._index_changed = False
         self._start_measuring()
 
@@ -278,7 +241,6 @@ class JudgingModel:
             self._client.start(self._measure())
 
     async def _measure(self) -> None:
-        """Measure until the newest settings are measured; those in between are passed over."""
         measured_for: object = None
         try:
             while measured_for != (wanted := (self.pinned, self.current, self.queries)):
@@ -292,7 +254,6 @@ class JudgingModel:
     # Saving the current settings to kbx.toml.
 
     def propose_saving(self, tuning: Tuning, show: Callable[[str], object]) -> None:
-        """Pass the diff of kbx.toml to `show`, if there is one."""
         self._client.start(self._propose_saving(tuning, show))
 
     def save(self, tuning: Tuning, diff: str) -> None:
@@ -328,7 +289,6 @@ class JudgingModel:
         self._host.show_notice("kbx.toml is as before again; the sliders stay as they are")
 
     def _note_saved(self, written: Iterable[str], saved: Tuning) -> None:
-        """Take what kbx.toml says now as the defaults, and as A."""
         self._on_write(written)
         self._explore.set_defaults(saved)
         self.pin(SearchSettings(saved))
@@ -348,7 +308,6 @@ def vote_words(votes: Votes) -> tuple[str, ...]:
 
 
 def vote_sentences(votes: Votes) -> tuple[str, ...]:
-    """Return what the preferences for two settings show, in sentences."""
     if not (words := vote_words(votes)):
         return ("There is no preference between these two settings yet.",)
     decided = votes.wins_a + votes.wins_b
@@ -362,3 +321,37 @@ def vote_sentences(votes: Votes) -> tuple[str, ...]:
         f"With {format_count(decided, 'query')} decided, that may be chance: keep what you have, or"
         " ask more queries."
     )
+
+
+DEPTH = 10
+
+
+def judging_order(now: Sequence[str], start: Sequence[str], judged: Collection[str]) -> list[str]:
+    """Return the documents to judge among the first 10 of two rankings, the next one first.
+
+    `now` and `start` are paths, best first. A document weighs by how much the discounts
+    `1 / log2(rank + 1)` of its two ranks differ, 0 beyond the first 10: by so much it would change
+    the difference of nDCG. Those of equal weight come in the order of `now`, then of `start`.
+    """
+    discounts_now, discounts_start = _discounts(now), _discounts(start)
+    weights = {
+        path: abs(discounts_now.get(path, 0.0) - discounts_start.get(path, 0.0))
+        for path in (*discounts_now, *discounts_start)
+        if path not in judged
+    }
+    return sorted(weights, key=lambda path: -weights[path])
+
+
+def _discounts(paths: Sequence[str]) -> dict[str, float]:
+    return {path: 1.0 / log2(rank + 1) for rank, path in enumerate(paths[:DEPTH], 1)}
+
+
+UNSURE, NO_GRADE = "?", " "
+
+
+def grade_sign(grades: Mapping[str, int | None], path: str) -> str:
+    """Return `0` to `3`, `?` for not sure, or a blank for a document without a grade."""
+    if path not in grades:
+        return NO_GRADE
+    grade = grades[path]
+    return UNSURE if grade is None else str(grade)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Literal, NamedTuple
@@ -71,15 +71,13 @@ def line_kinds(lines: Sequence[str]) -> list[Kind]:
 
 @lru_cache(maxsize=512)
 def line_style(text: str, kind: Kind) -> LineStyle:
-    """Return the styles of a line of this kind, without inline markup.
-
-    Styles only the first `STYLED` characters. The most recent results are cached.
-    """
+    """Return the styles of a line without inline markup, of its first `STYLED` characters."""
     prefix = wrap_prefix(text, kind)
     if kind == "text":
         return _text_style(text, prefix)
     if kind == "table":
-        return LineStyle("text", tuple(_pipes(text)), prefix)
+        pipes = re.finditer(r"\|", text[:STYLED])
+        return LineStyle("text", tuple(Mark(*pipe.span(), "rule") for pipe in pipes), prefix)
     if kind in ("title", "heading"):
         look: Look = "heading" if kind == "title" else "strong"
         return LineStyle(look, (Mark(0, len(prefix), "rule"),), prefix)
@@ -87,7 +85,6 @@ def line_style(text: str, kind: Kind) -> LineStyle:
 
 
 def wrap_prefix(text: str, kind: Kind) -> str:
-    """Return the text that starts each further row of a wrapped line: its indent and quotes."""
     if kind == "text":
         lead = _lead(text)
         end = lead.start("date") if lead["date"] else lead.end()
@@ -102,33 +99,26 @@ def overlay(below: Sequence[Mark], above: Sequence[Mark]) -> tuple[Mark, ...]:
     """Return the marks of both, `above` hiding `below`; each is sorted and without overlaps."""
     if not below or not above:
         return tuple(below or above)
-    marks: list[Mark] = []
-    following = iter(above)
-    over = next(following, None)
+    marks, following = list(above), 0
     for start, end, look in below:
-        while over is not None and over.start < end:
+        while following < len(above) and above[following].start < end:
+            over = above[following]
             if start < over.start:
                 marks.append(Mark(start, over.start, look))
             start = max(start, over.end)
             if over.end > end:
                 break
-            marks.append(over)
-            over = next(following, None)
+            following += 1
         if start < end:
             marks.append(Mark(start, end, look))
-    while over is not None:
-        marks.append(over)
-        over = next(following, None)
-    return tuple(marks)
+    return tuple(sorted(marks))
 
 
 def _front_length(lines: Sequence[str]) -> int:
     if not lines or lines[0].rstrip(" ") != "---":
         return 0
-    for number in range(1, len(lines)):
-        if lines[number].rstrip(" ") in ("---", "..."):
-            return number + 1
-    return 0
+    ends = (n for n, line in enumerate(lines[1:], 2) if line.rstrip(" ") in ("---", "..."))
+    return next(ends, 0)
 
 
 def _lead(text: str) -> re.Match[str]:
@@ -146,31 +136,19 @@ def _text_style(text: str, prefix: str) -> LineStyle:
     return LineStyle("dim" if done else "text", tuple(marks), prefix)
 
 
-def _pipes(text: str) -> list[Mark]:
-    return [Mark(*pipe.span(), "rule") for pipe in re.finditer(r"\|", text[:STYLED])]
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A part of one line of a document, as displayed."""
-
     line: int
     """1-based."""
     start: int
-    """In characters of the line, 0-based."""
     end: int
 
 
 @dataclass(frozen=True, slots=True)
 class TextLink:
-    """A wikilink or a markdown link in a document."""
-
     place: Place
-    """The place of its label, which is shown without brackets."""
     target: str
-    """Where it leads, as written in the file."""
     is_embed: bool = False
-    """Whether the document shows a passage of the target below this line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,19 +167,15 @@ class Preview:
     line_end: int = 0
     """1-based lines of the best passage, 0 when there is none."""
     matches: tuple[Place, ...] = ()
-    """Words of the query, in the order of the text."""
     links: tuple[TextLink, ...] = ()
-    """In the order of the text."""
     redacted: frozenset[int] = frozenset()
     """1-based lines that are shown greyed: programs do not get to see them."""
     kinds: Sequence[Kind] = ()
     """What each line is; empty if it is to be seen from the lines."""
     emphasis: Mapping[int, tuple[Mark, ...]] = field(default_factory=dict)
-    """By 1-based line: the parts that are emphasized, or code."""
     file_lines: Sequence[int] = ()
     """The line of the file that each line belongs to; empty if each is a line of the file."""
     front_summary: str = ""
-    """What the frontmatter holds, in words; empty without one."""
 
     def file_line(self, line: int) -> int:
         """Return the 1-based line of the file that shows as `line`; 0 for 0."""
@@ -212,7 +186,6 @@ class Preview:
         return bisect_left(self.file_lines, line) + 1 if line and self.file_lines else line
 
     def is_own(self, line: int) -> bool:
-        """Return whether a 1-based line shown is one of the file, not of a passage."""
         lines = self.file_lines
         return line < 2 or not lines or lines[line - 1] != lines[line - 2]
 
@@ -222,14 +195,10 @@ LINKED = 100_000
 
 
 class InlineText(NamedTuple):
-    """The lines of a file without inline markup."""
-
     lines: tuple[str, ...]
     kinds: Sequence[Kind]
-    """What each line is, markup included."""
     links: tuple[TextLink, ...]
     emphasis: Mapping[int, tuple[Mark, ...]]
-    """By 1-based line: the parts that were emphasized, or code."""
 
 
 _CODE_SPAN = r"(?P<ticks>`(?<!``)(?<!\\`)`{0,7})(?!`)(?:[^`]{1,1000}+)(?P=ticks)(?!`)"
@@ -278,7 +247,6 @@ def render_inline(lines: Sequence[str]) -> InlineText:
 
 
 def _replace_links(line: str, number: int, links: list[TextLink]) -> str:
-    """Return `line` with links replaced by their labels; appends them to `links`."""
     parts: list[str] = []
     offset = length = 0
     for match in _LINK.finditer(line, 0, LINKED):
@@ -299,7 +267,6 @@ def _replace_links(line: str, number: int, links: list[TextLink]) -> str:
 
 
 def _label_and_target(match: re.Match[str]) -> tuple[str, str]:
-    """Return the label and target of a link; empty strings for code."""
     if (target := match["target"]) is not None:
         target = target.rstrip("\\ ").strip()
         alias = match["alias"] or ""
@@ -330,13 +297,15 @@ def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tu
     removed: list[tuple[int, int]] = []
     marked: list[tuple[int, int, Look]] = []
     for match in _EMPHASIS.finditer(line, 0, STYLED):
-        start, end = match.span()
-        size, look = _marker(match)
+        (start, end), look = match.span(), _LOOKS.get(match[0][:2])
+        size = 2 if look else 1
+        if match["ticks"]:
+            size, look = len(match["ticks"]), "code"
         markers = ((start, start + size), (end - size, end))
         if any(a < last and begin < b for begin, last in markers for a, b in addresses):
             continue
         removed += markers
-        marked.append((start + size, end - size, look))
+        marked.append((start + size, end - size, look or "emphasis"))
     if not removed:
         return line, ()
     ends = [end for _, end in removed]
@@ -345,20 +314,12 @@ def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tu
     def moved(position: int) -> int:
         return position - gone[bisect_right(ends, position)]
 
-    for index in range(first, len(links)):
-        place, target, is_embed = links[index].place, links[index].target, links[index].is_embed
-        place = Place(place.line, moved(place.start), moved(place.end))
-        links[index] = TextLink(place, target, is_embed)
+    for index, link in enumerate(links[first:], first):
+        place = Place(link.place.line, moved(link.place.start), moved(link.place.end))
+        links[index] = replace(link, place=place)
     parts, offset = [], 0
     for start, end in removed:
         parts.append(line[offset:start])
         offset = end
     marks = tuple(Mark(moved(start), moved(end), look) for start, end, look in marked)
     return "".join(parts) + line[offset:], marks
-
-
-def _marker(match: re.Match[str]) -> tuple[int, Look]:
-    if match["ticks"]:
-        return len(match["ticks"]), "code"
-    double = _LOOKS.get(match[0][:2])
-    return (2, double) if double else (1, "emphasis")

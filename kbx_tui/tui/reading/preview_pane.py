@@ -17,7 +17,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, fit_line, fit_to_height, looks, paragraph
-from kbx_tui.tui.judging.grades import NO_GRADE, grade_sign
+from kbx_tui.tui.judging.model import NO_GRADE, grade_sign
 from kbx_tui.tui.reading.markdown_lines import Place, Preview
 from kbx_tui.tui.reading.reading_layout import (
     NO_PLACE,
@@ -31,6 +31,7 @@ from kbx_tui.tui.reading.reading_layout import (
     restored_index,
     restored_line,
 )
+from kbx_tui.tui.shell.messages import Newest, Notice
 from kbx_tui.tui.widgets.lines_view import TextPane, dim_text
 
 no_document = dim_text("The document under the cursor, at the passage that matches.")
@@ -48,46 +49,28 @@ class PreviewPane(TextPane):
 
     @dataclass
     class Followed(Message):
-        """The user followed a link."""
-
         target: str
-        """As written in the file."""
         path: str
-        """The document that contains the link."""
 
     @dataclass
-    class NothingToGoTo(Message):
-        """The user asked for the next of something that the document has none of."""
-
-        text: str
-
-    @dataclass
-    class Resized(Message):
+    class Resized(Newest):
         """The pane needs a layout for its width: the first one, or one for a new width."""
 
         width: int
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, PreviewPane.Resized)
 
     def __init__(self) -> None:
         super().__init__()
         self.laid_out = NO_DOCUMENT
         self.path = ""
-        """The path of the document, even if it can no longer be read."""
         self.empty_state = no_document
         self._match = self._link = NO_PLACE
         self._error = ""
         self._grades: Mapping[str, int | None] = {}
         self._folds_front = True
-        """Whether the frontmatter of the next document is folded."""
         self._notice: list[Line] = []
         self._is_placed = True
-        """Whether the best passage has been scrolled to with the height of the pane known."""
         self._best_offset = 0
-        """The scroll offset at which the best passage was placed."""
         self._height = 0
-        """The height in rows before the terminal changes its size."""
 
     def show(self, layout: TextLayout) -> None:
         """Show a document at its best passage; the same document stays where it was."""
@@ -111,15 +94,10 @@ class PreviewPane(TextPane):
         self._request_layout()
 
     def shows(self, layout: TextLayout) -> bool:
-        """Return whether this layout is on the screen, folded or not."""
         return self.laid_out.preview is layout.preview and self.laid_out.width == layout.width
 
     def clear(self) -> None:
-        self.laid_out, self.path, self._error = NO_DOCUMENT, "", ""
-        self._match = self._link = NO_PLACE
-        self._update_title()
-        self.rebuild_lines()
-        self._update_subtitle()
+        self.show_gone("", "")
 
     def show_gone(self, path: str, reason: str) -> None:
         self.laid_out, self.path, self._error = NO_DOCUMENT, path, reason
@@ -130,7 +108,6 @@ class PreviewPane(TextPane):
         self._update_subtitle()
 
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
-        """Show the grade of the document before its title, if these have one for its path."""
         self._grades = grades
         self._update_title()
 
@@ -161,10 +138,7 @@ class PreviewPane(TextPane):
 
     @property
     def current_line(self) -> int:
-        """The 1-based line of the file being read; 0 if there is no document.
-
-        The line of the current match or link, else of the best passage, if visible; else the top.
-        """
+        """The 1-based line of the file being read; 0 if there is no document."""
         place = self._place_in_view(self.visible_height)
         line = place.line if place else self.laid_out.line_of(self.scroll_offset.y)
         return self.laid_out.preview.file_line(line)
@@ -204,14 +178,14 @@ class PreviewPane(TextPane):
 
     def action_step_match(self, step: int) -> None:
         if not self.laid_out.preview.matches:
-            self.post_message(self.NothingToGoTo("no word of the query is in this document"))
+            self.post_message(Notice("no word of the query is in this document"))
         self._match = self._next_index(self.laid_out.preview.matches, self._match, step)
         self._link = NO_PLACE
         self._reveal()
 
     def action_step_link(self, step: int) -> None:
         if not self.laid_out.links:
-            self.post_message(self.NothingToGoTo("this document has no links"))
+            self.post_message(Notice("this document has no links"))
         self._link = self._next_index(self.laid_out.links, self._link, step)
         self._reveal()
 
@@ -251,14 +225,13 @@ class PreviewPane(TextPane):
         self._update_subtitle()
 
     def _update_title(self) -> None:
-        title = "Gone" if self._error else self.laid_out.preview.title or safe_line(self.path)
-        title = title or "Preview"
+        title = self.laid_out.preview.title or safe_line(self.path) or "Preview"
+        title = "Gone" if self._error else title
         sign = grade_sign(self._grades, self.path)
         grade = Content() if sign == NO_GRADE else Content.styled(sign, "bold reverse") + " "
         self.border_title = grade + Content(title)
 
     def _update_subtitle(self) -> None:
-        """Show the position and the path in the border; for a link, its target."""
         room = max(self.size.width - 6, 12)
         path = safe_line(self.path)
         if self._link != NO_PLACE:
@@ -271,7 +244,6 @@ class PreviewPane(TextPane):
         self.border_subtitle = Content(text)
 
     def _notice_lines(self, width: int) -> list[Line]:
-        """Return what is shown instead of a document; empty if there is one."""
         if self._error:
             return [
                 *paragraph(f"{safe_line(self.path)} can no longer be read.", width, "strong"),
@@ -288,14 +260,12 @@ class PreviewPane(TextPane):
             self.post_message(self.Resized(self.text_width))
 
     def _scroll_to_best(self) -> None:
-        """Scroll until the best passage is a little below the top."""
         self._is_placed = self.visible_height > 0
         best_row = self.laid_out.row_of(self.laid_out.preview.line_start)
         self.scroll_to_line(best_row - self.visible_height // 4)
         self._best_offset = self.scroll_offset.y
 
     def _is_at_best(self) -> bool:
-        """Return whether nobody has scrolled away from the best passage."""
         return not self._is_placed or self.scroll_offset.y == self._best_offset
 
     def _anchor(self) -> tuple[Place, int]:
@@ -308,7 +278,6 @@ class PreviewPane(TextPane):
         return layout.place_of(row), row - top
 
     def _place_in_view(self, height: int) -> Place | None:
-        """Return the current match or link, or else the best passage, if among `height` rows."""
         best = Place(self.laid_out.preview.line_start, 0, 0)
         for place in (self.current_place, best):
             if place is not None and place.line and self._is_visible(place, height):

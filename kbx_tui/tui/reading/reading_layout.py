@@ -35,7 +35,6 @@ from kbx_tui.tui.reading.markdown_lines import (
 MARGIN = 2
 """Cells on the left that mark the best passage."""
 UNKNOWN_WIDTH = 80
-"""The width used while that of the pane is unknown."""
 LEAST_TEXT = 12
 """The minimum width of the text; in a narrower pane rows are cut when drawn."""
 
@@ -48,15 +47,12 @@ _BEST = Span("▌ ", "accent")
 class TextLayout:
     preview: Preview
     width: int
-    """The requested width of a line of the pane."""
     kinds: Sequence[Kind]
     links: tuple[Place, ...]
     first_rows: Sequence[int]
-    """The first row of each line of the file."""
     row_offsets: Sequence[int]
     """The offset in its line of the first character of each row."""
     indents: Sequence[int]
-    """The cells of margin and indent at the start of each row."""
     front_lines: int = 0
     is_folded: bool = False
 
@@ -65,7 +61,6 @@ class TextLayout:
         return self if is_folded == self.is_folded else replace(self, is_folded=is_folded)
 
     def is_in_fold(self, place: Place) -> bool:
-        """Return whether the row of a place is the one of the folded frontmatter."""
         return self.is_folded and place.line <= self.front_lines
 
     @property
@@ -85,7 +80,6 @@ class TextLayout:
         return row + self._hidden if row > 0 else row
 
     def line(self, row: int) -> Line:
-        """Return `row` as a styled line; blank outside the document."""
         if not 0 <= row < self.height:
             return BLANK
         if row == 0 and self.is_folded:
@@ -120,7 +114,6 @@ class TextLayout:
         return (_FOLDED, Span(self.text_of(0), "dim"), Span(matches, "accent"))
 
     def text_of(self, row: int) -> str:
-        """Return the text of `row`; of folded frontmatter, its summary."""
         if not 0 <= row < self.height:
             return ""
         if row == 0 and self.is_folded:
@@ -146,7 +139,6 @@ class TextLayout:
         return row - self._hidden
 
     def place_of(self, row: int) -> Place:
-        """Return the start of `row` as an empty place."""
         start = self.row_offsets[self._unfolded(row)] if 0 <= row < self.height else 0
         return Place(self.line_of(row), start, start)
 
@@ -169,7 +161,6 @@ class TextLayout:
         return None
 
     def line_with(self, row: int, place: Place, look: Look) -> Line:
-        """Return `row` with the part of `place` that it shows in another style."""
         line = self.line(row)
         if self.line_of(row) != place.line or self.is_in_fold(place):
             return line
@@ -180,10 +171,7 @@ class TextLayout:
         return (*slice_line(line, 0, start), *part, *slice_line(line, max(start, end)))
 
     def _end(self, row: int) -> int:
-        """Return the offset in its line at which a row ends, without trailing spaces.
-
-        The row is counted as if nothing were folded.
-        """
+        """Return the offset at which a row, counted unfolded, ends without trailing spaces."""
         number = bisect_right(self.first_rows, row)
         text, first = self.preview.lines[number - 1], self.row_offsets[row]
         is_last = row + 1 == len(self.row_offsets)
@@ -234,12 +222,10 @@ def place_at(places: Sequence[Place], line: int, character: int) -> int:
 
 
 def first_from(places: Sequence[Place], line: int, character: int = 0) -> int:
-    """Return the index of the first place at or after a character; `places` are sorted."""
     return bisect_left(places, (line, character), key=lambda place: (place.line, place.start))
 
 
 def _clip(marks: Sequence[Mark], start: int, end: int) -> list[Mark]:
-    """Return the sorted `marks` limited to the range from `start` to `end`."""
     first = max(bisect_right(marks, start, key=lambda mark: mark.start) - 1, 0)
     clipped: list[Mark] = []
     for mark in marks[first:]:
@@ -251,7 +237,6 @@ def _clip(marks: Sequence[Mark], start: int, end: int) -> list[Mark]:
 
 
 NO_PLACE = -1
-"""The index for no match and no link."""
 
 
 def keeps_position(before: Preview, now: Preview) -> bool:
@@ -266,7 +251,6 @@ def keeps_position(before: Preview, now: Preview) -> bool:
 def restored_index(
     before: Preview, now: Preview, old: Sequence[Place], new: Sequence[Place], index: int
 ) -> int:
-    """Return the index in `new` of the place that had `index` in `old`, or NO_PLACE."""
     if index == NO_PLACE or not new:
         return NO_PLACE
     line = restored_line(before.lines, now.lines, old[index].line)
@@ -274,7 +258,6 @@ def restored_index(
 
 
 def first_match(preview: Preview) -> int:
-    """Return the index of the first match in the best passage, or NO_PLACE."""
     index = first_from(preview.matches, preview.line_start)
     in_best = index < len(preview.matches) and preview.matches[index].line <= preview.line_end
     return index if in_best else NO_PLACE

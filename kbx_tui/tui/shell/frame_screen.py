@@ -4,33 +4,51 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from textual import events, getters
 from textual.app import ComposeResult
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.containers import Vertical
+from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from kbx_tui.errors import KbxError
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import scopes_of
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import Keymap, commands_in
-from kbx_tui.tui.shell.messages import Failure, IndexProgress, Notice
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
+from kbx_tui.tui.shell.messages import Failure, GoTo, IndexProgress, Notice
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.lines_view import LinesView
+from kbx_tui.tui.widgets.lines_view import LinesView, LineWidget
+from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
+if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
+    from kbx_tui.search.browse import EntityName
+
 LAYOUT_PAUSE = 0.001
-"""Seconds in which the event loop does other work between the steps of a resize."""
 
 
 @cache
@@ -41,11 +59,8 @@ def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
 
 
 class FrameScreen(Screen[None]):
-    """A screen with tabs, its panes, a status line and a key bar."""
-
     ALLOW_IN_MAXIMIZED_VIEW = "ModeTabs, StatusLine, KeyBar"
     MODE: ClassVar[str]
-    """Its name in the table of tabs and for `GoTo`."""
     PANES: ClassVar[Mapping[str, type[Widget]]] = {}
     """Its panes in the order of Tab, if not all focusable widgets in their order.
 
@@ -60,7 +75,6 @@ class FrameScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._laid_out: Size | None = None
-        """The size that the screen was laid out for."""
 
     def compose(self) -> ComposeResult:
         # before there are widgets, which would be styled twice
@@ -72,7 +86,7 @@ class FrameScreen(Screen[None]):
 
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
-        """Yield what is between the tabs and the status line."""
+        pass
 
     def on_mount(self) -> None:
         for name in list(self.PANES)[:1]:
@@ -84,13 +98,12 @@ class FrameScreen(Screen[None]):
 
     @property
     def tab_counts(self) -> Mapping[str, str]:
-        """What is waiting in a mode, by mode, in a few characters."""
         return {}
 
     @property
     @abstractmethod
     def base_words(self) -> tuple[str, str]:
-        """The name of what is open, and what it holds."""
+        pass
 
     def show_tabs(self) -> None:
         counts = {**self.app.tabs_of_several, **self.tab_counts}
@@ -131,7 +144,6 @@ class FrameScreen(Screen[None]):
             await asyncio.sleep(LAYOUT_PAUSE)
 
     def _set_width_class(self, width: int, *, update: bool = True) -> bool:
-        """Set the class of this width and return whether it changed."""
         breakpoints = self.app.HORIZONTAL_BREAKPOINTS or []
         _, name = max((entry for entry in breakpoints if entry[0] <= width), default=(0, ""))
         if not name or self.has_class(name):
@@ -141,18 +153,16 @@ class FrameScreen(Screen[None]):
         return True
 
     def fit(self, size: Size) -> None:
-        """Adapt to a new size, after the class of its width has been set."""
+        pass
 
     # Keys.
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Return the scopes whose keys work where the focus is, the nearest first."""
         inner = () if self.focused is None else scopes_of(type(self.focused))
         is_field = isinstance(self.focused, Input)  # there, letters are text
         return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
 
     def meanings(self) -> Iterable[tuple[str, str]]:
-        """Return what the focused pane displays, and what each of it means, for the help."""
         return ()
 
     @property
@@ -161,23 +171,19 @@ class FrameScreen(Screen[None]):
 
     @property
     def is_typing(self) -> bool:
-        """Whether the focus is in a field, where letters are text."""
         return isinstance(self.focused, Input)
 
     # Panes.
 
     @property
     def focused_pane(self) -> str:
-        """The name of the pane that has the focus; empty if none has it."""
         names = (name for name, kind in self.PANES.items() if isinstance(self.focused, kind))
         return next(names, "")
 
     def pane_names(self) -> list[str]:
-        """Return the panes that Tab visits."""
         return list(self.PANES)
 
     def show_pane(self, name: str) -> None:
-        """Show this pane where there is room for one only."""
         if not self.has_class(f"-pane-{name}"):
             self.remove_class(*(f"-pane-{other}" for other in self.PANES), update=False)
             self.add_class(f"-pane-{name}")
@@ -187,7 +193,6 @@ class FrameScreen(Screen[None]):
             self.show_pane(name)
 
     def go_to_pane(self, name: str) -> None:
-        """Show a pane, and let it have the focus, which it could not take while hidden."""
         self.show_pane(name)
         self.set_focus(self.query_one(self.PANES[name]))
 
@@ -217,12 +222,10 @@ class FrameScreen(Screen[None]):
         return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
     def use_keymap(self, keymap: Keymap) -> None:
-        """Show these keys in the tabs and in the key bar."""
-        self.query_one(ModeTabs).use(keymap)
+        self.query_one(ModeTabs).refresh()
         self.query_one(KeyBar).use(keymap)
 
     def leave_field(self) -> None:
-        """Move the focus out of a field, so that letter keys run commands."""
         if isinstance(self.focused, Input):
             self.action_leave_field()
 
@@ -246,7 +249,6 @@ class FrameScreen(Screen[None]):
         self.set_focus(self.query_one(self.MAIN_LIST))
 
     def action_back(self) -> None:
-        """Go back to the main list; a mode is left only by the key or the tab of another."""
         if self.maximized is not None:
             self.maximized = None
         elif not isinstance(self.focused, self.MAIN_LIST):
@@ -255,7 +257,6 @@ class FrameScreen(Screen[None]):
             self.show_notice(f"{self.app.keymap.key_of('mode.explore')} goes to explore")
 
     def action_zoom(self) -> None:
-        """Let the pane that has the focus fill the screen, or show all panes again."""
         if self.maximized is not None:
             self.maximized = None
         elif isinstance(self.focused, LinesView):
@@ -277,8 +278,6 @@ class FrameScreen(Screen[None]):
 
 
 class ModeScreen(FrameScreen):
-    """A mode of the open base."""
-
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__()
         self.session, self.app_state = session, app_state
@@ -292,9 +291,6 @@ class ModeScreen(FrameScreen):
         return self.session.base_words
 
     def pick_entity(self, pick: Callable[[str], None]) -> None:
-        """Let the user choose an entity by name; `pick` receives its id."""
-        from kbx_tui.tui.commands.entity_picker import entity_palette
-
         self.app.push_screen(entity_palette(self.session.explore.find_entities, pick))
 
     async def edit_file(self, path: str, line: int) -> bool:
@@ -317,12 +313,195 @@ class ModeScreen(FrameScreen):
 
 
 ResultT = TypeVar("ResultT")
+AnswerT = TypeVar("AnswerT")
 
 
 class BoxScreen(ModalScreen[ResultT]):
-    """Has keys of its own, which the help shows first."""
-
     app = getters.app(TerminalApp)
 
     SCOPES: ClassVar[tuple[Scope, ...]]
-    """The scopes of its keys, innermost first."""
+
+
+class ModeBox(ModalScreen[ResultT]):
+    """A box above a mode, with a frame around its content, that asks the engine."""
+
+    def __init__(self, below: ModeScreen) -> None:
+        super().__init__()
+        self._below = below
+        self._client, self._model = below.session.client, below.session.explore
+
+    @property
+    def _box(self) -> Vertical:
+        return self.query_one(Vertical)
+
+    @property
+    def _list(self) -> RowsView[Any]:
+        return self.query_one(RowsView)
+
+    async def _ask(self, call: Callable[[KnowledgeBase], AnswerT]) -> AnswerT | None:
+        """Return what the engine answers, None after an error, which the box shows.
+
+        Once the box is closed, the error is raised, and shown below it.
+        """
+        try:
+            return await self._client.run(call)
+        except KbxError as error:
+            if not self.is_current:
+                raise
+            self._box.border_subtitle = Content(safe_line(str(error)))
+            return None
+
+    def action_move(self, rows: int) -> None:
+        self._list.action_move(rows)
+
+    def action_move_page(self, pages: int) -> None:
+        self._list.action_move_page(pages)
+
+    def action_undo(self) -> None:
+        self._model.undo()
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+
+def entity_palette(
+    find: Callable[[str], Awaitable[Sequence[EntityName]]], pick: Callable[[str], None]
+) -> CommandPalette:
+    class Entities(Provider):
+        async def discover(self) -> Hits:
+            async for hit in self.search(""):
+                yield DiscoveryHit(hit.match_display, hit.command, text=hit.text)
+
+        async def search(self, query: str) -> AsyncIterator[Hit]:
+            for rank, entity in enumerate(await find(query), 1):
+                label = f"{safe_line(entity.name)} · {safe_line(entity.type)}"
+                yield Hit(1.0 / rank, Content(label), partial(pick, entity.id), text=label)
+
+    return CommandPalette(providers=[Entities], placeholder="name of an entity, such as a person")
+
+
+class ModeTabs(LineWidget):
+    COMPONENT_CLASSES = looks("accent", "tab")
+    app = getters.app(TerminalApp)
+
+    def __init__(self, current: str) -> None:
+        super().__init__()
+        self.current = current
+        self.counts: Mapping[str, str] = {}
+        self.base = ("", "")
+        """The name of the base, and what it holds."""
+
+    def show(self, counts: Mapping[str, str], base: tuple[str, str]) -> None:
+        if (counts, base) != (self.counts, self.base):
+            self.counts, self.base = counts, base
+            self.refresh()
+
+    def line(self, width: int) -> Line:
+        texts, right = self._fitted(width)
+        line = tab_line(texts)
+        gap = " " * (width - width_of(line) - width_of((Span(right),)) - 1)
+        return (*line, Span(gap), Span(right, "dim"))
+
+    def on_click(self, event: events.Click) -> None:
+        texts, _ = self._fitted(self.size.width)
+        tab = tab_at(texts, event.x)
+        if tab is not None and not tab.is_current:
+            self.post_message(GoTo(tab.mode))
+
+    def _fitted(self, width: int) -> tuple[list[TabText], str]:
+        return fit_tabs(tab_texts(self.current, self.app.keymap, self.counts), self.base, width)
+
+
+MARK = " › "
+"""Before the current tab. Blanks stand before the others, so that none moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    mode: str
+    title: str
+    command: str
+    always: bool = True
+    """Whether every mode shows this tab; else only the mode itself, and all if it is counted."""
+
+
+TABS: tuple[Tab, ...] = (
+    Tab("explore", "Explore", "mode.explore"),
+    Tab("dedup", "Drafts", "mode.dedup"),
+    Tab("experts", "Experts", "mode.experts"),
+    Tab("tune", "Tune", "mode.tune"),
+    Tab("index", "Index", "mode.index"),
+    Tab("together", "All bases", "mode.together", always=False),
+    Tab("compare", "Compare", "compare", always=False),
+)
+
+
+class TabText(NamedTuple):
+    mode: str
+    key: str
+    words: str
+    is_current: bool
+
+    @property
+    def spans(self) -> Line:
+        if self.is_current:
+            text = " ".join(filter(None, (self.key, self.words)))
+            return (Span(MARK, "accent"), Span(text, "tab"))
+        words = f" {self.words}" if self.words else ""
+        return (Span(" " * len(MARK)), Span(self.key, "accent"), Span(words))
+
+
+def tab_texts(current: str, keymap: Keymap, counts: Mapping[str, str]) -> list[list[TabText]]:
+    """Return the tabs in the mode `current`, in wordings from the longest to the shortest.
+
+    `counts` are short texts beside the titles, by mode.
+    """
+    return [
+        list(_texts(current, keymap, counts, titles=True)),
+        list(_texts(current, keymap, counts, titles=False)),
+        list(_texts(current, keymap, dict.fromkeys(counts, ""), titles=False)),
+    ]
+
+
+def _texts(
+    current: str, keymap: Keymap, counts: Mapping[str, str], *, titles: bool
+) -> Iterator[TabText]:
+    for tab in TABS:
+        is_current = tab.mode == current
+        if tab.always or is_current or tab.mode in counts:
+            key = keymap.key_of(tab.command)
+            key = key.upper() if key[0] == "f" and key[1:].isdigit() else key
+            title = tab.title if titles or is_current else ""
+            words = " ".join(filter(None, (title, counts.get(tab.mode, ""))))
+            yield TabText(tab.mode, key, words, is_current)
+
+
+def tab_line(texts: list[TabText]) -> Line:
+    return tuple(span for text in texts for span in text.spans)
+
+
+def fit_tabs(
+    wordings: list[list[TabText]], base: tuple[str, str], width: int
+) -> tuple[list[TabText], str]:
+    """Return the longest wording of the tabs that fits, and what fits of the base beside it.
+
+    `base` is its name, and what it holds. Where several bases are open, the name is never left out
+    for the titles of other tabs.
+    """
+    has_several = any(text.mode == "together" for text in wordings[0])
+    for texts in wordings:
+        room = width - width_of(tab_line(texts)) - 3
+        for right in (" · ".join(filter(None, base)), base[0]):
+            if width_of((Span(right),)) <= room:
+                return texts, right
+        if room >= -2 and not (has_several and base[0] and texts is not wordings[-1]):
+            return texts, ""
+    return wordings[-1], ""
+
+
+def tab_at(texts: list[TabText], x: int) -> TabText | None:
+    for text in texts:
+        x -= width_of(text.spans)
+        if x < 0:
+            return text
+    return None

@@ -43,12 +43,9 @@ TOUR: tuple[str, ...] = (
     "f limits the search to a folder; m compares two-pass with flat and fast search.",
     "Enter reads a document, o opens it in your editor, ? shows the keys of the current pane.",
 )
-"""Steps for a new user."""
 
 
 class Help(ModalScreen[None]):
-    """The tour or the meanings of what is on a screen, then its keys, then all others."""
-
     BINDINGS = bindings("overlay")
 
     def __init__(self, screen: Screen[Any], keymap: Keymap) -> None:
@@ -80,8 +77,6 @@ class Help(ModalScreen[None]):
 
 
 class HelpText(TextPane):
-    """Says in its border whether there is more below."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "bad")
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -107,7 +102,6 @@ def tour_lines(tour: Sequence[str], width: int) -> list[Line]:
 
 
 def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]:
-    """Return each number or sign on a line of its own, and below it what it means."""
     lines: list[Line] = [BLANK] if meanings else []
     for label, sentence in meanings:
         rows = wrap(label, max(width - 2, 10))

@@ -17,28 +17,22 @@ class Newest(Message):
 
 @dataclass
 class Notice(Message):
-    """A short message for the user, shown for a moment."""
-
     text: str
 
 
 @dataclass
 class Failure(Message):
-    """Something went wrong; the app carries on."""
-
     text: str
     """One line, without control characters."""
 
 
 @dataclass
 class IndexProgress(Newest):
-    """The progress of indexing; empty text when it has ended."""
-
     text: str
 
 
 class TabsChanged(Newest):
-    """What the tabs show of the open base has changed."""
+    pass
 
 
 @dataclass
@@ -54,9 +48,6 @@ class GoTo(Message):
 
 @dataclass
 class OpenBase(Message):
-    """Close the open base, if any, and open another."""
-
     root: Path
     query: str = ""
     path: str = ""
-    """The document to open, if any."""

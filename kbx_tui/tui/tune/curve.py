@@ -1,4 +1,4 @@
-"""A measure over the values of one knob, and its plot. Pure; `curve_reading` computes it."""
+"""A measure over the values of one knob, from evidence that is kept, and its plot. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any, Literal
 
+from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+from kbx_tui.evaluation.metrics import SIGNIFICANCE, bootstrap_band, randomisation_p
 from kbx_tui.formatting import format_p, format_score
+from kbx_tui.search.ranking.alpha import swap_points
+from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, Tuning
 from kbx_tui.tui.drawing.braille import DOTS_ACROSS, DOTS_DOWN, BrailleCanvas
 from kbx_tui.tui.drawing.lines import Line, Span
@@ -17,20 +21,13 @@ Value = float | int | str
 
 @dataclass(frozen=True, slots=True)
 class Tunable:
-    """A knob, with the values that are measured."""
-
     name: str
-    """In words."""
     state_field: str
-    """Its field of `SearchState`."""
     tuning_field: str
-    """Its field of `Tuning`."""
     values: tuple[Value, ...]
-    """Ascending, in equal steps; or the choices."""
 
     @property
     def is_continuous(self) -> bool:
-        """Whether the values between those measured are values, too."""
         return isinstance(self.values[0], float)
 
     def value_in(self, tuning: Tuning) -> Value:
@@ -38,26 +35,22 @@ class Tunable:
         return value
 
     def with_value(self, tuning: Tuning, value: Value) -> Tuning:
-        """Return `tuning` with another value of this knob."""
         changes: dict[str, Any] = {self.tuning_field: value}
         return replace(tuning, **changes)
 
     def position(self, value: Value) -> float:
-        """Return where a value is between the first and the last one, 0..1."""
         if isinstance(value, str):
             return self.values.index(value) / (len(self.values) - 1)
         first, last = float(self.values[0]), float(self.values[-1])
         return min(max((value - first) / (last - first), 0.0), 1.0)
 
     def value_at(self, position: float) -> Value:
-        """Return the value at a position of 0..1; of two decimals, or one of the choices."""
         if not self.is_continuous:
             return self.values[round(position * (len(self.values) - 1))]
         first, last = float(self.values[0]), float(self.values[-1])
         return round(first + position * (last - first), 2)
 
     def moved(self, value: Value, steps: int) -> Value:
-        """Return the value `steps` hundredths away, or one choice away in that direction."""
         if isinstance(value, float):
             moved = round(value + steps / 100, 2)
             return min(max(moved, float(self.values[0])), float(self.values[-1]))
@@ -66,7 +59,6 @@ class Tunable:
         return self.values[min(max(place, 0), len(self.values) - 1)]
 
     def text(self, value: Value) -> str:
-        """Return a value as it is displayed."""
         return format_score(value) if isinstance(value, float) else str(value)
 
 
@@ -87,7 +79,6 @@ TUNABLES = (
         tuple(step / 20 for step in range(7)),
     ),
 )
-"""In the order in which a key switches between them."""
 
 
 def tunables_for(tuning: Tuning) -> Sequence[Tunable]:
@@ -98,30 +89,20 @@ def tunables_for(tuning: Tuning) -> Sequence[Tunable]:
 
 Measure = Literal["ndcg", "judged"]
 MEASURES: dict[Measure, str] = {"ndcg": "nDCG@10", "judged": "judged@10"}
-"""Name of each measure, in the order in which a key switches between them."""
 LEAST_GAIN = 0.0005
-"""Gain below which the current value counts as the best: it shows as .00."""
-SIGNIFICANCE = 0.05
-"""As in `evaluation.significance`, which needs numpy: it is not loaded before the first paint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Means over the judged queries for each value of a knob."""
-
     knob: Tunable
     measure: Measure
     tuning: Tuning
-    """The current settings."""
     values: tuple[Value, ...]
-    """Those of the knob; parallel to the next three."""
     means: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
-    """Ends of the 95 % intervals of the means."""
     queries: int
     now: float
-    """Mean of the current value."""
     now_low: float
     now_high: float
 
@@ -131,7 +112,6 @@ class Curve:
 
     @property
     def best(self) -> int:
-        """Place in `values` of the best one; of equally good ones, the closest to the current."""
         highest = max(self.means) - 1e-12
         here = self.knob.position(self.current)
         good = (place for place, mean in enumerate(self.means) if mean >= highest)
@@ -139,12 +119,10 @@ class Curve:
 
     @property
     def gain(self) -> float:
-        """How much better the best value is than the current one; at least 0."""
         return max(self.means[self.best] - self.now, 0.0)
 
     @property
     def has_gain(self) -> bool:
-        """Whether the best value is worth mentioning beside the current one."""
         return self.gain >= LEAST_GAIN
 
 
@@ -170,42 +148,33 @@ def curve_words(curve: Curve, p: float | None) -> str:
 
 
 def y_range(curve: Curve) -> tuple[float, float]:
-    """Return the least and the greatest figure of the plot, multiples of .05 in 0..1."""
     low = min(max(floor(min(*curve.low, curve.now_low) * 20 + 1e-9) / 20, 0.0), 0.95)
     high = ceil(max(*curve.high, curve.now_high) * 20 - 1e-9) / 20
     return low, min(max(high, low + 0.05), 1.0)
 
 
 LABEL = 5
-"""Cells of the labels of the y axis."""
 NOW, BEST = "●", "◆"
 LABELS_EVERY = 4
-"""Lines from one label of the y axis to the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlotArea:
-    """The cells of the curve, right of the labels."""
-
     width: int
     height: int
 
     def x(self, position: float) -> int:
-        """Return the dot at a position of 0..1."""
         return round(position * (self.width * DOTS_ACROSS - 1))
 
     def position(self, cell: int) -> float:
-        """Return the position of 0..1 at a cell, counted from the left of the plot."""
         return min(max((cell - LABEL) / max(self.width - 1, 1), 0.0), 1.0)
 
 
 def plot_area(width: int, height: int) -> PlotArea:
-    """Return the area of the curve in a plot of `width` x `height` cells with its x axis."""
     return PlotArea(max(width - LABEL, 2), max(height - 2, 1))
 
 
 def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) -> list[Line]:
-    """Return the lines of a plot of exactly `height` lines, at most `width` cells wide."""
     area, (low, high) = plot_area(width, height), y_range(curve)
     canvas, tall = BrailleCanvas(area.width, area.height), area.height * DOTS_DOWN - 1
 
@@ -228,7 +197,6 @@ def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) ->
 def _draw_band(
     canvas: BrailleCanvas, xs: Sequence[int], tops: Sequence[int], bottoms: Sequence[int]
 ) -> None:
-    """Draw the interval as sparse dots between its ends."""
     for place in range(len(xs) - 1):
         start, end = xs[place], xs[place + 1]
         for x in range(start, end + 1):
@@ -254,7 +222,6 @@ def _axis(area: PlotArea, steps: Sequence[float], curve: Curve) -> Line:
 
 
 def _x_labels(area: PlotArea, curve: Curve) -> Line:
-    """Return values below their places, as many as fit without touching."""
     cells = [" "] * (area.width + LABEL)
     last = len(curve.values) - 1
     order = [0, last, *(place for place in range(1, last) if last < 8 or place % 5 == 0)]
@@ -268,3 +235,50 @@ def _x_labels(area: PlotArea, curve: Curve) -> Line:
             taken.append((start, end))
             cells[start:end] = text
     return (Span("".join(cells), "dim"),)
+
+
+DEPTH = 10
+"""Results whose order the steps are about: as many as the measures read."""
+
+
+def read_curve(kept: JudgedEvidence, knob: Tunable, measure: Measure, tuning: Tuning) -> Curve:
+    """Return the curve around `tuning`; `kept` has at least one query."""
+    settings = [*(knob.with_value(tuning, value) for value in knob.values), tuning]
+    figures = getattr(kept.measure(settings), measure)
+    means, band = figures.mean(axis=1), bootstrap_band(figures)
+    return Curve(
+        knob,
+        measure,
+        tuning,
+        knob.values,
+        tuple(means[:-1].tolist()),
+        tuple(band[:-1, 0].tolist()),
+        tuple(band[:-1, 1].tolist()),
+        len(kept),
+        float(means[-1]),
+        float(band[-1, 0]),
+        float(band[-1, 1]),
+    )
+
+
+def p_of_best(kept: JudgedEvidence, curve: Curve) -> float:
+    best = curve.knob.with_value(curve.tuning, curve.values[curve.best])
+    figures = getattr(kept.measure([curve.tuning, best]), curve.measure)
+    return randomisation_p(figures[0].tolist(), figures[1].tolist())
+
+
+def steps_of_query(
+    kept: JudgedEvidence, query: str, knob: Tunable, tuning: Tuning
+) -> tuple[float, ...]:
+    """Return the values at which the first 10 results of one query change: swap points of alpha, or
+    scores of entities for the threshold; none for other knobs.
+    """
+    texts = [each.text for each in kept.queries]
+    if query not in texts:
+        return ()
+    evidence = kept.evidence[texts.index(query)]
+    if knob.tuning_field == "alpha":
+        return swap_points(rank(evidence, tuning), DEPTH)
+    if knob.tuning_field == "entity_threshold":
+        return tuple(sorted({entity.score for entity in evidence.entities if entity.score <= 1.0}))
+    return ()

@@ -8,43 +8,52 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
+from kbx_tui.evaluation.metrics import PairedDifference, holm, paired_difference
+from kbx_tui.evaluation.optimise import Advice, advise
+from kbx_tui.formatting import format_change, format_p
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
 from kbx_tui.tui.explore.model import ExploreModel
-from kbx_tui.tui.explore.search_state import knobs_of
+from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.shell.messages import Newest
-from kbx_tui.tui.tune.curve import TUNABLES, Tunable, Value, tunables_for
-from kbx_tui.tui.tune.past_queries import PastQueries, PastQueryReader
-from kbx_tui.tui.tune.snapshots import SnapshotRow, compare_snapshots, snapshot_rows
+from kbx_tui.tui.tune.curve import (
+    TUNABLES,
+    Curve,
+    Measure,
+    Tunable,
+    p_of_best,
+    read_curve,
+    steps_of_query,
+    tunables_for,
+)
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
+    from kbx_tui.evaluation.judged_evidence import JudgedEvidence
+    from kbx_tui.evaluation.judgments import TuningSnapshot
+    from kbx_tui.evaluation.metrics import PairedDifference
     from kbx_tui.evaluation.optimise import Advice
-    from kbx_tui.evaluation.significance import PairedDifference
-    from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
+    from kbx_tui.evaluation.past_queries import ThresholdObservatory
     from kbx_tui.search.request import Tuning
-    from kbx_tui.tui.tune.curve import Curve, Measure
 
 
 SETTLE_SECONDS = 0.2
-"""Seconds without a change before p-values are computed, which takes longer than a curve."""
 
 
 class _StoppedError(Exception):
-    """The user stopped the search for the best knobs."""
+    pass
 
 
 @dataclass
 class TuneChanged(Newest):
-    """A part of what `TuneModel` holds has changed."""
-
     part: Literal["curve", "past", "snapshots", "advice"]
 
     def can_replace(self, message: Message) -> bool:
@@ -60,33 +69,22 @@ class TuneModel:
         self._client, self._status = client, status
         self.judging, self.explore = judging, explore
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes messages to the screen; set by the screen."""
         self.knob: Tunable = TUNABLES[0]
-        """The knob of the curve."""
         self.measure: Measure = "ndcg"
         self.query = ""
-        """The judged query under the cursor."""
         self.curve: Curve | None = None
-        """None without a judged query, for a fast search, and while queries are read."""
         self.p: float | None = None
-        """p-value of the best value of the curve; None while it is not known."""
         self.steps: tuple[float, ...] = ()
-        """Values at which the first results of `query` change."""
         self.votes: Votes | None = None
-        """Preferences between A and the current settings; None while they are not counted."""
         self.past_queries = PastQueryReader(client, partial(self._tell, "past"))
         self._snapshots: tuple[TuningSnapshot, ...] = ()
         self._differences: tuple[PairedDifference | None, ...] = ()
-        """How the current settings differ from each snapshot, as far as that is measured."""
         self.advice: Advice | None = None
         self.progress: tuple[int, int] | None = None
-        """How many of all searches for the best knobs are done; None while nothing is optimised."""
         self._optimising = LatestOnly(client)
         self._stopped = threading.Event()
-        """Set when the newest optimising is to stop."""
         self._settling = LatestOnly(client)
         self._version = 0
-        """Counts the changes that the curve has to follow."""
         self._is_reading = False
 
     def _tell(self, part: Literal["curve", "past", "snapshots", "advice"]) -> None:
@@ -94,37 +92,31 @@ class TuneModel:
 
     @property
     def tuning(self) -> Tuning | None:
-        """The current knobs; None before kbx.toml is read, and for a fast search."""
         settings = self.explore.settings
         return None if settings is None or settings.is_fast else settings.tuning
 
     @property
     def past(self) -> PastQueries | None:
-        """The past queries under the threshold of A and the current one."""
         pinned, tuning = self.judging.pinned, self.tuning
         if pinned is None or tuning is None:
             return None
         return self.past_queries.view(pinned.tuning.entity_threshold, tuning.entity_threshold)
 
     def open(self) -> None:
-        """Read what the screen shows, which has been opened; others may have graded meanwhile."""
         if self.explore.is_searchable:
             self.judging.start()
         self.refresh()
-        self._client.start(self._load_snapshots())
+        self._client.start(self._read_snapshots(compare=False))
 
     def close(self) -> None:
-        """Stop reading past queries; the screen is not shown any more."""
         self.past_queries.stop()
 
     def note_index_change(self) -> None:
-        """Read the past queries again when they are shown: the index has new content."""
         self.past_queries.forget()
 
     # The curve.
 
     def refresh(self) -> None:
-        """Follow a change of settings, grades, knob, measure or query."""
         if self.tuning is not None and self.knob not in tunables_for(self.tuning):
             self.knob = TUNABLES[0]
         self._version += 1
@@ -136,7 +128,6 @@ class TuneModel:
         self._tell("past")
 
     def look_at(self, query: str) -> None:
-        """Show the steps of this query, which the cursor is on now."""
         if query != self.query:
             self.query = query
             self.refresh()
@@ -150,16 +141,7 @@ class TuneModel:
         self.measure = "judged" if self.measure == "ndcg" else "ndcg"
         self.refresh()
 
-    def move(self, knob: Tunable, value: Value) -> None:
-        """Give a knob another value; `MeasureChanged` follows."""
-        self.explore.update(**{knob.state_field: value})
-
-    def use(self, tuning: Tuning) -> None:
-        """Make these knobs the current ones, as one change to undo."""
-        self.explore.update(**knobs_of(tuning))
-
     async def _read(self) -> None:
-        """Read the curve of the newest settings; those in between are passed over."""
         done = -1
         try:
             while done != self._version:
@@ -177,8 +159,6 @@ class TuneModel:
             return
 
         def read() -> tuple[Curve | None, tuple[float, ...]]:
-            from kbx_tui.tui.tune.curve_reading import read_curve, steps_of_query
-
             kept = self.judging.evidence.get(tuning.preset)
             if not kept:
                 return None, ()
@@ -190,7 +170,6 @@ class TuneModel:
             self.curve, self.p = curve, None
 
     async def _settle(self) -> None:
-        """Compute what takes longer, once the settings have not changed for a moment."""
         await asyncio.sleep(SETTLE_SECONDS)
         tuning, curve = self.tuning, self.curve
         if tuning is None:
@@ -199,8 +178,6 @@ class TuneModel:
         if curve is not None and self.p is None:
 
             def compute() -> float | None:
-                from kbx_tui.tui.tune.curve_reading import p_of_best
-
                 kept = self.judging.evidence.get(tuning.preset)
                 return p_of_best(kept, curve) if kept else None
 
@@ -218,7 +195,6 @@ class TuneModel:
 
     @property
     def snapshots(self) -> tuple[SnapshotRow, ...]:
-        """The snapshots of the knobs, the newest first."""
         return snapshot_rows(self._snapshots, self._differences, self.judging.pinned)
 
     def take_snapshot(self) -> None:
@@ -229,41 +205,37 @@ class TuneModel:
 
     async def _take_snapshot(self, tuning: Tuning) -> None:
         await self._client.run(lambda engine: engine.tuner.take_snapshot(tuning))
-        await self._load_snapshots()
-        await self._compare_snapshots()
+        await self._read_snapshots()
 
     def drop_snapshot(self, snapshot: TuningSnapshot) -> None:
-        """Remove a snapshot; undo brings it back."""
         self._client.start(self._drop_snapshot(snapshot))
 
     async def _drop_snapshot(self, snapshot: TuningSnapshot) -> None:
         await self._client.run(lambda engine: engine.tuner.snapshots.remove(snapshot))
         self.explore.remember(lambda: self._client.start(self._restore_snapshot(snapshot)))
-        await self._load_snapshots()
-        await self._compare_snapshots()
+        await self._read_snapshots()
 
     async def _restore_snapshot(self, snapshot: TuningSnapshot) -> None:
         await self._client.run(lambda engine: engine.tuner.snapshots.restore(snapshot))
         self._status.show_notice("the snapshot is back in the list")
-        await self._load_snapshots()
-        await self._compare_snapshots()
+        await self._read_snapshots()
 
-    async def _load_snapshots(self) -> None:
+    async def _read_snapshots(self, *, compare: bool = True) -> None:
         snapshots = await self._client.run(lambda engine: engine.tuner.snapshots.read())
         if snapshots != self._snapshots:
             self._snapshots, self._differences = snapshots, (None,) * len(snapshots)
         self._tell("snapshots")
+        if compare:
+            await self._compare_snapshots()
 
     async def _compare_snapshots(self) -> None:
-        """Compare the current knobs with all snapshots, on the measuring thread."""
         tuning, snapshots, evidence = self.tuning, self._snapshots, self.judging.evidence
         if tuning is None or not snapshots:
             return
 
-        def compare() -> tuple[PairedDifference | None, ...]:
-            return compare_snapshots(evidence.get(tuning.preset), tuning, snapshots)
-
-        differences = await evidence.run(compare)
+        differences = await evidence.run(
+            lambda: compare_snapshots(evidence.get(tuning.preset), tuning, snapshots)
+        )
         if snapshots == self._snapshots:
             self._differences = differences
             self._tell("snapshots")
@@ -271,25 +243,21 @@ class TuneModel:
     # Optimising, on the measuring thread.
 
     def optimise(self, tuning: Tuning) -> None:
-        """Look for knobs that are better than `tuning`; stops an earlier search."""
         self.stop_optimising()
         self.progress, self._stopped = (0, 1), threading.Event()
         self._optimising.start(self._optimise(tuning, self._stopped))
         self._tell("advice")
 
     def stop_optimising(self) -> None:
-        """Stop the search, if one is running, and drop its advice."""
         self._stopped.set()
         self._optimising.cancel()
         self.progress = self.advice = None
         self._tell("advice")
 
     async def _optimise(self, tuning: Tuning, stopped: threading.Event) -> None:
-        def advise() -> Advice | None:
-            from kbx_tui.evaluation import optimise
-
+        def compute() -> Advice | None:
             kept = self.judging.evidence.get(tuning.preset)
-            return optimise.advise(kept, tuning, progress=tell) if kept else None
+            return advise(kept, tuning, progress=tell) if kept else None
 
         def tell(done: int, total: int) -> None:
             if stopped.is_set():
@@ -297,7 +265,7 @@ class TuneModel:
             self._client.call_on_loop(self._show_progress, stopped, done, total)
 
         try:
-            advice = await self.judging.evidence.run(advise)
+            advice = await self.judging.evidence.run(compute)
         except _StoppedError:
             return
         except Exception:
@@ -310,3 +278,132 @@ class TuneModel:
         if not stopped.is_set() and self.progress is not None:
             self.progress = done, total
             self._tell("advice")
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRow:
+    snapshot: TuningSnapshot
+    settings: SearchSettings
+    is_pinned: bool
+    difference: PairedDifference | None
+    """Of nDCG@10, current minus snapshot; None if it cannot be measured yet."""
+    p_holm: float
+
+    @property
+    def when(self) -> str:
+        return safe_line(self.snapshot.when)[:16].replace("T", " ")
+
+    @property
+    def comparison(self) -> str:
+        found = self.difference
+        if found is None:
+            return "not measured"
+        words = f"wins {found.wins}, ties {found.ties}, losses {found.losses}"
+        if not found.wins and not found.losses:
+            return f"{words}  the same results"
+        between = ""
+        if found.interval is not None:
+            between = (
+                f" ({format_change(found.interval[0], 2)} to {format_change(found.interval[1], 2)})"
+            )
+        return f"{words}  {format_change(found.mean, 2)}{between}  p {format_p(self.p_holm)}"
+
+
+def compare_snapshots(
+    kept: JudgedEvidence | None, current: Tuning, snapshots: Sequence[TuningSnapshot]
+) -> tuple[PairedDifference | None, ...]:
+    """Return how `current` differs from each snapshot; None for one of another preset.
+
+    Measured from the evidence kept, which is that of the preset of `current`.
+    """
+    same = [one.tuning for one in snapshots if one.tuning.preset == current.preset]
+    if not kept or not same:
+        return (None,) * len(snapshots)
+    now, *before = kept.measure([current, *same]).ndcg.tolist()
+    differences = iter([paired_difference(figures, now) for figures in before])
+    return tuple(
+        next(differences) if one.tuning.preset == current.preset else None for one in snapshots
+    )
+
+
+def snapshot_rows(
+    snapshots: Sequence[TuningSnapshot],
+    differences: Sequence[PairedDifference | None],
+    pinned: SearchSettings | None,
+) -> tuple[SnapshotRow, ...]:
+    """Return a row per snapshot, the newest first, with p-values adjusted by Holm."""
+    adjusted = iter(holm([each.p for each in differences if each is not None]))
+    rows = [
+        SnapshotRow(
+            snapshot,
+            settings := SearchSettings(snapshot.tuning),
+            settings == pinned,
+            difference,
+            next(adjusted) if difference is not None else 1.0,
+        )
+        for snapshot, difference in zip(snapshots, differences, strict=True)
+    ]
+    return tuple(reversed(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class PastQueries:
+    observed: ThresholdObservatory
+    total: int
+    pinned: float
+    current: float
+
+
+def joined(one: ThresholdObservatory | None, more: ThresholdObservatory) -> ThresholdObservatory:
+    if one is None:
+        return more
+    return replace(
+        more,
+        queries=(*one.queries, *more.queries),
+        histogram=tuple(a + b for a, b in zip(one.histogram, more.histogram, strict=True)),
+    )
+
+
+class PastQueryReader:
+    def __init__(self, client: EngineClient, on_change: Callable[[], object]) -> None:
+        self._client, self._on_change = client, on_change
+        self._reading = LatestOnly(client)
+        self._observed: ThresholdObservatory | None = None
+        self._observed_with: Tuning | None = None
+        self.total: int | None = None
+
+    def read(self, tuning: Tuning) -> None:
+        """Read the past queries that are new; all of them if other knobs than alpha changed."""
+        self._reading.start(self._read(replace(tuning, hierarchy=True)))
+
+    def stop(self) -> None:
+        self._reading.cancel()
+
+    def forget(self) -> None:
+        self.stop()
+        self._observed = None
+
+    def view(self, pinned: float, current: float) -> PastQueries | None:
+        if self._observed is None or not self.total:
+            return None
+        return PastQueries(self._observed, self.total, pinned, current)
+
+    async def _read(self, tuning: Tuning) -> None:
+        queries = await self._client.run(
+            lambda engine: [past.query for past in engine.queries.asked()]
+        )
+        same = replace(tuning, alpha=0.5, entity_threshold=0.5)
+        known = () if self._observed is None else (each.query for each in self._observed.queries)
+        names = set(known)
+        if same != self._observed_with or not names <= set(queries):
+            self._observed, self._observed_with = None, same
+            names = set()
+        self.total = len(queries)
+        self._on_change()
+        missing = [query for query in queries if query not in names]
+        read = self._client.in_groups(
+            missing, lambda engine, group: engine.tuner.observe_thresholds(group, tuning)
+        )
+        async for _, more in read:
+            self._observed = joined(self._observed, more)
+            self._on_change()

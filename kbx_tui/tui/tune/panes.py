@@ -9,7 +9,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -31,9 +30,9 @@ from kbx_tui.tui.drawing.lines import (
 )
 from kbx_tui.tui.judging.live_measure import EQUAL
 from kbx_tui.tui.judging.model import vote_words
+from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_area, plot_lines
-from kbx_tui.tui.tune.past_queries import PastQueries, past_query_lines
-from kbx_tui.tui.tune.snapshots import SnapshotRow
+from kbx_tui.tui.tune.model import PastQueries, SnapshotRow
 from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, blank, dim_text, titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -41,44 +40,32 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
     from kbx_tui.evaluation.judgments import JudgedQuery
     from kbx_tui.evaluation.optimise import Advice
+    from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory
     from kbx_tui.tui.judging.live_measure import LiveMeasure
 
 
 LEAST_HEIGHT = 4
-"""Height of the smallest plot; below it only the words are shown."""
 MARGIN = 1
-"""Cells left and right of the plot."""
 
 
 class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
-    """A plot, and below it the same in words."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule")
     BINDINGS = bindings("slider")
 
     @dataclass
-    class Moved(Message):
-        """The user gave the knob another value."""
-
+    class Moved(Newest):
         value: Value
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, CurvePane.Moved)
 
     def __init__(self) -> None:
         super().__init__()
         self.curve: Curve | None = None
         self.p: float | None = None
-        """p-value of the difference of the best value; None while it is not known."""
         self.steps: tuple[float, ...] = ()
-        """Values at which the results of the query under the cursor change."""
         self.empty_state: EmptyState = blank
         self._value: Value | None = None
-        """Where keys have moved the knob, until a newer curve comes."""
         self._drawn: tuple[object, list[Line]] = (None, [])
 
     def show(self, curve: Curve | None, p: float | None, steps: tuple[float, ...]) -> None:
-        """Show a curve; None shows the empty state."""
         self.curve, self.p, self.steps, self._value = curve, p, steps, None
         self.refresh()
 
@@ -87,7 +74,6 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
         return self.draw(lines[y] if y < len(lines) else BLANK, width)
 
     def _lines(self) -> list[Line]:
-        """Return the lines of the whole pane; drawn once per change."""
         width, height = self.content_size
         key = (self.curve, self.p, self.steps, self.empty_state, width, height)
         if self._drawn[0] != key:
@@ -142,31 +128,24 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
 
 
 Count = Mapping[int | None, int]
-"""Number of documents by grade, None for not sure."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """A judged query, and what its results are worth under A and now."""
-
     query: str
     text: str
-    """The query without control characters."""
     counts: Count
     start: float | None
-    """nDCG@10 under A; None if it is not measured."""
     now: float | None
 
     @property
     def sign(self) -> str:
-        """`▲` if it is answered better than under A, `▼` if worse, else a blank."""
         if self.start is None or self.now is None or abs(self.now - self.start) <= EQUAL:
             return " "
         return "▲" if self.now > self.start else "▼"
 
 
 def query_rows(queries: Sequence[JudgedQuery], measure: LiveMeasure | None) -> tuple[QueryRow, ...]:
-    """Return a row for each judged query, in their order."""
     figures: dict[str, tuple[float, float]] = {}
     if measure is not None:
         texts = (query.text for query in measure.queries)
@@ -218,29 +197,19 @@ def comparison_words(
 
 
 COUNTS_FROM = 50
-"""The width from which the number of grades is shown."""
 GRADES: tuple[int | None, ...] = (3, 2, 1, 0, None)
 FIGURES = 11
-"""Cells of `.63 → .81`, with room for 1.00."""
 
 
 class QueryTable(RowsView[QueryRow]):
-    """One row per judged query below a line of column titles."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "bad", "rule", "cursor")
     BINDINGS = bindings("judged_queries")
 
     @dataclass
-    class Highlighted(Message):
-        """The cursor is on another query."""
-
+    class Highlighted(Newest):
         query: str
 
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, QueryTable.Highlighted)
-
     def show(self, rows: tuple[QueryRow, ...]) -> None:
-        """Show these rows, with the cursor on the same query."""
         before = self.current.query if self.current is not None else ""
         self.show_rows(rows, key=lambda row: row.query, otherwise=self.cursor)
         if rows and rows[self.cursor].query != before:
@@ -258,7 +227,6 @@ class QueryTable(RowsView[QueryRow]):
 
 
 def title_line(width: int) -> Line:
-    """Return the titles of the columns: grades, A and now."""
     grades = "".join(f"{'?' if grade is None else grade:>3}" for grade in GRADES)
     right = f"{grades if width >= COUNTS_FROM else ''}  {'A → now':>{FIGURES}}"
     return fit_line((Span(f"{'   query':<{max(width - len(right), 0)}}{right}", "dim"),), width)
@@ -290,40 +258,24 @@ def query_line(row: QueryRow, width: int, marker: str) -> Line:
 
 
 class ThresholdPane(TextPane):
-    """Histogram, shares and flips; scrolls."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "rule")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.past: PastQueries | None = None
-
     def show(self, past: PastQueries | None) -> None:
-        """Show past queries; None shows the empty state."""
-        self.past = past
+        self.content = lambda width: (
+            self.empty_lines() if past is None else past_query_lines(past, width)
+        )
         self.rebuild_lines()
 
-    def build(self, width: int) -> list[Line]:
-        if self.past is None:
-            return fit_to_height(self.empty_state(width), self.visible_height)
-        return past_query_lines(self.past, width)
-
-
-PART_HEIGHT = 2
-"""Lines of a snapshot: the settings, and the comparison."""
 
 WHEN_FROM = 60
-"""The width from which the time is shown."""
 
 
 class SnapshotList(RowsView[SnapshotRow]):
-    """Two lines per snapshot, the newest first."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "cursor")
     BINDINGS = bindings("snapshots")
 
     def row_heights(self) -> list[int]:
-        return [PART_HEIGHT] * len(self.rows)
+        return [2] * len(self.rows)
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         shown = self.rows[row]
@@ -337,8 +289,6 @@ class SnapshotList(RowsView[SnapshotRow]):
 
 
 class DecisionPane(TextPane):
-    """A text with a decision."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "bad")
     BINDINGS = bindings("decision", "text")
 
@@ -348,11 +298,9 @@ class DecisionPane(TextPane):
 
 
 BAR = 30
-"""Width of the progress bar in cells."""
 
 
 def progress_lines(done: int, total: int, width: int) -> list[Line]:
-    """Return how far optimising is."""
     filled = round(done / max(total, 1) * BAR)
     bar = (Span("  " + "█" * filled, "document"), Span("░" * (BAR - filled), "rule"))
     text = "Each fifth of the judged queries is measured with what the rest chooses."
@@ -360,12 +308,10 @@ def progress_lines(done: int, total: int, width: int) -> list[Line]:
 
 
 def awaiting_lines(width: int) -> list[Line]:
-    """Return what is shown until the judged queries are read."""
     return paragraph("Reading the judged queries; optimising starts by itself after that.", width)
 
 
 def advice_lines(advice: Advice, take_key: str, width: int) -> list[Line]:
-    """Return the verdict, what it rests on, and the offered settings if there are any."""
     lines = [
         *paragraph(f"{advice.verdict[0].upper()}{advice.verdict[1:]}.", width, "strong"),
         BLANK,
@@ -390,7 +336,6 @@ def advice_lines(advice: Advice, take_key: str, width: int) -> list[Line]:
 
 
 def no_judged_query(keymap: Keymap) -> EmptyState:
-    """Return what the queries say before a document is graded."""
     if not keymap.offers("grade.0"):
         return titled_text(
             "No query is judged yet.",
@@ -409,7 +354,6 @@ def no_judged_query(keymap: Keymap) -> EmptyState:
 
 
 def no_curve(*, searchable: bool, judged: bool, measurable: bool, fast: bool) -> EmptyState:
-    """Return what the curve says without a figure."""
     if not searchable:
         return dim_text("The index is being built; judged queries are read when it is ready.")
     if not judged:
@@ -426,7 +370,6 @@ def no_curve(*, searchable: bool, judged: bool, measurable: bool, fast: bool) ->
 
 
 def no_past_query(total: int | None, *, searchable: bool) -> EmptyState:
-    """Return what the observatory says before a query has been read."""
     if not searchable:
         return dim_text("The index is being built.")
     if total == 0:
@@ -439,10 +382,77 @@ def no_past_query(total: int | None, *, searchable: bool) -> EmptyState:
 
 
 def no_snapshot(keymap: Keymap) -> EmptyState:
-    """Return what the snapshots say before one is taken."""
     if not keymap.offers("snapshot.take"):
         return dim_text("No settings have been kept.")
     key = keymap.key_of("snapshot.take")
     return dim_text(
         f"{key} keeps the current settings, to compare others with them on the judged queries."
     )
+
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+BAR_HEIGHT = 3
+OUTCOMES: dict[Outcome, str] = {"two_pass": "two-pass", "flat": "flat", "nothing": "nothing"}
+
+
+def past_query_lines(past: PastQueries, width: int) -> list[Line]:
+    observed, count = past.observed, len(past.observed.queries)
+    read = f"{count:,} of {past.total:,}" if count < past.total else f"{count:,}"
+    queries = "past query" if past.total == 1 else "past queries"
+    lines = histogram_lines(observed.histogram, past.current, width)
+    lines.append((Span(shorten(f" best entity scores of {read} {queries}", width), "dim"),))
+    now = outcome_words(observed, past.current)
+    lines.append((Span(f" threshold {format_score(past.current)}  ", "strong"), Span(now)))
+    if past.pinned == past.current:
+        return lines
+    lines.append(
+        (
+            Span(f" A         {format_score(past.pinned)}  ", "dim"),
+            Span(outcome_words(observed, past.pinned), "dim"),
+        )
+    )
+    flips = observed.flips(past.pinned, past.current)
+    if not flips:
+        return [*lines, (Span(" no query changes between the two", "dim"),)]
+    change = "changes" if len(flips) == 1 else "change"
+    title = f" {format_count(len(flips), 'query')} {change}:"
+    return [*lines, (Span(title),), *(_flip_line(query, past, width) for query in flips)]
+
+
+def histogram_lines(histogram: Sequence[int], threshold: float, width: int) -> list[Line]:
+    room, most = max(width - 2, 1), max(*histogram, 1)
+    line = min(int(threshold * room), room - 1)
+    lines: list[Line] = []
+    for row in reversed(range(BAR_HEIGHT)):
+        cells = []
+        for cell in range(room):
+            count = histogram[min(cell * len(histogram) // room, len(histogram) - 1)]
+            eighths = -(-count * BAR_HEIGHT * 8 // most) - row * 8
+            cells.append(BLOCKS[min(max(eighths, 0), 8)])
+        text = "".join(cells)
+        spans = (Span(text[:line], "rule"), Span("│", "accent"), Span(text[line + 1 :], "entity"))
+        lines.append((Span(" "), *spans))
+    scale = f"0{'.5':>{room // 2 - 1}}{'1':>{room - room // 2}}"
+    return [*lines, (Span(f" {fit(scale, room)}", "dim"),)]
+
+
+def outcome_words(observed: ThresholdObservatory, threshold: float) -> str:
+    place = _place(observed, threshold)
+    counts = [query.outcomes[place] for query in observed.queries]
+    parts = [f"{counts.count(outcome):,} {name}" for outcome, name in OUTCOMES.items()]
+    return ", ".join(parts if "nothing" in counts else parts[:2])
+
+
+def _flip_line(query: AskedQuery, past: PastQueries, width: int) -> Line:
+    before, after = (
+        OUTCOMES[query.outcomes[_place(past.observed, threshold)]]
+        for threshold in (past.pinned, past.current)
+    )
+    change = f"{before} → {after}"
+    text = fit(safe_line(query.query), max(width - len(change) - 6, 1))
+    return (Span(f"   {text}  "), Span(change, "accent"))
+
+
+def _place(observed: ThresholdObservatory, threshold: float) -> int:
+    distances = [abs(each - threshold) for each in observed.thresholds]
+    return distances.index(min(distances))

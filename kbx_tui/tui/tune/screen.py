@@ -15,6 +15,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import longest_fitting
+from kbx_tui.tui.explore.search_state import knobs_of
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.tune.curve import MEASURES
@@ -94,7 +95,6 @@ MEANINGS: dict[str, Meanings] = {
     "snapshots": SNAPSHOTS,
     "decision": DECISION,
 }
-"""What the help says of each pane."""
 
 
 class Tune(JudgingScreen):
@@ -179,17 +179,11 @@ class Tune(JudgingScreen):
     # What the panes show.
 
     def _show_hidden_panes(self) -> None:
-        """Say in the border which panes have no room, and which key shows them in turn."""
         key = self.app.keymap.key_of("screen.next")
         hidden = "" if self.has_class("-wide") else f"{key}: thresholds · snapshots"
         self.query_one(CurvePane).border_subtitle = hidden
 
-    @property
-    def _is_searchable(self) -> bool:
-        return self.session.explore.is_searchable
-
     def show_queries(self) -> None:
-        """Show the judged queries and the newest measure."""
         judging, table = self.session.judging, self.query_one(QueryTable)
         table.empty_state = no_judged_query(self.app.keymap)
         measured = judging.measured if judging.queries else None
@@ -215,7 +209,7 @@ class Tune(JudgingScreen):
         pane.border_title = f"{MEASURES[model.measure]} over {model.knob.name}"
         self._show_hidden_panes()
         pane.empty_state = no_curve(
-            searchable=self._is_searchable,
+            searchable=model.explore.is_searchable,
             judged=bool(queries),
             measurable=any(query.is_measurable for query in queries),
             fast=model.tuning is None,
@@ -224,7 +218,8 @@ class Tune(JudgingScreen):
 
     def _show_past(self) -> None:
         pane, model = self.query_one(ThresholdPane), self.model
-        pane.empty_state = no_past_query(model.past_queries.total, searchable=self._is_searchable)
+        searchable = model.explore.is_searchable
+        pane.empty_state = no_past_query(model.past_queries.total, searchable=searchable)
         pane.show(model.past)
 
     def _show_snapshots(self) -> None:
@@ -259,7 +254,6 @@ class Tune(JudgingScreen):
         self.model.stop_optimising()
 
     def action_accept_decision(self) -> None:
-        """Take the settings that are offered, if any; wait while they are being looked for."""
         if self.model.progress is None:
             advice = self.model.advice
             self.action_close_decision()
@@ -277,17 +271,15 @@ class Tune(JudgingScreen):
         self.app.post_message(GoTo(query=event.row.query))
 
     def open_current(self) -> bool:
-        """Open the query under the cursor in explore; False if there is none."""
         if (row := self.query_one(QueryTable).current) is not None:
             self.app.post_message(GoTo(query=row.query))
         return row is not None
 
     @on(CurvePane.Moved)
     def move_knob(self, event: CurvePane.Moved) -> None:
-        self.model.move(self.model.knob, event.value)
+        self.model.explore.update(**{self.model.knob.state_field: event.value})
 
     def action_pin_settings(self) -> None:
-        """Make the snapshot under the cursor A, else the current settings."""
         row = self.query_one(SnapshotList).current
         if isinstance(self.focused, SnapshotList) and row is not None:
             self.session.judging.pin(row.settings)
@@ -296,7 +288,6 @@ class Tune(JudgingScreen):
             super().action_pin_settings()
 
     def action_take_row(self) -> None:
-        """Make the settings of the snapshot under the cursor the current ones."""
         if (row := self.query_one(SnapshotList).current) is not None:
             self._take(row.settings.tuning)
 
@@ -339,17 +330,15 @@ class Tune(JudgingScreen):
                 self.model.optimise(self.model.tuning)
 
     def _take(self, tuning: Tuning) -> None:
-        self.model.use(tuning)
+        self.model.explore.update(**knobs_of(tuning))
         self.show_notice(f"{self.app.keymap.key_of('tune.undo')} takes these settings back")
 
     def _move_by(self, field: str, steps: int) -> None:
-        """Move alpha or the threshold, whichever knob the curve shows."""
         value = getattr(self.model.explore.state, field)
         moved = min(max(round(value + steps / 100, 2), 0.0), 1.0)
         self.model.explore.update(**{field: moved})
 
     def action_back(self) -> None:
-        """Close the decision, else go back to the queries, then to explore."""
         if self.has_class("-deciding"):
             self.action_close_decision()
         else:

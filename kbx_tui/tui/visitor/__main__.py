@@ -16,7 +16,6 @@ COLORS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 
 
 def main() -> NoReturn:
-    """Run the app until the visitor or the server ends it."""
     install()
     options = _options()
     if options.memory_bytes is not None:

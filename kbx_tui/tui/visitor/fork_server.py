@@ -34,7 +34,6 @@ UNREADABLE = 70
 
 
 def main() -> None:
-    """Serve requests until the other side is gone."""
     descriptor, *arguments = sys.argv[1:]
     control = socket.socket(fileno=int(descriptor))
     preload()
@@ -85,7 +84,6 @@ def preload() -> None:
 
 
 def _become(request: dict[str, Any], sockets: list[int], arguments: list[str]) -> NoReturn:
-    """Become the process of a visitor."""
     try:
         from kbx_tui.tui.visitor import __main__ as visitor
 

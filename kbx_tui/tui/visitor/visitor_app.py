@@ -58,7 +58,6 @@ SET_UP = (
 )
 """Does again for another terminal what `WebDriver.start_application_mode` did for the first."""
 WEB_ADDRESSES = ("http://", "https://")
-"""Beginnings of the addresses that a page may be asked to open."""
 
 
 class VisitorApp(KbxApp):
@@ -74,7 +73,6 @@ class VisitorApp(KbxApp):
         scheme: Scheme = "dark",
         debounce: float = DEBOUNCE_SECONDS,
     ) -> None:
-        """Open the base at the only one of `roots`, or search several together."""
         roots = [root.resolve() for root in roots]
         is_several = len(roots) > 1
         state = AppState(is_kept=False, theme=THEMES[scheme])
@@ -113,7 +111,6 @@ class VisitorApp(KbxApp):
     # The page around the app.
 
     def connect(self, tell: Tell) -> None:
-        """Take what sends a message to the page in the browser."""
         self._tell = tell
 
     def report_page(self, *, again: bool = False) -> None:
@@ -134,7 +131,6 @@ class VisitorApp(KbxApp):
 
     @property
     def _base_and_query(self) -> tuple[str, str]:
-        """The name of the open base, or how many are searched, and the current query."""
         if self.together is not None and self.explore is None:
             return self.together.base_words[0], safe_line(self.together.model.query)
         if self.explore is None or self.explore.model.summary is None:
@@ -142,12 +138,10 @@ class VisitorApp(KbxApp):
         return self.explore.model.summary.name, safe_line(self.explore.model.state.query)
 
     def use_scheme(self, scheme: str) -> None:
-        """Follow the scheme of the visitor's system, unless the visitor has chosen a theme."""
         if scheme in THEMES and self.theme in THEMES.values():
             self.theme = THEMES[scheme]
 
     def show_query(self, query: str) -> None:
-        """Search for a query from the address of the page, as soon as a screen is drawn."""
         self.call_after_refresh(self._search, safe_line(query))
 
     async def _search(self, query: str) -> None:
@@ -159,7 +153,6 @@ class VisitorApp(KbxApp):
                 self.explore.show_query(query)
 
     def redraw(self) -> None:
-        """Draw all of the screen, and report the page again: it is a new one."""
         self.redraw_screen()
         self.report_page(again=True)
 
@@ -244,7 +237,6 @@ class BrowserDriver(WebDriver):
     def deliver_binary(
         self, binary: BinaryIO | TextIO, *, save_path: Path, mime_type: str | None = None, **_: Any
     ) -> None:
-        """Send a text file at once: those of the app are small."""
         with binary:
             binary.seek(0)
             text = binary.read()
@@ -254,7 +246,6 @@ class BrowserDriver(WebDriver):
             )
 
     def open_url(self, url: str, new_tab: bool = True) -> None:
-        """Ask the page to open an address of the web; others have no effect."""
         if url.lower().startswith(WEB_ADDRESSES):
             super().open_url(url, new_tab)
 
@@ -299,7 +290,6 @@ class BrowserDriver(WebDriver):
 
     @contextmanager
     def _sends(self) -> Iterator[None]:
-        """Send whole packets; when nobody reads them any more, end the app."""
         with self._sending:
             try:
                 yield
@@ -333,12 +323,10 @@ class VisitorBases(Bases):
         *,
         allow_writes: bool,
     ) -> None:
-        """`roots` are those of the bases; `past` returns the queries of the visitor."""
         super().__init__()
         self.roots, self.writes, self._past = tuple(roots), allow_writes, past
 
     def open(self, root: Path, notice: Notice = lambda text: None) -> VisitorEngine:
-        """Open one of the bases. Raises NotFound for any other."""
         from kbx_tui.tui.visitor.visitor_engine import VisitorEngine
 
         if root not in self.roots:
@@ -346,7 +334,6 @@ class VisitorBases(Bases):
         return VisitorEngine(root, self._past, notice=notice, read_only=not self.writes)
 
     def existing(self, folder: str) -> Path:
-        """Return the root of the base with this root. Raises NotFound for any other."""
         return next((root for root in self.roots if str(root) == folder), None) or _refuse(folder)
 
     def without_folders(self, text: str) -> str:
@@ -356,19 +343,15 @@ class VisitorBases(Bases):
         return text
 
     def questions(self, root: Path) -> tuple[TrustRequest, ...]:
-        """Ask nothing: only the owner of the machine can trust a base."""
         return ()
 
     def answer(self, root: Path, requests: Sequence[TrustRequest], *, allowed: bool) -> None:
-        """Raise NotFound: a visitor is not asked."""
         _refuse(root.name)
 
     def demo(self) -> Path:
-        """Raise NotFound: nothing is installed for a visitor."""
         _refuse("the demo")
 
     def new(self, folder: str) -> Path:
-        """Raise NotFound: no base is created for a visitor."""
         _refuse(folder)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class VisitorEngine(KnowledgeBase):
-    """A knowledge base without the methods that reach beyond it."""
-
     def __init__(
         self,
         root: Path,
@@ -29,17 +26,9 @@ class VisitorEngine(KnowledgeBase):
         notice: Notice,
         read_only: bool,
     ) -> None:
-        """`past` returns the queries of the visitor, the most recent first."""
         super().__init__(root, notice=notice, read_only=read_only)
-        self._past = past
-
-    @cached_property
-    def queries(self) -> Queries:
-        return _VisitorQueries(self._session, self._past)
-
-    @cached_property
-    def drafts(self) -> Drafts:
-        return _VisitorDrafts(self._session)
+        self.queries = _VisitorQueries(self._session, past)
+        self.drafts = _VisitorDrafts(self._session)
 
 
 class _VisitorQueries(Queries):
@@ -54,5 +43,4 @@ class _VisitorQueries(Queries):
 
 class _VisitorDrafts(Drafts):
     def in_file(self, file: Path | str) -> tuple[Draft, ...]:
-        """Raise NotFound: no file of the machine is read for a visitor."""
         raise NotFound("no file of the server is read: paste the lines instead")

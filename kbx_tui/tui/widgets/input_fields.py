@@ -21,7 +21,6 @@ EDITING = {
     and binding.action.startswith(("cursor_", "delete_", "home", "end"))
     for key in binding.key.split(",")
 }
-"""The actions of `Input` that move the cursor or delete, by key."""
 
 
 class OrderedInput(Input):
@@ -44,7 +43,6 @@ class OrderedInput(Input):
 
 
 CompletePath = Callable[[str], Awaitable[Sequence[str]]]
-"""Returns the paths that continue a text, folders first."""
 
 
 class PathSuggester(Suggester):
@@ -67,12 +65,8 @@ class PathSuggester(Suggester):
 
 
 class PathInput(OrderedInput):
-    """Tab accepts the inline completion."""
-
     @dataclass
     class CompletionsFound(Message):
-        """The paths that continue the text of the field."""
-
         text: str
         completions: tuple[str, ...]
 
@@ -94,11 +88,9 @@ class PathInput(OrderedInput):
 
     @property
     def is_completing(self) -> bool:
-        """Whether to report completions of the current text."""
         return self.suggester is not None
 
     def complete_with(self, complete: CompletePath | None) -> None:
-        """Complete paths with `complete` from now on, or not at all."""
         self.suggester = None if complete is None else PathSuggester(complete, self._report)
         self.post_message(SuggestionReady(self.value, ""))  # withdraws the one shown
         if self.suggester is None:
@@ -107,7 +99,6 @@ class PathInput(OrderedInput):
             self.request_completions()
 
     def request_completions(self) -> None:
-        """Look up completions of the current text, which may be empty."""
         if self.suggester is not None:
             lookup = self.suggester.get_suggestion(self.value)
             self.run_worker(lookup, exclusive=True, exit_on_error=False)

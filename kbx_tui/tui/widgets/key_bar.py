@@ -12,7 +12,6 @@ from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
 ALWAYS_SHOWN = ("help", "quit")
-"""Labels that stay even where the bar is too short for all."""
 
 
 class KeyBar(LineWidget):

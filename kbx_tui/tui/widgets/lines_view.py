@@ -23,7 +23,6 @@ from kbx_tui.tui.drawing.lines import (
 )
 
 EmptyState = Callable[[int], list[Line]]
-"""Returns the lines of an empty pane, given its width."""
 
 
 def blank(width: int) -> list[Line]:
@@ -44,8 +43,6 @@ def titled_text(title: str, *texts: str) -> EmptyState:
 
 
 class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False):
-    """A pane that draws the lines scrolled into view."""
-
     COMPONENT_CLASSES = looks()
     DEFAULT_CSS = """
     LinesView {
@@ -59,21 +56,17 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
     def __init__(self) -> None:
         super().__init__()
         self.empty_state: EmptyState = blank
-        """Shown while the pane has nothing else to show."""
 
     def empty_lines(self) -> list[Line]:
-        """Return the lines of the empty state, spaced as far as the height allows."""
         return fit_to_height(self.empty_state(self.line_width), self.visible_height)
 
     def count_lines(self) -> int:
         raise NotImplementedError
 
     def line_at(self, y: int, width: int) -> Line:
-        """Return line `y`, counted from 0."""
         raise NotImplementedError
 
     def is_cursor_line(self, y: int) -> bool:
-        """Return whether line `y` is drawn with the background of the cursor."""
         return False
 
     @property
@@ -138,14 +131,11 @@ class TextPane(LinesView):
 
 
 class LineWidget(LineDrawing, Widget):
-    """Draws a single line, cut to the width of the widget."""
-
     COMPONENT_CLASSES = looks()
     DEFAULT_CSS = "LineWidget { height: 1; }"
     _line: Callable[[int], Line] | None = None
 
     def show_line(self, line: Callable[[int], Line]) -> None:
-        """Draw what `line` returns for the width in cells, which is blank before."""
         self._line = line
         self.refresh()
 

@@ -19,15 +19,11 @@ from kbx_tui.tui.widgets.lines_view import LineWidget
 STEPS = 100
 """Steps from 0 to 1: as fine as the two decimals of the scores on screen."""
 ENDS_FROM = 60
-"""The width from which the ends are labelled."""
 NOTE_FROM = 100
-"""The width from which there is room for a note."""
 VALUE_WIDTH = 5
 
 
 class NumberSlider(LineWidget, can_focus=True):
-    """A label, a track with a knob, the value, and a note on its effect."""
-
     COMPONENT_CLASSES = looks("label", "track", "rule", "knob")
     BINDINGS = bindings("slider")
     position: reactive[int] = reactive(0)
@@ -71,7 +67,6 @@ class NumberSlider(LineWidget, can_focus=True):
         return self.size.width >= NOTE_FROM
 
     def show(self, value: float) -> None:
-        """Show a value set elsewhere, without posting `Changed`."""
         self.set_reactive(NumberSlider.position, round(value * STEPS))
         self.refresh()
 
@@ -168,7 +163,6 @@ def cell_of(position: int, track: int) -> int:
 
 
 def position_at(cell: int, track: int) -> int:
-    """Return the position nearest to a cell of the track, limited to its ends."""
     if track <= 1:
         return 0
     return max(0, min(STEPS, round(cell / (track - 1) * STEPS)))

@@ -22,14 +22,12 @@ RowT = TypeVar("RowT")
 
 
 class RowsView(LinesView, Generic[RowT]):
-    """Rows of one or more lines, one row under the cursor, and lines between them."""
-
     BINDINGS = bindings("list")
+    NEEDS_FOCUS = False
+    """Whether the cursor is drawn only while the list has the focus."""
     LEAVE_ACTION = ""
-    """The action of moving up from the first row, if any."""
     rows: tuple[RowT, ...] = ()
     cursor: reactive[int] = reactive(0)
-    """The row under the cursor; 0 if there are no rows."""
 
     @dataclass
     class Opened(Message):
@@ -56,28 +54,27 @@ class RowsView(LinesView, Generic[RowT]):
     def show_rows(
         self, rows: Iterable[RowT], key: Callable[[RowT], object], *, otherwise: int = 0
     ) -> None:
-        """Show these rows, with the cursor on the one with the same key as before.
-
-        If it is gone, the cursor is at `otherwise`, or the last row. It is set first: fewer lines
-        may scroll the list, which reads it.
-        """
-        before, self.rows = self.current, tuple(rows)
-        keys = [key(row) for row in self.rows]
+        """Show rows, with the cursor on that with the same key as before, else at `otherwise`."""
+        before, shown = self.current, tuple(rows)
+        keys = [key(row) for row in shown]
         is_there = before is not None and key(before) in keys
         at = keys.index(key(before)) if before is not None and is_there else otherwise
-        self.set_reactive(RowsView.cursor, self.validate_cursor(at))
+        self.show_at(shown, at)
+
+    def show_at(self, rows: tuple[RowT, ...], cursor: int) -> None:
+        self.rows = rows
+        # Set before the lines are rebuilt: fewer lines may scroll the list, which reads the cursor.
+        self.set_reactive(RowsView.cursor, self.validate_cursor(cursor))
         self.rebuild_lines()
         self.show_cursor()
 
     def marker(self, row: int) -> str:
-        """Return the sign before a row: `›` at the cursor of a focused list."""
         return "›" if row == self.cursor and self.has_focus else " "
 
     def row_heights(self) -> list[int]:
         return [1] * len(self.rows)
 
     def row_slots(self) -> list[Slot]:
-        """Return the lines of all rows."""
         return [(row, part) for row, n in enumerate(self.row_heights()) for part in range(n)]
 
     def slots(self) -> Sequence[Slot | Line]:
@@ -104,7 +101,6 @@ class RowsView(LinesView, Generic[RowT]):
         """Handle a move of the cursor to another row; subclasses override it."""
 
     def row_opened(self) -> None:
-        """Handle the opening of the row under the cursor; subclasses may override it."""
         self.post_message(self.Opened(self, self.current))
 
     def slot_at(self, y: int) -> Slot:
@@ -123,7 +119,7 @@ class RowsView(LinesView, Generic[RowT]):
         return self.row_line(*slot, width) if _is_of_row(slot) else cast("Line", slot)
 
     def is_cursor_line(self, y: int) -> bool:
-        return self.slot_at(y)[0] == self.cursor
+        return self.slot_at(y)[0] == self.cursor and (self.has_focus or not self.NEEDS_FOCUS)
 
     def validate_cursor(self, cursor: int) -> int:
         return max(0, min(cursor, len(self.rows) - 1))
@@ -134,7 +130,6 @@ class RowsView(LinesView, Generic[RowT]):
         self.cursor_moved()
 
     def show_cursor(self) -> None:
-        """Scroll until the row under the cursor is fully visible."""
         cursor, height, top = self.cursor, self.visible_height, self.scroll_offset.y
         lines = [y for y in range(len(self._slots)) if self.slot_at(y)[0] == cursor]
         if not lines or not height:
@@ -147,13 +142,11 @@ class RowsView(LinesView, Generic[RowT]):
             self.scroll_to_line(lines[-1] - height + 1)
 
     def visible_rows(self) -> list[int]:
-        """Return the rows that are at least partly visible."""
         top = self.scroll_offset.y
         rows = {self.slot_at(y)[0] for y in range(top, top + self.visible_height)}
         return sorted(rows - {-1})
 
     def choose(self, row: int) -> None:
-        """Move the cursor to `row` on behalf of the user."""
         self.chosen = True
         self.cursor = row
 
@@ -176,7 +169,6 @@ class RowsView(LinesView, Generic[RowT]):
             self.row_opened()
 
     def row_at(self, event: events.MouseEvent) -> Slot:
-        """Return the line of a row that the mouse is at; (-1, 0) for none."""
         offset = event.get_content_offset(self)
         return (-1, 0) if offset is None else self.slot_at(offset.y + self.scroll_offset.y)
 
@@ -198,7 +190,6 @@ class BoxList(RowsView[RowT], can_focus=False):
     COMPONENT_CLASSES = looks("strong", "accent", "cursor")
 
     def show(self, rows: Iterable[RowT]) -> None:
-        """Show these rows, with the cursor on the first."""
         self.rows = tuple(rows)
         self.set_reactive(RowsView.cursor, 0)
         self.rebuild_lines()
@@ -208,7 +199,6 @@ class BoxList(RowsView[RowT], can_focus=False):
         return []
 
     def lines_below(self, width: int) -> list[Line]:
-        """Return the lines below the rows: details of the row under the cursor."""
         return []
 
     def cursor_moved(self) -> None:
@@ -220,7 +210,6 @@ class BoxList(RowsView[RowT], can_focus=False):
 
 
 LINES_PER_CHOICE = 3
-"""Title, description and a blank line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,16 +220,8 @@ class Choice:
 
 
 class ChoiceList(RowsView[Choice]):
-    """Introductory paragraphs, then the choices, then what can be read after them."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "cursor")
     BINDINGS = bindings("welcome")
-
-    @dataclass
-    class Chosen(Message):
-        """The user opened a choice."""
-
-        choice: Choice
 
     def __init__(self, choices: Sequence[Choice]) -> None:
         super().__init__()
@@ -248,7 +229,6 @@ class ChoiceList(RowsView[Choice]):
         self.intro: tuple[str, ...] = ()
         """Paragraphs above the choices; without blank lines where these would not fit below."""
         self.outro: tuple[str, ...] = ()
-        """Paragraphs below the choices."""
 
     def row_heights(self) -> list[int]:
         return [LINES_PER_CHOICE] * len(self.rows)
@@ -280,6 +260,3 @@ class ChoiceList(RowsView[Choice]):
 
     def is_cursor_line(self, y: int) -> bool:
         return super().is_cursor_line(y) and self.slot_at(y)[1] < LINES_PER_CHOICE - 1
-
-    def row_opened(self) -> None:
-        self.post_message(self.Chosen(self.rows[self.cursor]))

@@ -13,9 +13,7 @@ from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Look, Span, looks
 
 MAX_LINES = 4
-"""A longer text is cut."""
 READING_SPEED = 15.0
-"""Characters read in a second, slowly."""
 
 
 class StatusLine(LineDrawing, Widget):
@@ -30,9 +28,7 @@ class StatusLine(LineDrawing, Widget):
     """How long a short notice stays; a longer one stays until it can have been read."""
 
     error = notice = hint = note = progress = last = ""
-    """`last` is the last error or notice."""
     _is_whole = False
-    """Whether a text that needs more than one line is shown whole."""
     _timer: Timer | None = None
 
     @property
@@ -68,13 +64,11 @@ class StatusLine(LineDrawing, Widget):
         self._show_whole(self.error)
 
     def clear_error(self) -> None:
-        """Remove the error, once something has worked again."""
         if self.error:
             self.error = ""
             self._update()
 
     def show_notice(self, text: str) -> None:
-        """Show a notice until it can have been read, in place of an error."""
         self.notice = self.last = safe_line(text)
         self._show_whole(self.notice)
 
@@ -86,18 +80,15 @@ class StatusLine(LineDrawing, Widget):
             self.show_notice(self.last)
 
     def show_hint(self, text: str) -> None:
-        """Show what could be typed; an empty text removes the hint."""
         self.hint = text
         self._update()
 
     def show_note(self, text: str) -> None:
-        """Show what to know about the answer on the screen; an empty text removes the note."""
         if text != self.note:
             self.note = text
             self._update()
 
     def show_progress(self, text: str) -> None:
-        """Show the progress of a task; an empty text removes it."""
         self.progress = text
         self._update()
 
@@ -105,7 +96,6 @@ class StatusLine(LineDrawing, Widget):
         self.show_again()
 
     def _show_whole(self, text: str) -> None:
-        """Show all lines of a text until it can have been read."""
         self._is_whole = True
         if self._timer is not None:
             self._timer.stop()
@@ -123,5 +113,4 @@ class StatusLine(LineDrawing, Widget):
 
 
 def seconds_to_read(text: str, least: float) -> float:
-    """Return the seconds after which a text can have been noticed and read, at least `least`."""
     return max(least, 1.0 + len(text) / READING_SPEED)

@@ -12,15 +12,15 @@ from pathlib import Path
 import psutil
 
 from kbx_tui import KnowledgeBase, Progress
-from kbx_tui.bulk import ray_session
+from kbx_tui.bulk import ray_workers
 from kbx_tui.bulk.ray_workers import RayEngine
 from kbx_tui.embedding.embedder import Embedder, Vectors
-from kbx_tui.index.build import vector_stage
+from kbx_tui.index.build import stages
 
 KILL_WORKER, KILL_PROGRAM = 96, 288
 """Texts that are embedded by then."""
 
-embed = vector_stage._embed
+embed = stages._embed
 log_file = ""
 killed: list[int] = []
 
@@ -47,7 +47,7 @@ def kill(progress: Progress) -> None:
 
 if __name__ == "__main__":
     log_file = sys.argv[2]
-    vector_stage._embed = embed_and_log
-    ray_session._make_folder = lambda: Path(sys.argv[3])
+    stages._embed = embed_and_log
+    ray_workers._make_folder = lambda: Path(sys.argv[3])
     with KnowledgeBase(sys.argv[1]) as kb:
         kb.index(kill, engine=RayEngine(workers=2))

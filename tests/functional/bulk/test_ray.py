@@ -15,9 +15,8 @@ import psutil
 import pytest
 
 from kbx_tui import KnowledgeBase, Progress
-from kbx_tui.bulk import ray_session
-from kbx_tui.bulk.ray_pool import QUEUE
-from kbx_tui.bulk.ray_workers import RayEngine
+from kbx_tui.bulk import ray_workers
+from kbx_tui.bulk.ray_workers import QUEUE, RayEngine
 from kbx_tui.index.array_file import map_arrays
 from kbx_tui.index.build.workers import TEXTS_PER_TASK
 from kbx_tui.index.lexical.postings import WORDS
@@ -47,7 +46,7 @@ def search(base: Path, question: str) -> Any:
 @pytest.fixture
 def ray_folder() -> Iterator[Path]:
     """A folder for Ray, with a short name, as it makes sockets there."""
-    folder = ray_session._make_folder()
+    folder = ray_workers._make_folder()
     yield folder
     remove_ray_folder(folder)
 

@@ -7,8 +7,8 @@ import pytest
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
 from kbx_tui.cli.base_command import GlobalOptions
-from kbx_tui.cli.completion import register
 from kbx_tui.cli.main import kbx as program
+from kbx_tui.cli.options import register
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.settings_file import parse_setting, with_settings, without_setting
 from tests.command_line import CommandLine, Ran

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.bulk import ray_session
+from kbx_tui.bulk import ray_workers
 from tests.command_line import CommandLine, program_environment
 from tests.functional.vaults import FILES, write_vault
 
@@ -166,7 +166,7 @@ def test_address_where_nothing_listens_is_named(kbx: CommandLine, fresh_demo: Pa
 def test_silent_address_is_given_up_after_a_time(
     kbx: CommandLine, fresh_demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_session, "JOIN_SECONDS", 0.2)
+    monkeypatch.setattr(ray_workers, "JOIN_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         run = kbx(*RAY, "--ray-address", address, "--kb", str(fresh_demo))

@@ -7,7 +7,7 @@ import pytest
 from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase, Progress
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import IndexOverview
-from kbx_tui.index.load_snapshot import read_snapshot, stored_entities
+from kbx_tui.index.snapshot import read_snapshot, stored_entities
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import TEXT_RULES
 from kbx_tui.index.vectors.load_vectors import read_chunk_lines

@@ -11,16 +11,15 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.index.arrays import Rows
 from kbx_tui.index.lexical.text_files import refresh_text_files
-from kbx_tui.index.load_snapshot import documents_of, read_snapshot
-from kbx_tui.index.snapshot import LINKS, Snapshot
+from kbx_tui.index.snapshot import LINKS, Snapshot, documents_of, read_snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_documents import DOCUMENTS
 from kbx_tui.index.stored_entities import ENTITIES, FACTS
 from kbx_tui.index.stored_names import NAMES
-from kbx_tui.index.vectors import vector_tables
+from kbx_tui.index.vectors import stored_vectors
 from kbx_tui.index.vectors.load_vectors import load_vectors, refresh_vectors_file
-from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix
-from kbx_tui.index.vectors.vector_segment import VectorSegment
+from kbx_tui.index.vectors.stored_vectors import Coverage
+from kbx_tui.index.vectors.vector_matrix import ProfileVectors, VectorMatrix, VectorSegment
 from kbx_tui.search.query.named_documents import KnownItems, TitleWords
 from tests.functional.vaults import store_of
 
@@ -113,7 +112,7 @@ def test_documents_read_in_blocks_are_all_documents_by_path(
     store, columns = store_of(demo_copy), ["version", "title", "body"]
     at_once = list(documents_of(store, columns))
     assert any(row["path"].endswith(page.name) for row in at_once)
-    monkeypatch.setattr(f"kbx_tui.index.load_snapshot.{limit}", 3)
+    monkeypatch.setattr(f"kbx_tui.index.snapshot.{limit}", 3)
     assert list(documents_of(store, columns)) == at_once
     some = np.array([row["version"] for row in at_once[1::9]], np.bytes_)
     for share in (0.0, 1.0):
@@ -143,7 +142,7 @@ def test_mapped_entities_and_links_equal_those_of_the_tables(demo_copy: Path) ->
     store = store_of(demo_copy)
     mapped = read_snapshot(store)
     assert not mapped.entities.stored.names.data.flags.owndata
-    assert not mapped.names.full_hashes.flags.owndata
+    assert not mapped.names.full.hashes.flags.owndata
     expected = contents_of(mapped)
     written = [file.read_bytes() for file in files_of(store)]
     for file in files_of(store):
@@ -154,7 +153,7 @@ def test_mapped_entities_and_links_equal_those_of_the_tables(demo_copy: Path) ->
     assert (mapped.facts is not None, from_tables.facts) == (True, None)
     refresh_text_files(store)
     assert [file.read_bytes() for file in files_of(store)] == written
-    for row in {int(row) for links in mapped.links.values() for row in links.rows}:
+    for row in {int(row) for _, links in mapped.links.items() for row in links.rows}:
         owners = {mapped.entities.ids[number] for number in mapped.links.entities_of(row)}
         assert owners == {owner for owner, links in mapped.links.items() if row in links.rows}
 
@@ -164,7 +163,9 @@ def test_files_of_a_former_state_are_not_read(demo_copy: Path) -> None:
     links, entities = store.rows("links", ["entity_id", "path", "kind", "count"]), "entities"
     first = links.sort_by("entity_id").slice(0, 1)
     store.replace("links", first)  # as a run leaves it that is killed before it writes the files
-    assert list(read_snapshot(store).links) == first["entity_id"].to_pylist()
+    assert [owner for owner, _ in read_snapshot(store).links.items()] == first[
+        "entity_id"
+    ].to_pylist()
     rows = store.rows(entities, store.table(entities).schema.names)
     store.replace(entities, rows.slice(0, 2))
     assert sorted(read_snapshot(store).entities.ids) == sorted(rows["id"].to_pylist()[:2])
@@ -181,7 +182,7 @@ def test_documents_are_compared_with_their_table_only_if_it_has_changed(
         raise AssertionError("the versions of all documents were read")
 
     with monkeypatch.context() as patch:
-        patch.setattr("kbx_tui.index.load_snapshot.stored_versions", fail)
+        patch.setattr("kbx_tui.index.snapshot.stored_versions", fail)
         paths = list(read_snapshot(store).paths)
     store.delete("documents", "path", paths[:1])
     assert list(read_snapshot(store).paths) == paths[1:]
@@ -227,7 +228,7 @@ def load(base: Path) -> tuple[VectorMatrix, VectorMatrix]:
 
 def from_tables(store: Store, snapshot: Snapshot) -> VectorMatrix:
     rows, profiles = np.arange(len(snapshot.versions)), snapshot.entities.stored.profiles
-    stored, coverage = vector_tables.read_vectors(store, snapshot, rows, profiles, DIMENSION)
+    stored, coverage = stored_vectors.read_vectors(store, snapshot, rows, profiles, DIMENSION)
     coverage += Coverage(len(profiles), int(np.count_nonzero(stored.profiles == b"")))
     of_entities = ProfileVectors.of(stored.entities, stored.quantized_entities())
     return VectorMatrix((VectorSegment.of(stored, rows),), of_entities, coverage)
@@ -240,9 +241,9 @@ def load_vectors_documents_of(vectors: VectorMatrix) -> dict[int, list[bytes]]:
         for row, document in zip(segment.document_rows, segment.documents, strict=True):
             chunks = segment.chunks_of(row)
             assert chunks is not None
-            codes = segment.quantized.view(chunks.start, chunks.stop)
-            arrays = [segment.chunks[chunks], segment.lines[chunks], segment.contexts[document]]
-            arrays += [segment.chunk_weights[document], codes.codes, codes.scales, codes.errors]
+            stored, codes = segment.stored, segment.quantized.part(chunks)
+            arrays = [stored.chunks[chunks], stored.lines[chunks], stored.contexts[document]]
+            arrays += [stored.chunk_weights[document], codes.codes, codes.scales, codes.errors]
             found[int(row)] = [array.tobytes() for array in arrays]
     return found
 
@@ -269,7 +270,7 @@ def no_full_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def some(store: Store, snapshot: Snapshot, rows: Rows, *rest: Any) -> Any:
         assert len(rows) < len(snapshot.versions), "all vectors were read from the tables"
-        return vector_tables.read_vectors(store, snapshot, rows, *rest)
+        return stored_vectors.read_vectors(store, snapshot, rows, *rest)
 
     monkeypatch.setattr("kbx_tui.index.vectors.load_vectors.read_vectors", some)
 
@@ -278,8 +279,8 @@ def no_full_read(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_loading_an_unchanged_index_maps_the_file_without_copying(demo_copy: Path) -> None:
     loaded, expected = load(demo_copy)
     assert_equal(loaded, expected)
-    assert not loaded.segments[0].chunks.flags.owndata
-    assert not loaded.segments[0].chunks.flags.writeable
+    assert not loaded.segments[0].stored.chunks.flags.owndata
+    assert not loaded.segments[0].stored.chunks.flags.writeable
 
 
 def add(base: Path) -> None:
@@ -333,7 +334,7 @@ def test_vectors_of_changed_documents_are_read_beside_the_mapped_file(
     assert vectors_file_of(demo_copy).read_bytes() == before
     loaded, expected = load(demo_copy)
     assert_equal(loaded, expected)
-    assert not any(segment.chunks.flags.owndata for segment in loaded.segments)
+    assert not any(segment.stored.chunks.flags.owndata for segment in loaded.segments)
     vectors_file_of(demo_copy).with_name("vectors-new.bin").unlink(missing_ok=True)
     assert_equal(*load(demo_copy))
     monkeypatch.setattr(STALE_SHARE, 0.0)  # one is many then: they are read in one pass
@@ -390,10 +391,10 @@ def test_without_a_valid_file_vectors_are_read_from_the_tables(
     loaded, expected = load(demo_copy)
     assert_equal(loaded, expected)
     assert_equal(loaded, before)
-    assert loaded.segments[0].chunks.flags.owndata
+    assert loaded.segments[0].stored.chunks.flags.owndata
     with KnowledgeBase(demo_copy) as kb:
         kb.index()
-    assert not load(demo_copy)[0].segments[0].chunks.flags.owndata
+    assert not load(demo_copy)[0].segments[0].stored.chunks.flags.owndata
 
 
 def test_the_file_is_not_written_while_vectors_are_missing(demo_copy: Path) -> None:
@@ -428,6 +429,6 @@ def test_the_file_is_the_same_however_many_documents_are_written_at_once(
     file, before = vectors_file_of(demo_copy), vectors_file_of(demo_copy).read_bytes()
     for at_once in (1, 40):
         file.unlink()
-        monkeypatch.setattr("kbx_tui.index.vectors.vector_tables.BLOCK", at_once)
+        monkeypatch.setattr("kbx_tui.index.vectors.stored_vectors.BLOCK", at_once)
         refresh_vectors_file(store_of(demo_copy), model=MODEL, dimension=DIMENSION)
         assert file.read_bytes() == before

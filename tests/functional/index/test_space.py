@@ -13,8 +13,8 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import ArrayWriter
-from kbx_tui.index.build import vector_stage
-from kbx_tui.index.build.document_stage import CHUNK_TEXT_COLUMNS, read_chunk_texts
+from kbx_tui.index.build import stages
+from kbx_tui.index.build.stages import CHUNK_TEXT_COLUMNS, read_chunk_texts
 from kbx_tui.index.tables import text_hash
 from kbx_tui.removal import INDEX_TABLES
 from tests.functional.vaults import store_of, write_vault
@@ -38,7 +38,7 @@ def edit(base: Path, number: int) -> None:
 def test_new_rows_are_added_until_there_are_too_many_files(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_stage, "MAX_FRAGMENTS", 2)
+    monkeypatch.setattr(stages, "MAX_FRAGMENTS", 2)
     counts = []
     for number in range(3):
         write_vault(base, {f"memory/notes/new{number}.md": f"# New\n\nSoup number {number}.\n"})
@@ -51,7 +51,7 @@ def test_new_rows_are_added_until_there_are_too_many_files(
 def test_no_table_keeps_former_rows(
     base: Path, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_stage, "FEW_BYTES", 0)
+    monkeypatch.setattr(stages, "FEW_BYTES", 0)
     for number in range(4):
         edit(base, number)
         KnowledgeBase(base).index()
@@ -65,8 +65,8 @@ def test_files_of_a_killed_run_are_deleted_when_they_take_much(
     orphan.write_bytes(bytes(1000))
     KnowledgeBase(base).index()
     assert orphan.exists()
-    monkeypatch.setattr(vector_stage, "FEW_BYTES", 900)
-    monkeypatch.setattr(vector_stage, "MAX_UNUSED", 0.0)
+    monkeypatch.setattr(stages, "FEW_BYTES", 900)
+    monkeypatch.setattr(stages, "MAX_UNUSED", 0.0)
     KnowledgeBase(base).index()
     assert not orphan.exists()
 
@@ -118,7 +118,7 @@ def test_a_run_short_of_space_deletes_first_what_is_not_needed(
     edit(base, 1)
     KnowledgeBase(base).index()
     assert data_files(base, "documents") > 1
-    monkeypatch.setattr(vector_stage, "disk_usage", lambda folder: Usage(100, 100, 0))
+    monkeypatch.setattr(stages, "disk_usage", lambda folder: Usage(100, 100, 0))
     KnowledgeBase(base).index()
     assert data_files(base, "documents") == 1
 

@@ -5,12 +5,13 @@ import subprocess
 import sys
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from kbx_tui.errors import IndexLocked, StoreFault
 from kbx_tui.object_store.object_client import ObjectClient, Tag
-from kbx_tui.object_store.published_version import HEAD, decode_head, encode
+from kbx_tui.object_store.published_version import HEAD, decode_head
 from kbx_tui.object_store.store_uri import parse_store_uri
 from kbx_tui.object_store.writer_lease import (
     LEASE_SECONDS,
@@ -124,6 +125,6 @@ def test_write_whose_answer_was_lost_counts(store_uri: str) -> None:
     after = replace(lease.head, revision=lease.head.revision + 1, version=3)
     found = lease.client.read(HEAD)
     assert found is not None
-    lease.client.replace(HEAD, encode(after), found[1])  # what a retry meets
+    lease.client.replace(HEAD, msgspec.json.encode(after), found[1])  # what a retry meets
     lease.publish(version=3)
     assert lease.head == after

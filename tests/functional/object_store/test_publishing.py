@@ -10,7 +10,7 @@ from kbx_tui.errors import IndexElsewhere, IndexFault, IndexForeign, NotFound, S
 from kbx_tui.object_store.mirror import MirrorFolder
 from kbx_tui.object_store.published_version import HEAD
 from kbx_tui.object_store.store_uri import OFFLINE
-from kbx_tui.tui.indexing.panes import FileList, RunPane
+from kbx_tui.tui.indexing.screen import FileList, RunPane
 from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.web.app_process import app_environment
 from tests.command_line import CommandLine
@@ -79,7 +79,7 @@ def test_open_session_looks_for_newer_versions_by_itself(
         (writer.root / "memory" / "notes" / "quasar.md").write_text("# Quasar\n", encoding="utf-8")
         writer.publish()
         monkeypatch.setenv("KBX_CACHE_DIR", str(reader.cache))
-        monkeypatch.setattr("kbx_tui.object_store.published_index.CHECK_SECONDS", 0.0)
+        monkeypatch.setattr("kbx_tui.object_store.mirror.CHECK_SECONDS", 0.0)
         wait_until(kb.refresh)
         assert [result.path for result in kb.search("quasar").results]
 

@@ -15,9 +15,9 @@ from kbx_tui.object_store.object_client import (
     ObjectClient,
     StoredObject,
     Tag,
+    check_store,
     translate_client_errors,
 )
-from kbx_tui.object_store.store_check import check_store
 from kbx_tui.object_store.store_uri import parse_store_uri
 from tests.command_line import CommandLine
 from tests.functional.object_store.s3_server import ACCESS_KEY, SECRET_KEY

@@ -13,8 +13,8 @@ from kbx_tui import KbxError, KnowledgeBase, NotFound
 from kbx_tui.embedding.local import LocalEmbedder, open_embedder
 from kbx_tui.errors import EmbeddingError
 from kbx_tui.index import derived_files
-from kbx_tui.index.build.document_stage import _read
 from kbx_tui.index.build.file_changes import Changes
+from kbx_tui.index.build.stages import _read
 from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.knowledge.vault import locate
 from kbx_tui.removal import DERIVED_FILES

@@ -17,12 +17,12 @@ from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.vectors import vector_lists
+from kbx_tui.index.vectors.stored_vectors import Coverage, vectors_file
 from kbx_tui.index.vectors.vector_lists import LISTS, VectorLists, refresh_vector_lists
-from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
-from kbx_tui.index.vectors.vector_segment import VectorSegment, vectors_file
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix, VectorSegment
 from kbx_tui.search.retrieval import scope
 from kbx_tui.tools.json_output import search_json
-from kbx_tui.tui.explore.chips import mode_candidates
+from kbx_tui.tui.explore.inputs import mode_candidates
 from kbx_tui.tui.explore.presenting import mode_words
 from tests.command_line import CommandLine
 from tests.functional.tui.driving import WIDE, running
@@ -69,11 +69,11 @@ def test_reading_all_lists_finds_what_a_scan_finds(base: Path) -> None:
     assert stored is not None
     lists = replace(lists, probes=np.array([len(lists.starts) - 1]))
     segment = VectorSegment.of(stored, np.arange(len(stored.versions)))
-    query = segment.chunks[7]
+    query = segment.stored.chunks[7]
     cosine, _ = segment.approximate_cosine(query, segment.document_rows)
     nearest = lists.best_documents(query, None, 10, 1.0)
     np.testing.assert_array_equal(np.sort(cosine[nearest]), np.sort(cosine)[-10:])
-    wanted = np.arange(len(segment.contexts)) % 2 == 0
+    wanted = np.arange(len(segment.stored.contexts)) % 2 == 0
     nearest = lists.best_documents(query, wanted, 10, 1.0)
     np.testing.assert_array_equal(np.sort(cosine[nearest]), np.sort(cosine[::2])[-10:])
 
@@ -239,12 +239,13 @@ def test_nearest_documents_in_scope_equal_brute_force(
     in_scope = random.random(documents) < share
     query = random.standard_normal(FILTERED_RECALL_DIMENSION).astype(np.float32)
     (segment,) = vectors.segments
+    stored = segment.stored
     expected = np.array(
         [
-            max(float(np.dot(chunk, query)) for chunk in segment.chunks[start:end])
+            max(float(np.dot(chunk, query)) for chunk in stored.chunks[start:end])
             if is_in_scope
             else -np.inf
-            for (start, end), is_in_scope in zip(pairwise(segment.starts), in_scope, strict=True)
+            for (start, end), is_in_scope in zip(pairwise(stored.starts), in_scope, strict=True)
         ]
     )
     cosines = np.nan_to_num(vectors.best_cosine(query[None], in_scope)[0], nan=-np.inf)

@@ -182,8 +182,11 @@ def test_identical_text_is_found_without_the_model(
     def refuse(*_: object) -> None:
         raise AssertionError("no vector should be needed")
 
+    active = (fact for fact in kb.entities.facts() if fact.status == "active")
+    first = min(active, key=lambda fact: (fact.path, fact.line))
     monkeypatch.setattr(LocalEmbedder, "embed", refuse)
     assert kb.has_similar("prefers ASYNC slack over email.", entity="Alice Chen")
+    assert kb.has_similar(first.text)
 
 
 def test_a_batch_gives_the_same_results_as_single_checks(kb: KnowledgeBase) -> None:

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 
 from kbx_tui.safe_text import safe_lines
-from kbx_tui.tui.reading.embeds import front_summary
+from kbx_tui.tui.reading.documents import front_summary
 from kbx_tui.tui.reading.markdown_lines import Place, Preview, render_inline
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import lay_out

@@ -11,7 +11,7 @@ from textual.dom import DOMNode
 from textual.geometry import Size as ScreenSize
 from textual.widget import Widget
 
-from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.key_bar import KeyBar

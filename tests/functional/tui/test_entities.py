@@ -16,9 +16,8 @@ from kbx_tui.search.browse import EntityCard as Card
 from kbx_tui.search.browse import EntityDocument
 from kbx_tui.tui.app_state import entities_asked, note_entities_asked
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore import entity_card
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore import entities as entity_card
+from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
@@ -428,6 +427,6 @@ async def test_entities_edited_by_hand_are_applied_when_the_base_is_opened(tmp_p
         await driver.until(lambda: entities(driver) == 1)
         (root / "kbx.toml").write_text("[entities]\nhubs = 5\ntags = 3\n", encoding="utf-8")
         await driver.until(lambda: entities(driver) == 2)  # watched while it is open
-        engine = driver.explore.model.engine
+        engine = driver.explore.session.client.engine
         assert engine is not None
         await driver.until(lambda: engine.settings.entities.tags == 3)  # as the index has them

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kbx_tui.experts.expert_ranking import Expert, Receipt
 from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, half_life_at, slider_value
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine, expert_line
 from kbx_tui.tui.explore.screen import Explore
@@ -31,7 +32,7 @@ def expert_list(driver: Driver) -> ExpertList:
 
 
 def names(driver: Driver) -> list[str]:
-    return [row.name for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
+    return [row.expert.name for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
 
 
 async def test_topics_with_experts_are_suggested(demo: Path) -> None:
@@ -47,8 +48,9 @@ async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
         first = rows[0]
         claims = [row for row in rows if isinstance(row, ClaimRow)]
         assert isinstance(first, ExpertRow)
-        assert sum(row.contribution for row in claims) == pytest.approx(first.score)
-        assert any(row.status == "superseded" and not row.contribution for row in claims)
+        contributions = [row.receipt.contribution for row in claims]
+        assert sum(contributions) == pytest.approx(first.expert.score)
+        assert any(row.status == "superseded" and not row.receipt.contribution for row in claims)
         await driver.press("enter")
         assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)
 
@@ -58,7 +60,7 @@ async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) 
         await driver.press("K")
         await driver.until_shown(ExpertList, "only people")
         shown = [row for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
-        assert {row.type for row in shown} == {"person"}
+        assert {row.expert.type for row in shown} == {"person"}
         await driver.press("K")
         await driver.until(lambda: "Platform" in names(driver))
         slider = driver.app.screen.query_one(NumberSlider)
@@ -99,12 +101,16 @@ def test_half_life_and_slider_value_are_inverse(days: float) -> None:
     assert half_life_at(slider_value(days)) == days
 
 
+def expert_row(name: str, *receipts: Receipt, claims: int = 2, sources: int = 2) -> ExpertRow:
+    expert = Expert("person:b", name, "person", claims, sources, 5.0, (), receipts, ())
+    return ExpertRow(expert, 2, 0.5, is_expanded=False)
+
+
 def test_columns_are_aligned_however_much_is_said_of_an_expert() -> None:
-    counts = ("2 claims · 3 sources", "2 claims · 2 sources · on a part of the topic")
-    rows = [ExpertRow("person:b", 2, "Bob", "person", 5.0, 0.5, each, False) for each in counts]
-    lines = [
-        "".join(span.text for span in expert_line(row, 110, " ", 0, len(counts[1]))) for row in rows
-    ]
+    whole = Receipt(1, "", "", "", 1, "active", (), 1.0)
+    rows = [expert_row("Bob", whole, sources=3), expert_row("Bob", sources=2)]
+    width = len(rows[1].counts)
+    lines = ["".join(span.text for span in expert_line(row, 110, " ", 0, width)) for row in rows]
     assert len({line.index("person ") for line in lines}) == 1
     assert len({line.index("2 claims") for line in lines}) == 1
     assert lines[1].endswith("on a part of the topic")

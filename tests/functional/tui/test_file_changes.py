@@ -8,13 +8,12 @@ import pytest
 
 from kbx_tui.errors import KbxError
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import HelpText
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running
 from tests.functional.tui.watched import Watched

@@ -5,11 +5,9 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.search.request import command_line
-from kbx_tui.tui.explore.chips import DateChip, FilterChip
-from kbx_tui.tui.explore.entity_list import EntityList
-from kbx_tui.tui.explore.facet_list import FacetList
-from kbx_tui.tui.explore.facet_sidebar import FacetPane
-from kbx_tui.tui.explore.inputs import PathField, PathLine, QueryLine
+from kbx_tui.tui.explore.entities import EntityList
+from kbx_tui.tui.explore.facets import FacetList, FacetPane
+from kbx_tui.tui.explore.inputs import DateChip, FilterChip, PathField, PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -169,7 +167,8 @@ async def test_facets_narrow_by_one_key_and_undo(demo_kb_path: Path) -> None:
         await driver.press("enter")
         await driver.until(lambda: driver.view.query == "migration type:meeting")
         await driver.until(lambda: facets.rows[0].is_on)
-        assert driver.view.matched == count == facets.total
+        assert facets.facets is not None
+        assert driver.view.matched == count == facets.facets.total
         await driver.press("z")
         await driver.until(lambda: driver.view.query == "migration")
         await driver.until(lambda: not facets.rows[0].is_on)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.tui.explore.chips import MeasureLine
+from kbx_tui.tui.explore.inputs import MeasureLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.status_line import StatusLine

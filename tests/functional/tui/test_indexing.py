@@ -14,10 +14,8 @@ from kbx_tui.search.query_history import QueryHistory
 from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.indexing.folder_list import FolderList, FolderPicker
-from kbx_tui.tui.indexing.panes import FileList, RunPane
-from kbx_tui.tui.indexing.screen import Index
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.indexing.screen import FileList, FolderList, FolderPicker, Index, RunPane
+from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.questions import ConfirmIndexing
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.rows_view import ChoiceList

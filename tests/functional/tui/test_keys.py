@@ -13,8 +13,7 @@ from textual.widget import Widget
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import ACTIVE_TOGETHER, commands_in
 from kbx_tui.tui.experts.screen import Experts
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane

@@ -17,15 +17,14 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.tui.dedup.panes import DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import Experts
-from kbx_tui.tui.explore.chips import ModeBadge
-from kbx_tui.tui.explore.entity_list import EntityList, EntityStrip
-from kbx_tui.tui.explore.inputs import Knobs, QueryLine
+from kbx_tui.tui.explore.entities import EntityList, EntityStrip
+from kbx_tui.tui.explore.inputs import Knobs, ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell import frame_screen
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
+from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running

@@ -9,8 +9,7 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.boxes.links_box import LinksList
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane

@@ -9,7 +9,7 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.tui.app_state import user_file
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.boxes.recall_box import RecallList
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane

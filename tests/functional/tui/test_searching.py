@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from kbx_tui.errors import IndexFault
-from kbx_tui.tui.explore.chips import ModeBadge
-from kbx_tui.tui.explore.entity_list import EntityList
-from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.entities import EntityList
+from kbx_tui.tui.explore.inputs import ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.widgets.status_line import StatusLine

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.explore.entity_card import EntityCard
+from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.status_line import StatusLine

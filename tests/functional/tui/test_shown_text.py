@@ -15,8 +15,7 @@ from kbx_tui.errors import IndexFault
 from kbx_tui.tui.dedup.panes import KnownList
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.experts.screen import ExpertList, TopicLine
-from kbx_tui.tui.explore.entity_card import EntityCard
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane

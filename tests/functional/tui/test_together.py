@@ -14,8 +14,8 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import HelpText
-from kbx_tui.tui.shell.mode_tabs import ModeTabs
 from kbx_tui.tui.together import BaseList, BaseRow, OwnedList, Together, TogetherLine
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, PATIENCE, TINY, WIDE, Driver, Size, starting

@@ -8,7 +8,7 @@ import pytest
 from textual import on
 from textual.app import App, ComposeResult
 
-from kbx_tui.tui.explore.entity_list import EntityList
+from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.inputs import Knobs, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane

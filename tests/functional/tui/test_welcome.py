@@ -12,11 +12,10 @@ from kbx_tui.tui.app import KbxApp
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.tour import TourBubble
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import Help, HelpText
-from kbx_tui.tui.shell.questions import TrustQuestion
-from kbx_tui.tui.shell.tour import TourBubble
-from kbx_tui.tui.shell.welcome_screen import FolderLine, Welcome
+from kbx_tui.tui.shell.questions import FolderLine, TrustQuestion, Welcome
 from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (

@@ -13,7 +13,7 @@ from kbx_tui.tui.boxes.why_not_box import (
     DocumentList,
     WhyNotBox,
 )
-from kbx_tui.tui.explore.chips import FilterChip
+from kbx_tui.tui.explore.inputs import FilterChip
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running, starting

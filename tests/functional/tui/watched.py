@@ -4,7 +4,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,9 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.documents import Documents, DocumentView
 from kbx_tui.api.drafts import Drafts
 from kbx_tui.api.entities import Entities
-from kbx_tui.api.reranking import PendingReranking
+from kbx_tui.api.searcher import PendingReranking
 from kbx_tui.api.session import Notice, Session
-from kbx_tui.drafting.drafts import Draft
-from kbx_tui.drafting.records import Applied, DraftCheck, Plan
+from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, Plan
 from kbx_tui.editing.file_edits import ProgressCallback
 from kbx_tui.index.build.progress import IndexReport, Progress, ProgressListener
 from kbx_tui.search.browse import EntityCard
@@ -74,6 +72,8 @@ class WatchedKb(KnowledgeBase):
     def __init__(self, root: Path, watched: Watched, notice: Notice = lambda text: None) -> None:
         watched.record("open")
         super().__init__(root, notice=notice)
+        self.entities = WatchedEntities(self._session, watched)
+        self.drafts = WatchedDrafts(self._session, watched)
         self.watched = watched
 
     def close(self) -> None:
@@ -151,14 +151,6 @@ class WatchedKb(KnowledgeBase):
     def documents(self) -> Documents:
         session = self._session
         return session.shared(WatchedDocuments, lambda: WatchedDocuments(session, self.watched))
-
-    @cached_property
-    def entities(self) -> Entities:
-        return WatchedEntities(self._session, self.watched)
-
-    @cached_property
-    def drafts(self) -> Drafts:
-        return WatchedDrafts(self._session, self.watched)
 
 
 class WatchedDocuments(Documents):

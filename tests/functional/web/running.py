@@ -13,7 +13,7 @@ import aiohttp
 
 from kbx_tui.http_service.monitor import MonitorPort
 from kbx_tui.web.browser_session import Limits
-from kbx_tui.web.listening import Listening, listen
+from kbx_tui.web.links import Listening, listen
 from kbx_tui.web.serving import WebServer
 
 STUB = [sys.executable, "-S", str(Path(__file__).with_name("stub_app.py"))]

@@ -129,8 +129,8 @@ async def test_a_socket_without_the_cookie_is_refused(served: Running, cookie: s
 @pytest.mark.parametrize(
     "path",
     [
-        "static/../web_app.py", "static/..%2fweb_app.py", "static/%2e%2e/web_app.py",
-        "static/..%5cweb_app.py", "static/vendor/../app.html", "static//etc/passwd", "static/",
+        "static/../serving.py", "static/..%2fserving.py", "static/%2e%2e/serving.py",
+        "static/..%5cserving.py", "static/vendor/../app.html", "static//etc/passwd", "static/",
         "static", "static/app.html", "static/%00", "static/vendor", "static/ORIGIN.md",
         "../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd",
     ],

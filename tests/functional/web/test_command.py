@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import KbxError
-from kbx_tui.web.links import ask_for_link
-from kbx_tui.web.listening import listen
+from kbx_tui.web.links import ask_for_link, listen
 from tests.command_line import CommandLine, program_environment
 from tests.functional.web.running import SECONDS, Running, running, visitor
 from tests.waiting import wait_until
@@ -205,7 +204,7 @@ async def test_everything_is_below_the_path_that_a_proxy_serves(state_folder: Pa
 
 
 def test_only_the_page_knows_its_files() -> None:
-    from kbx_tui.web.web_app import read_page_files
+    from kbx_tui.web.serving import read_page_files
 
     files = read_page_files()
     assert {"app.html", "entry.html", "app.js", "xterm.mjs", "mono.woff2"} <= files.keys()

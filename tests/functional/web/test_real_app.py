@@ -67,7 +67,8 @@ def served(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run
         limits = Limits()
         patch.setenv("GEMINI_API_KEY", "secret")
         allowed: Any = {"allow_writes": False, "memory_bytes": limits.memory_bytes}
-        command, forks = app_command([base], **allowed), fork_command([base], **allowed)
+        command = app_command([base], **allowed)
+        forks = fork_command(command)
         assert command[0] == forks[0] == sys.executable
         forks[forks.index("kbx_tui.tui.visitor.fork_server")] = "tests.functional.web.faulty_app"
         with running(limits, command, fork_command=forks) as server:

@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from kbx_tui.web.listening import listen
+from kbx_tui.web.links import listen
 from tests.functional.web.running import SECONDS, SHORT, Page, Running, running, stranger
 
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.drafting.deciding import decide
-from kbx_tui.drafting.drafts import new_draft
-from kbx_tui.drafting.records import DraftCheck
+from kbx_tui.drafting.drafts import DraftCheck, new_draft
 from kbx_tui.knowledge.records import FactKind
-from kbx_tui.similarity.matches import SimilarityMatch
+from kbx_tui.similarity.pair_score import SimilarityMatch
 from kbx_tui.tools.engine_worker import EngineWorker
 from tests.command_line import CommandLine
 

@@ -8,10 +8,18 @@ import pytest
 from kbx_tui import ConfigError, KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.drafting.checking import MAX_COMPARED
 from kbx_tui.drafting.decided_pairs import measure_threshold
-from kbx_tui.drafting.deciding import decide, merged_text
-from kbx_tui.drafting.drafts import MAX_DRAFTS, Choice, Draft, drafts_from_text, new_draft
+from kbx_tui.drafting.deciding import decide
+from kbx_tui.drafting.drafts import (
+    MAX_DRAFTS,
+    Choice,
+    Draft,
+    DraftCheck,
+    Verdict,
+    drafts_from_text,
+    new_draft,
+)
 from kbx_tui.drafting.planning import file_diff
-from kbx_tui.drafting.records import DraftCheck, Verdict
+from kbx_tui.drafting.texts import merged_text
 from tests.functional.vaults import FILES, index_vault, tree_digest
 
 ALICE = "memory/people/alice-chen.md"

@@ -15,18 +15,17 @@ from kbx_tui.api.documents import Documents
 from kbx_tui.api.drafts import Drafts
 from kbx_tui.api.entities import Entities
 from kbx_tui.api.imports import Imports
-from kbx_tui.api.judgments import Judgments, Preferences
+from kbx_tui.api.judgments import Judgments, Preferences, Tuner
 from kbx_tui.api.links import Links
 from kbx_tui.api.pages import Pages
 from kbx_tui.api.queries import Queries
 from kbx_tui.api.similarity import Similarity
-from kbx_tui.api.tuner import Tuner
 from kbx_tui.drafting.drafts import Choice, new_draft
 from kbx_tui.errors import NotFound, ReadOnly, RerankerError
 from kbx_tui.evaluation.blind_preferences import ShownList
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshots
+from kbx_tui.evaluation.judgments import TuningSnapshots
+from kbx_tui.knowledge.entities import EntityProposal
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.knowledge.topics import EntityProposal
 from kbx_tui.search.link_records import UnlinkedMention
 from kbx_tui.search.query.filters import UnfinishedFilter
 from kbx_tui.search.query_history import QueryHistory

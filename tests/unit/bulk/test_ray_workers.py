@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.bulk import ray_pool, ray_session, ray_workers
-from kbx_tui.bulk.ray_pool import RayWorker, WorkerFacts, facts_of
-from kbx_tui.bulk.ray_workers import RayEngine
+from kbx_tui.bulk import ray_workers
+from kbx_tui.bulk.ray_workers import RayEngine, RayWorker, WorkerFacts, facts_of
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import ConfigError, EmbeddingError, EngineFault
@@ -227,7 +226,7 @@ def test_workers_that_cannot_start_are_an_error(
 
 
 def test_ray_that_has_ended_is_an_error(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_pool, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(ray_workers, "LOOK_SECONDS", 0.0)
     ray.most_ready = 0
     with two_workers() as workers, pytest.raises(EngineFault, match=r"^Ray has ended on all"):
         numbers(workers.map(double, [1]))
@@ -239,7 +238,7 @@ def test_disk_that_is_full_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(tempfile, "mkdtemp", full)
     with pytest.raises(EngineFault, match=r"\(No space left on device\): make room there"):
-        ray_session._make_folder()
+        ray_workers._make_folder()
 
 
 def other_facts(monkeypatch: pytest.MonkeyPatch, **other: Any) -> None:

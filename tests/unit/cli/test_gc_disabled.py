@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kbx_tui.cli.open_kb import ALLOCATIONS_BEFORE_COLLECTION, gc_disabled
+from kbx_tui.cli.base_command import ALLOCATIONS_BEFORE_COLLECTION, gc_disabled
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ import pytest
 
 from kbx_tui.drafting.checking import said_of_another
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.similarity.entity_finder import SubjectIndex
-from kbx_tui.similarity.matches import MatchType, SimilarityMatch
+from kbx_tui.search.name_lookup import SubjectIndex
+from kbx_tui.similarity.pair_score import MatchType, SimilarityMatch
 from tests.unit.similarity.building import make_pair
 
 LEADS = "Leads the mobile team from the Porto office"

@@ -7,15 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.drafting.deciding import LONGEST, decide, merged_text, one_sentence, transfer_markup
-from kbx_tui.drafting.drafts import new_draft
-from kbx_tui.drafting.records import BatchMatch, DraftCheck, DraftMatch, EntityGuess, State
+from kbx_tui.drafting.deciding import decide
+from kbx_tui.drafting.drafts import (
+    BatchMatch,
+    DraftCheck,
+    DraftMatch,
+    EntityGuess,
+    State,
+    new_draft,
+)
+from kbx_tui.drafting.texts import LONGEST, merged_text, one_sentence, transfer_markup
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
 from kbx_tui.knowledge.fact_line import read_fact_line
-from kbx_tui.knowledge.inline import strip_markup
+from kbx_tui.knowledge.markdown import strip_markup
 from kbx_tui.similarity.conflict_guard import Conflict
-from kbx_tui.similarity.matches import SimilarityMatch
-from kbx_tui.similarity.pair_score import Relation
+from kbx_tui.similarity.pair_score import Relation, SimilarityMatch
 from tests.unit.similarity.building import make_pair
 
 ALICE = EntityGuess("person:alice", "Alice", "person", "memory/people/alice.md", 1.0, "chosen")

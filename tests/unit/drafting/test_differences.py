@@ -5,7 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.drafting.differences import Piece, difference
+from kbx_tui.drafting.texts import Piece, difference
 from kbx_tui.similarity.conflict_guard import find_conflicts
 
 

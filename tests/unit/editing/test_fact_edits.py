@@ -14,7 +14,7 @@ from kbx_tui.editing.fact_edits import (
     StrikeFact,
     apply_fact_edit,
 )
-from kbx_tui.editing.file_change import smallest_change
+from kbx_tui.editing.journal import smallest_change
 from kbx_tui.editing.page_edits import PageEdit, SetFields, apply_edits
 from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.fact_sections import read_facts

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.editing import journal
-from kbx_tui.editing.file_change import StagedChange
 from kbx_tui.editing.file_edits import FileEdit, undo, write_files
+from kbx_tui.editing.journal import StagedChange
 from kbx_tui.errors import FileChanged, WriteFault
 from tests.unit.editing.two_pages import (
     AFTER,

@@ -8,9 +8,8 @@ from typing import NoReturn
 import pytest
 
 from kbx_tui.editing import journal
-from kbx_tui.editing.file_change import StagedChange
 from kbx_tui.editing.file_edits import FileEdit, undo, write_files
-from kbx_tui.editing.journal import FOLDER, PENDING, finish_interrupted
+from kbx_tui.editing.journal import FOLDER, PENDING, StagedChange, finish_interrupted
 from kbx_tui.errors import RecordDamaged, WriteFault
 from tests.unit.editing.two_pages import (
     AFTER,

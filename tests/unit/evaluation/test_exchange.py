@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,6 @@ from kbx_tui.evaluation.exchange import (
     read_quepid,
     read_run,
     read_topics,
-    unescape,
     write_opensearch,
     write_qrels,
     write_quepid,
@@ -76,7 +76,7 @@ def test_a_byte_order_mark_and_windows_line_ends_change_nothing(name: str) -> No
 
 @given(any_text)
 def test_a_field_has_no_blank_and_comes_back(text: str) -> None:
-    assert unescape(escape(text)) == text
+    assert unquote(escape(text)) == text
     assert escape(text).split() == [escape(text)]
 
 
@@ -88,7 +88,7 @@ def test_qrels_are_read_alike_by_ir_measures() -> None:
     ir = pytest.importorskip("ir_measures")
     theirs = ir.read_trec_qrels(io.StringIO(write_qrels(EXAMPLE)))
     assert sorted(
-        (unescape(row.query_id), unescape(row.doc_id), row.relevance) for row in theirs
+        (unquote(row.query_id), unquote(row.doc_id), row.relevance) for row in theirs
     ) == (plain(EXAMPLE))
 
 
@@ -97,7 +97,7 @@ def test_runs_are_read_alike_by_ir_measures_which_sorts_by_score() -> None:
     ranked = {"rollback plan": ["memory/z.md", "memory/a b.md", "memory/m.md"], "lunch": []}
     text = write_run(ranked, "kbx flat")
     theirs = sorted(ir.read_trec_run(io.StringIO(text)), key=lambda row: -row.score)
-    assert [unescape(row.doc_id) for row in theirs] == ranked["rollback plan"]
+    assert [unquote(row.doc_id) for row in theirs] == ranked["rollback plan"]
     assert read_run(text.encode()) == ({"rollback plan": ranked["rollback plan"]}, [])
 
 

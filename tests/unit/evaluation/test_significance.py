@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.evaluation.significance import (
+from kbx_tui.evaluation.metrics import (
     bootstrap_band,
     bootstrap_interval,
     holm,

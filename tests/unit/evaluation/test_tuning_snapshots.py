@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.evaluation.judgments import knobs_of
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot, TuningSnapshots
+from kbx_tui.evaluation.judgments import TuningSnapshot, TuningSnapshots, knobs_of
 from kbx_tui.search.request import Tuning
 
 FILE = Path(".kbx", "snapshots.jsonl")

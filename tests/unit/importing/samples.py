@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kbx_tui.importing.imported_document import SourceFile
-from kbx_tui.knowledge.entity_pages import page_entity
+from kbx_tui.knowledge.entities import page_entity
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Entity
 

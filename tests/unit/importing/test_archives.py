@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.importing import source_files
-from kbx_tui.importing.source_files import read_archive, read_source
+from kbx_tui.importing import import_formats
+from kbx_tui.importing.import_formats import read_archive, read_source
 
 
 def archive(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
@@ -63,13 +63,13 @@ def test_files_packed_without_a_date_and_with_a_leading_dot_are_read() -> None:
 def test_archives_in_an_archive_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = archive(("a.md", b"x" * 600))
     data = archive(("1.zip", inner), ("2.zip", inner), ("3.zip", inner))
-    monkeypatch.setattr(source_files, "TOTAL_LIMIT", 1_000)
+    monkeypatch.setattr(import_formats, "TOTAL_LIMIT", 1_000)
     with pytest.raises(ConfigError, match="too large together"):
         read_archive("export.zip", data)
 
 
 def test_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_files, "COUNT_LIMIT", 2)
+    monkeypatch.setattr(import_formats, "COUNT_LIMIT", 2)
     with pytest.raises(ConfigError, match="more than 2 files"):
         read_archive("export.zip", archive(("a.md", b""), ("b.md", b""), ("c.md", b"")))
     inner = archive(("a.md", b""), ("b.md", b""))
@@ -105,7 +105,7 @@ def test_a_file_of_a_folder_that_cannot_be_read_leaves_the_others(
 ) -> None:
     (tmp_path / "a.md").write_text("a")
     (tmp_path / "large.md").write_text("larger than the limit")
-    monkeypatch.setattr(source_files, "FILE_LIMIT", 10)
+    monkeypatch.setattr(import_formats, "FILE_LIMIT", 10)
     files, (problem,) = read_source(tmp_path)
     assert [file.path for file in files] == ["a.md"]
     assert problem.path == "large.md"

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from kbx_tui.index import tables
-from kbx_tui.index.build.document_stage import document_row, embedded_text
+from kbx_tui.index.build.stages import document_row, embedded_text
 from kbx_tui.index.tables import table_schema
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 

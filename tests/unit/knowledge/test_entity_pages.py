@@ -1,4 +1,4 @@
-from kbx_tui.knowledge.entity_pages import build_entities
+from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.records import Entity
 from tests.unit.knowledge.building import page
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbx_tui.knowledge.inline import is_in_table, strip_markup, wikilink
+from kbx_tui.knowledge.markdown import is_in_table, strip_markup, wikilink
 
 
 @pytest.mark.parametrize(

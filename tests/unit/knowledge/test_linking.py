@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 
-from kbx_tui.knowledge.entity_pages import build_entities
+from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.records import Entity
 from tests.unit.knowledge.building import (

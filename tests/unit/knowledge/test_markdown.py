@@ -9,7 +9,6 @@ from kbx_tui.knowledge.markdown import (
     headings,
     inline_fields,
     inline_tags,
-    line_offsets,
     outline,
     scan_headings,
 )
@@ -60,17 +59,13 @@ def test_list_items_have_lines_and_depth() -> None:
 
 def test_section_ends_at_the_next_heading_of_its_level() -> None:
     blocks = outline("# a\n## b\n### c\n## d\n")
-    assert [blocks.section_end(index) > 3 for index in range(4)] == [True, False, False, True]
-    assert blocks.section_end(1) == 3
+    assert [blocks.section_ends[index] > 3 for index in range(4)] == [True, False, False, True]
+    assert blocks.section_ends[1] == 3
 
 
 def test_extreme_nesting_does_not_raise() -> None:
     for body in ("> " * 5_000 + "x", "- " * 5_000 + "x", "1. " * 5_000):
         outline(body)
-
-
-def test_line_offsets_end_after_the_text() -> None:
-    assert line_offsets("ab\n\nc") == [0, 3, 4, 6]
 
 
 @given(markdown_bodies)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbx_tui.knowledge.name_uses import READ_AT_MOST, NameUseCounter
+from kbx_tui.knowledge.entity_names import READ_AT_MOST, NameUseCounter
 from tests.unit.knowledge.building import page, person, project, team
 
 COUNTER = NameUseCounter(

@@ -377,7 +377,7 @@ def test_block_cut_at_any_value_is_a_shorter_block(block: str) -> None:
         cut = cut_yaml(block, kept)
         assert block.startswith(cut.rstrip("]}"))
         assert abs(_count(cut) - kept) <= 2  # a key without its value, or an empty last one
-        assert list(load_yaml(cut).value)[:1] == list(load_yaml(block).value)[:1]
+        assert list(load_yaml(cut)[0])[:1] == list(load_yaml(block)[0])[:1]
 
 
 def test_nesting_too_deep_is_reported_before_anything_is_loaded() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.knowledge.suppressions import load_suppressions
+from kbx_tui.knowledge.vault import load_suppressions
 from tests.unit.knowledge.building import write
 
 

@@ -14,7 +14,6 @@ from kbx_tui.object_store.published_version import (
     PublishedFile,
     decode_head,
     decode_manifest,
-    encode,
 )
 
 DIGEST = "a" * 64
@@ -35,8 +34,8 @@ def decoded(files: Sequence[dict[str, Any]], **changes: Any) -> Manifest:
 
 def test_manifest_is_read_as_it_was_written() -> None:
     manifest = Manifest(1, 1.0, (PublishedFile("a/b.bin", 3, DIGEST, f"files/{DIGEST}-1f"),))
-    head = Head(1, manifest_digest=sha256(encode(manifest)).hexdigest())
-    assert decode_manifest(encode(manifest), head, URI) == manifest
+    head = Head(1, manifest_digest=sha256(msgspec.json.encode(manifest)).hexdigest())
+    assert decode_manifest(msgspec.json.encode(manifest), head, URI) == manifest
 
 
 @pytest.mark.parametrize(

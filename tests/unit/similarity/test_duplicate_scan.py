@@ -8,16 +8,15 @@ from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.similarity import duplicate_scan
 from kbx_tui.similarity.duplicate_scan import KeptPairs, find_clusters
 from kbx_tui.similarity.fact_vectors import FactVectors, build_fact_vectors
-from kbx_tui.similarity.matches import Thresholds
-from kbx_tui.similarity.pair_score import calibration_of
+from kbx_tui.similarity.pair_score import Scale, calibration_of
 from tests.unit.similarity.building import ENTITIES, embed_facts, make_fact
+
+SCALE = Scale(calibration_of(BUNDLED.name), DedupSettings())
 
 
 def clusters(facts: FactVectors) -> tuple[list[list[str]], int]:
     """Return the texts of each cluster, and the number of conflicting pairs."""
-    found, conflicting, _ = find_clusters(
-        facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings())
-    )
+    found, conflicting, _ = find_clusters(facts, SCALE)
     return [[fact.text for fact in cluster.facts] for cluster in found], len(conflicting)
 
 
@@ -63,7 +62,7 @@ def test_a_conflicting_pair_lists_the_newest_fact_and_its_words_first() -> None:
     facts = embed_facts(
         make_fact("ships 5 releases a year", line=1), make_fact("ships 3 releases a year", line=2)
     )
-    _, (pair,), _ = find_clusters(facts, calibration_of(BUNDLED.name), Thresholds(DedupSettings()))
+    _, (pair,), _ = find_clusters(facts, SCALE)
     assert [fact.line for fact in pair.facts] == [2, 1]
     (conflict,) = pair.conflicts
     assert (conflict.kind, "3" in conflict.left, "5" in conflict.right) == ("number", True, True)
@@ -79,8 +78,7 @@ def test_kept_pairs_are_left_out_until_a_third_fact_says_the_same() -> None:
     def lines(count: int, *, wanted: bool = False) -> tuple[list[list[int]], int]:
         found, conflicting, kept = find_clusters(
             embed_facts(*texts[:count], *texts[3:]),
-            calibration_of(BUNDLED.name),
-            Thresholds(DedupSettings()),
+            SCALE,
             kept=KeptPairs(pairs, wanted=wanted),
         )
         groups = [cluster.facts for cluster in found] + [pair.facts for pair in conflicting]

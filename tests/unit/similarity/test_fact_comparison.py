@@ -6,16 +6,15 @@ import pytest
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.similarity import pair_score
-from kbx_tui.similarity.conflict_guard import Conflict, find_conflicts
-from kbx_tui.similarity.fact_comparison import (
+from kbx_tui.similarity.comparisons import (
     Comparison,
     find_similar_facts,
     score_facts,
     shown_matches,
 )
+from kbx_tui.similarity.conflict_guard import Conflict, find_conflicts
 from kbx_tui.similarity.fact_vectors import CandidateText, FactVectors
-from kbx_tui.similarity.matches import Thresholds
-from kbx_tui.similarity.pair_score import Calibration, calibration_of
+from kbx_tui.similarity.pair_score import Scale, calibration_of
 from tests.unit.similarity.building import embed_facts, make_fact
 from tests.unit.similarity.letters import Letters
 
@@ -24,10 +23,9 @@ TEXT = "ships 5 releases a year"
 
 def arguments(
     facts: FactVectors, threshold: float | None = None
-) -> tuple[CandidateText, FactVectors, Calibration, Thresholds]:
+) -> tuple[CandidateText, FactVectors, Scale]:
     candidate = CandidateText(TEXT, Letters().embed_query(TEXT))
-    thresholds = Thresholds(DedupSettings(), threshold)
-    return candidate, facts, calibration_of(BUNDLED.name), thresholds
+    return candidate, facts, Scale(calibration_of(BUNDLED.name), DedupSettings(), threshold)
 
 
 def compare(facts: FactVectors, limit: int, threshold: float | None = None) -> Comparison:
@@ -35,9 +33,9 @@ def compare(facts: FactVectors, limit: int, threshold: float | None = None) -> C
 
 
 def all_scores(facts: FactVectors, threshold: float | None = None) -> list[float]:
-    candidate, _, calibration, thresholds = arguments(facts, threshold)
-    scored = score_facts(candidate, facts, calibration, thresholds, limit=100, within=None)
-    return [fact.score for fact in scored if thresholds.listed(fact.pair, fact.threshold)]
+    candidate, _, scale = arguments(facts, threshold)
+    scored = score_facts(candidate, facts, scale, limit=100, within=None)
+    return [fact.score for fact in scored if scale.listed(fact.pair, fact.threshold)]
 
 
 def facts_with(*texts: str) -> FactVectors:

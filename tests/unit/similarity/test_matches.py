@@ -1,6 +1,6 @@
 import numpy as np
 
-from kbx_tui.similarity.matches import precision_recall_f1
+from kbx_tui.similarity.pair_score import precision_recall_f1
 
 LABELS = np.array([True, False, True, False])
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.desktop import (
+from kbx_tui.tui.terminal_app import (
     ClipboardProgram,
     clipboard_programs,
     copy,

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from kbx_tui.drafting.drafts import Choice, new_draft
-from kbx_tui.tui.dedup.draft_store import ReviewStep
-from kbx_tui.tui.dedup.words import describe_undone, describe_undone_write
+from kbx_tui.tui.dedup.rows import ReviewStep, describe_undone, describe_undone_write
 
 DRAFT, OTHER = new_draft("Speaks Catalan"), new_draft("Ships 5 releases")
 
@@ -25,7 +24,7 @@ def test_an_undone_change_is_named() -> None:
         ),
     ):
         assert describe_undone(now, None, ReviewStep(then, None)) == words
-    moved = ReviewStep((DRAFT,), None, "threshold")
+    moved = ReviewStep((DRAFT,), None, is_threshold=True)
     assert describe_undone((DRAFT,), 0.8, moved) == "threshold is by kind again"
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kbx_tui.cli.text_output import print_check
-from kbx_tui.similarity.matches import SimilarityCheck, SimilarityMatch
+from kbx_tui.similarity.pair_score import SimilarityCheck, SimilarityMatch
 from tests.unit.similarity.building import make_pair
 
 TEXT = "Wrote the [rollback] plan"

@@ -2,7 +2,6 @@
 
 from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import make_names, words_hash
-from kbx_tui.index.text_columns import TextArena
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
 
@@ -11,10 +10,10 @@ def names_of(*entities: Entity) -> dict[str, list[tuple[int, int, str]]]:
     """Return entity, kind and text of each stored name, in order, by its folded words."""
     names = make_names(EntityColumn.of(entities), NO_STATE)
     stored = zip(
-        names.full_hashes.tolist(),
-        names.full_entities.tolist(),
+        names.full.hashes.tolist(),
+        names.full.numbers.tolist(),
         names.full_kinds.tolist(),
-        TextArena(names.full_texts, names.full_text_starts),
+        names.full_texts,
         strict=True,
     )
     found: dict[str, list[tuple[int, int, str]]] = {}

@@ -79,7 +79,7 @@ def test_similar_texts_differ_by_as_few_letters_as_their_lengths_allow() -> None
 def test_what_is_stored_and_looked_up_is_bounded_however_long_a_name_or_a_query_is() -> None:
     entities = EntityColumn.of([Entity("note:long", "x" * 10_000, "note", "")])
     names = make_names(entities, NO_STATE)
-    assert not len(names.piece_hashes)
+    assert not len(names.pieces.hashes)
     ((index, similarity, _),) = MisspelledNames(entities, names).find(["y" * 9, "x" * 9_900 + "y"])
     assert (index, similarity > 99.0) == (1, True)
     runs = [len(runs_to_look_up(length)[0]) for length in range(2 * LONGEST_IN_PIECES)]

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kbx_tui.index.vectors.vector_tables import TableChanged, gather
+from kbx_tui.index.vectors.stored_vectors import TableChanged, gather
 
 
 def batches_of(hashes: Sequence[str]) -> list[Any]:

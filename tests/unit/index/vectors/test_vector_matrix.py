@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.vectors.int8_codes import EXACT_BLOCK, quantize
 from kbx_tui.index.vectors.load_vectors import rows_of_profiles
-from kbx_tui.index.vectors.vector_matrix import Coverage, ProfileVectors, VectorMatrix
-from kbx_tui.index.vectors.vector_segment import StoredVectors, VectorSegment
-from kbx_tui.index.vectors.vector_tables import document_contexts
+from kbx_tui.index.vectors.stored_vectors import Coverage, StoredVectors, document_contexts
+from kbx_tui.index.vectors.vector_matrix import ProfileVectors, VectorMatrix, VectorSegment
 from tests.vectors import NO_PROFILES, stored_vectors
 
 DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * EXACT_BLOCK + 100, 8
@@ -34,14 +33,14 @@ def matrix_of(*segments: VectorSegment) -> VectorMatrix:
 STORED = random_vectors()
 SEGMENT = VectorSegment.of(STORED, np.arange(DOCUMENTS))
 VECTORS = matrix_of(SEGMENT)
-QUERIES = SEGMENT.chunks[:2]
+QUERIES = SEGMENT.stored.chunks[:2]
 ALL_COSINES = VECTORS.best_cosine(QUERIES, np.ones(DOCUMENTS, np.bool_))
 
 
 def test_the_cosine_of_a_document_is_that_of_its_best_chunk() -> None:
     for document, row in enumerate(SEGMENT.document_rows):
-        chunks = SEGMENT.chunks[SEGMENT.chunks_of(row)]
-        expected = 0.7 * (chunks @ QUERIES[1]).max() + SEGMENT.contexts[document] @ QUERIES[1]
+        chunks = SEGMENT.stored.chunks[SEGMENT.chunks_of(row)]
+        expected = 0.7 * (chunks @ QUERIES[1]).max() + STORED.contexts[document] @ QUERIES[1]
         np.testing.assert_allclose(ALL_COSINES[1, row], expected, rtol=1e-5, atol=1e-6)
     assert np.isnan(ALL_COSINES[:, ::7]).all()
 
@@ -74,9 +73,9 @@ def test_approximate_cosines_are_within_the_error_bound(seed: int) -> None:
 def test_approximate_cosines_leave_few_chunks_that_may_be_best() -> None:
     approximate = VECTORS.approximate_cosine(QUERIES[0], SEGMENT.document_rows)
     flags = approximate.parts[0].may_be_best(
-        np.arange(CHUNKS), SEGMENT.starts[:-1], SEGMENT.chunk_counts()
+        np.arange(CHUNKS), SEGMENT.stored.starts[:-1], SEGMENT.chunk_counts()
     )
-    counts = np.add.reduceat(flags, SEGMENT.starts[:-1], dtype=np.int64)
+    counts = np.add.reduceat(flags, SEGMENT.stored.starts[:-1], dtype=np.int64)
     assert counts.min() == 1
     assert counts.sum() < 2 * len(counts) < CHUNKS
 
@@ -108,7 +107,7 @@ def test_the_mean_vector_of_a_document_has_the_direction_of_its_mean_chunk() -> 
     documents = [0, 5, 300, len(SEGMENT.document_rows) - 1]
     means = VECTORS.mean_vectors(SEGMENT.document_rows[documents])
     for document, mean in zip(documents, means, strict=True):
-        chunks = SEGMENT.chunks[SEGMENT.chunks_of(int(SEGMENT.document_rows[document]))]
+        chunks = SEGMENT.stored.chunks[SEGMENT.chunks_of(int(SEGMENT.document_rows[document]))]
         expected = chunks.mean(axis=0) / np.linalg.norm(chunks.mean(axis=0))
         np.testing.assert_allclose(mean, expected, rtol=1e-4, atol=1e-5)
 
@@ -160,7 +159,7 @@ def test_documents_that_are_gone_have_no_cosine_and_no_chunks() -> None:
 def test_the_nearest_chunks_are_best_first_and_within_the_documents_given() -> None:
     within = np.arange(DOCUMENTS) % 2 == 0
     nearest = VECTORS.nearest_chunks(QUERIES[0], within, 5)
-    of_line = {line: float(chunk @ QUERIES[0]) for line, chunk in enumerate(SEGMENT.chunks)}
+    of_line = {line: float(chunk @ QUERIES[0]) for line, chunk in enumerate(SEGMENT.stored.chunks)}
     cosines = [of_line[line] for _, line in nearest]
     assert cosines == sorted(cosines, reverse=True)
     assert all(row % 2 == 0 for row, _ in nearest)

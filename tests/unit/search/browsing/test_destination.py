@@ -3,7 +3,7 @@
 import pytest
 
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.inline import split_target
+from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.link_graph import Destinations, part_line
 from tests.unit.knowledge.building import person, project, team

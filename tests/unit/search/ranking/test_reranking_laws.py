@@ -19,7 +19,7 @@ from kbx_tui.search.ranking.alpha import alpha_note, next_changes
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
-from kbx_tui.tui.explore.present_why import present_why
+from kbx_tui.tui.explore.presenting import present_why
 from tests.unit.search.building import components, entity, evidence, some_tuning, unit
 
 SIZE = 30

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kbx_tui.index.vectors.vector_matrix import Coverage, VectorMatrix
-from kbx_tui.index.vectors.vector_segment import VectorSegment
+from kbx_tui.index.vectors.stored_vectors import Coverage
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix, VectorSegment
 from kbx_tui.search.evidence.scores import FEEDBACK_CANDIDATES, FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT
 from kbx_tui.search.retrieval.document_pass import FeedbackQuery, best_documents, moved_towards
 from tests.vectors import NO_PROFILES, stored_vectors
@@ -88,7 +88,7 @@ def test_cosine_with_moved_query_is_a_weighted_mean() -> None:
     assert np.linalg.norm(vector) <= 1.0 + 1e-6
     mean = vectors.mean_vectors(np.array([0, 1, 2])).mean(axis=0)
     mean /= np.linalg.norm(mean)
-    chunk = vectors.segments[0].chunks[8]
+    chunk = vectors.segments[0].stored.chunks[8]
     weighted = (chunk @ QUERY + FEEDBACK_WEIGHT * (chunk @ mean)) / (1 + FEEDBACK_WEIGHT)
     assert float(chunk @ vector) == pytest.approx(float(weighted), abs=1e-6)
 

@@ -2,15 +2,15 @@
 
 from kbx_tui.search.link_records import LinkedDocument
 from kbx_tui.search.results.facets import Facets, FacetValue
-from kbx_tui.tui.explore.facet_list import (
+from kbx_tui.tui.explore.facets import (
     MONTHS,
     DateStrip,
     FacetRow,
     facet_rows,
+    facet_strip_line,
     linked_rows,
     narrowed,
 )
-from kbx_tui.tui.explore.facet_sidebar import facet_strip_line
 
 FACETS = Facets(
     12,

@@ -13,7 +13,7 @@ from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore.present_why import formula_values, present_why
+from kbx_tui.tui.explore.presenting import formula_values, present_why
 from kbx_tui.tui.explore.view import Why
 from kbx_tui.tui.explore.why_pane import formula_lines, section_lines, why_lines
 from tests.unit.search.building import (

@@ -8,13 +8,9 @@ from kbx_tui.api.documents import DocumentView
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.tui.explore.presenting import (
-    next_change_note,
-    present,
-    present_document,
-    present_snippet,
-)
+from kbx_tui.tui.explore.presenting import next_change_note, present, present_snippet
 from kbx_tui.tui.explore.search_state import SearchState
+from kbx_tui.tui.reading.documents import present_document
 from kbx_tui.tui.reading.markdown_lines import Place
 from tests.unit.search.building import components, evidence
 

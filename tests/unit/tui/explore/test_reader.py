@@ -2,7 +2,8 @@
 
 import pytest
 
-from kbx_tui.tui.explore.reader import MAX_STEPS, History, Step, whole_passage
+from kbx_tui.tui.explore.reader import MAX_STEPS, History, Step
+from kbx_tui.tui.reading.documents import whole_passage
 
 CARD, NOTE, OTHER = Step("card", "person:a"), Step("document", "a.md"), Step("document", "b.md")
 

@@ -1,14 +1,31 @@
 """The sentences that say what numbers and signs mean."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from kbx_tui.formatting import FLAT_REASONS
+from kbx_tui.search.evidence.evidence import Scope, SignalKind
+from kbx_tui.search.query.filters import Filters
 from kbx_tui.tui.explore.inputs import threshold_note
-from kbx_tui.tui.explore.present_why import link_sentence, meaning_sentence, words_sentence
-from kbx_tui.tui.explore.presenting import SIGNAL_WORDS
-from kbx_tui.tui.explore.score_words import (
+from kbx_tui.tui.explore.presenting import (
+    SIGNAL_WORDS,
+    link_sentence,
+    meaning_sentence,
+    words_sentence,
+)
+from kbx_tui.tui.explore.view import (
+    Addend,
+    EntityRow,
+    ExploreView,
+    Mode,
+    ResultRow,
+    Section,
+    Term,
+    Why,
+)
+from kbx_tui.tui.explore.why_pane import (
     MEANINGS,
     REASONS,
     SIGNALS,
@@ -18,17 +35,6 @@ from kbx_tui.tui.explore.score_words import (
     result_words,
     why_words,
 )
-from kbx_tui.tui.explore.view import (
-    Addend,
-    EntityRow,
-    ExploreView,
-    Mode,
-    ResultRow,
-    ScopeView,
-    Section,
-    Term,
-    Why,
-)
 from tests.command_line import CHECKOUT
 
 ALICE = EntityRow("person:alice", "Alice", "person", "", 1.0, True, "name “alice”, 2 facts")
@@ -37,7 +43,7 @@ PLATFORM = EntityRow("team:platform", "Platform", "team", "", 0.4, False, "")
 
 def test_every_reason_and_signal_has_a_sentence() -> None:
     assert REASONS.keys() == FLAT_REASONS.keys()
-    assert set(SIGNALS) == set(SIGNAL_WORDS.values())
+    assert set(SIGNALS) == {SIGNAL_WORDS.get(kind, kind) for kind in get_args(SignalKind)}
 
 
 def test_the_page_of_meanings_has_every_sentence() -> None:
@@ -56,7 +62,7 @@ def test_the_page_of_meanings_has_every_sentence() -> None:
         (meaning_sentence(0.45), "cosine .45: its best passage is about something related"),
         (meaning_sentence(0.62), "cosine .62: its best passage says nearly what you ask"),
         (
-            link_sentence("Alice", 0.4, ".50 × attendee × .80 of the topic"),
+            link_sentence("Alice", 0.4, "attendee × .80 of the topic"),
             "Alice adds .40: the document is linked to it by attendee, as far as it answers the"
             " topic",
         ),
@@ -113,7 +119,7 @@ def test_alpha_modes_and_entities_are_explained() -> None:
     )
     reason = FLAT_REASONS["below_threshold"]
     mode = Mode("flat", reason, "seed", 5.0, 0.5)
-    view = ExploreView("q", mode, 0.5, (), (), 0, ScopeView("", 1, 1), "", "")
+    view = ExploreView("q", mode, 0.5, (), (), 0, Scope("", Filters(), 1, 1), "", "")
     assert dict(mode_words(view)) == {
         "flat": MEANINGS["flat"],
         reason: REASONS["below_threshold"],

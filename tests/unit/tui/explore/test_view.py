@@ -2,14 +2,15 @@
 
 import pytest
 
-from kbx_tui.search.evidence.evidence import Signal
+from kbx_tui.search.evidence.evidence import Scope, Signal
+from kbx_tui.search.query.filters import Filters
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.explore.answer_display import has_only_common_words, no_query, no_results
-from kbx_tui.tui.explore.chips import mode_candidates
+from kbx_tui.tui.explore.inputs import mode_candidates
 from kbx_tui.tui.explore.presenting import signal_words
-from kbx_tui.tui.explore.view import BaseSummary, ExploreView, Mode, ScopeView
+from kbx_tui.tui.explore.view import BaseSummary, ExploreView, Mode
 
 
 def text_of(lines: list[Line]) -> str:
@@ -26,7 +27,7 @@ def test_words_that_nearly_every_text_has_are_recognised(query: str, is_common: 
 
 def test_a_query_of_common_words_is_said_to_be_one() -> None:
     mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
-    view = ExploreView("the", mode, 0.5, (), (), 0, ScopeView("", 63, 63), "", "")
+    view = ExploreView("the", mode, 0.5, (), (), 0, Scope("", Filters(), 63, 63), "", "")
     shown = text_of(no_results(view, Keymap())(200))
     assert "only words that nearly every text has" in shown
     assert "None of the 63 documents" not in shown
@@ -34,7 +35,7 @@ def test_a_query_of_common_words_is_said_to_be_one() -> None:
 
 def test_a_base_without_documents_is_said_to_have_none() -> None:
     mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
-    view = ExploreView("plan", mode, 0.5, (), (), 0, ScopeView("", 0, 0), "", "")
+    view = ExploreView("plan", mode, 0.5, (), (), 0, Scope("", Filters(), 0, 0), "", "")
     assert "This knowledge base holds no document." in text_of(no_results(view, Keymap())(200))
 
 

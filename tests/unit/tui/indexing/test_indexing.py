@@ -7,7 +7,7 @@ import pytest
 from kbx_tui.index.build.progress import Progress
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.engine.index_run import IndexRun
+from kbx_tui.tui.engine.index_sync import IndexRun
 from kbx_tui.tui.indexing.folder_tree import (
     FolderTree,
     count_by_folder,
@@ -16,7 +16,7 @@ from kbx_tui.tui.indexing.folder_tree import (
     toggled,
     tree_of,
 )
-from kbx_tui.tui.indexing.panes import stage_lines
+from kbx_tui.tui.indexing.screen import stage_lines
 
 PATHS = (
     "memory/index.md",

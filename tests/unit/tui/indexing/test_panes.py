@@ -5,7 +5,7 @@ from rich.cells import cell_len
 from kbx_tui.index.index_status import IndexOverview
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.indexing.panes import FileRow, file_groups, file_line
+from kbx_tui.tui.indexing.screen import FileRow, file_groups, file_line
 
 
 def test_a_name_of_wide_characters_keeps_its_end_and_moves_no_column() -> None:

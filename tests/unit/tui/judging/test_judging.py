@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.search.request import Tuning
-from kbx_tui.tui.judging.grades import judging_order
 from kbx_tui.tui.judging.live_measure import LiveMeasure, SearchSettings, measure_candidates
+from kbx_tui.tui.judging.model import judging_order
 
 
 def test_equal_rankings_are_judged_from_the_top() -> None:

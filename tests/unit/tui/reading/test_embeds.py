@@ -1,6 +1,6 @@
 """Embedded notes are quoted below the line that embeds them."""
 
-from kbx_tui.tui.reading.embeds import MOST_LINES, passage_of, with_passages
+from kbx_tui.tui.reading.documents import MOST_LINES, passage_of, with_passages
 from kbx_tui.tui.reading.markdown_lines import Preview, render_inline
 
 NOTE = [

@@ -5,8 +5,8 @@ import pytest
 from kbx_tui.tui.app import mode_class
 from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.shell.mode_tabs import MARK, TABS, fit_tabs, tab_at, tab_line, tab_texts
-from kbx_tui.tui.shell.tour import STEPS, Tour
+from kbx_tui.tui.explore.tour import STEPS, Tour
+from kbx_tui.tui.shell.frame_screen import MARK, TABS, fit_tabs, tab_at, tab_line, tab_texts
 
 BASE = ("acme", "5,706 documents")
 COUNTS = {"dedup": "(3)"}
@@ -103,7 +103,7 @@ def test_a_press_that_moves_nothing_asks_for_another() -> None:
     tour.start()
     for step in STEPS[:2]:
         assert tour.take(keys_of(step.command)[0], keys_of)
-    tour.wait("f9", keys_of)
+    assert not tour.take("f9", keys_of, waits=True)
     assert tour.words(keymap.key_of, "row 5").startswith("3/6  Press ]")
-    tour.wait(keys_of(STEPS[2].command)[0], keys_of)
+    assert tour.take(keys_of(STEPS[2].command)[0], keys_of, waits=True)
     assert tour.words(keymap.key_of, "row 5").startswith("3/6  No row has moved yet. Press ] again")

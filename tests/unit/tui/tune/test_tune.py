@@ -1,20 +1,13 @@
 """Past queries and snapshots in the tune mode."""
 
-from kbx_tui.evaluation.judgments import knobs_of
+from kbx_tui.evaluation.judgments import TuningSnapshot, knobs_of
+from kbx_tui.evaluation.metrics import paired_difference
 from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory
-from kbx_tui.evaluation.significance import paired_difference
-from kbx_tui.evaluation.tuning_snapshots import TuningSnapshot
 from kbx_tui.search.request import Tuning
 from kbx_tui.tui.drawing.lines import Line, width_of
 from kbx_tui.tui.judging.live_measure import SearchSettings
-from kbx_tui.tui.tune.past_queries import (
-    PastQueries,
-    histogram_lines,
-    joined,
-    outcome_words,
-    past_query_lines,
-)
-from kbx_tui.tui.tune.snapshots import compare_snapshots, snapshot_rows
+from kbx_tui.tui.tune.model import PastQueries, compare_snapshots, joined, snapshot_rows
+from kbx_tui.tui.tune.panes import histogram_lines, outcome_words, past_query_lines
 
 THRESHOLDS = (0.0, 0.5, 1.0)
 

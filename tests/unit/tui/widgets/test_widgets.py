@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.drafting.decided_pairs import ThresholdMetrics
-from kbx_tui.tui.dedup.words import metrics_note
+from kbx_tui.tui.dedup.rows import metrics_note
 from kbx_tui.tui.widgets.number_slider import (
     NOTE_FROM,
     STEPS,

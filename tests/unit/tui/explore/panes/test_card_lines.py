@@ -11,7 +11,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.browse import EntityCard as Card
 from kbx_tui.search.browse import EntityDocument
 from kbx_tui.tui.drawing.lines import Line, width_of
-from kbx_tui.tui.explore import entity_card
+from kbx_tui.tui.explore import entities
 from tests.unit.tui.explore.panes.cards import a_document, a_fact, an_item
 
 hostile = st.text(alphabet="ab [red]/港🛳\x1b\u202e\u200d\x07", max_size=60).map(safe_line)
@@ -53,31 +53,31 @@ def test_every_line_fits_the_width(
 ) -> None:
     card = replace(CARD, name=name, role=role, aliases=(name,), facts=tuple(facts))
     lines = [
-        *entity_card.head_lines(card, width),
-        *entity_card.fact_lines(facts, width),
-        *entity_card.item_lines(items, width),
-        entity_card.page_line(role, width, cursor=True),
-        entity_card.group_line("2026", 12, width),
+        *entities.head_lines(card, width),
+        *entities.fact_lines(facts, width),
+        *entities.item_lines(items, width),
+        entities.page_line(role, width, cursor=True),
+        entities.group_line("2026", 12, width),
     ]
     assert max(map(width_of, lines)) <= width
 
 
 @given(documents, widths, st.booleans())
 def test_every_line_of_a_document_fits(document: EntityDocument, width: int, cursor: bool) -> None:
-    for part in range(entity_card.document_height(width)):
-        line = entity_card.document_line(document, part, width, cursor=cursor)
+    for part in range(entities.document_height(width)):
+        line = entities.document_line(document, part, width, cursor=cursor)
         assert width_of(line) <= width
 
 
 @given(facts, widths)
 def test_no_text_of_a_fact_is_lost(fact: Fact, width: int) -> None:
-    shown = "".join(texts(entity_card.fact_lines([replace(fact, sources=(), date="")], width)))
+    shown = "".join(texts(entities.fact_lines([replace(fact, sources=(), date="")], width)))
     assert fact.text.replace(" ", "") in shown.replace(" ", "").replace("·", "")
     assert fact.status == "active" or fact.status in shown
 
 
 def test_head_shows_name_role_aliases_and_counts() -> None:
-    assert texts(entity_card.head_lines(CARD, 40)) == [
+    assert texts(entities.head_lines(CARD, 40)) == [
         "● Alice Chen                     person",
         "  Director of Engineering · Platform",
         "  also achen",
@@ -86,7 +86,7 @@ def test_head_shows_name_role_aliases_and_counts() -> None:
 
 
 def test_superseded_facts_are_dim_and_say_so() -> None:
-    lines = entity_card.fact_lines(CARD.facts, 60)
+    lines = entities.fact_lines(CARD.facts, 60)
     assert texts(lines)[2:] == [
         "  2026-03-17  Signs off the cut-over",
         "              from Migration go/no-go, a, 1 more",
@@ -97,14 +97,14 @@ def test_superseded_facts_are_dim_and_say_so() -> None:
 
 
 def test_narrow_cards_show_the_date_below_the_fact() -> None:
-    assert texts(entity_card.fact_lines(CARD.facts[1:], 40))[2:] == [
+    assert texts(entities.fact_lines(CARD.facts[1:], 40))[2:] == [
         "  · Wants it before Christmas",
         "    2025-12-04 · superseded · from x",
     ]
 
 
 def test_open_items_come_before_done_ones() -> None:
-    assert texts(entity_card.item_lines(CARD.open_items, 40)) == [
+    assert texts(entities.item_lines(CARD.open_items, 40)) == [
         "",
         "  Open items  1",
         "  ☐ call Bob  2026-02-12",
@@ -113,7 +113,7 @@ def test_open_items_come_before_done_ones() -> None:
 
 
 def test_documents_are_grouped_by_year() -> None:
-    assert list(entity_card.document_groups(CARD.documents)) == [
+    assert list(entities.document_groups(CARD.documents)) == [
         ("2026", 1),
         ("2025", 1),
         ("no date", 1),
@@ -129,17 +129,17 @@ def test_documents_are_grouped_by_year() -> None:
 )
 def test_a_document_shows_date_title_kind_and_reason(width: int, shown: list[str]) -> None:
     document = CARD.documents[0]
-    parts = range(entity_card.document_height(width))
-    lines = [entity_card.document_line(document, part, width, cursor=True) for part in parts]
+    parts = range(entities.document_height(width))
+    lines = [entities.document_line(document, part, width, cursor=True) for part in parts]
     assert texts(lines) == shown
 
 
 def test_empty_sections_are_left_out() -> None:
-    assert entity_card.fact_lines((), 40) == entity_card.item_lines((), 40) == []
+    assert entities.fact_lines((), 40) == entities.item_lines((), 40) == []
     bare = Card("person:x", "X", "", "", (), "", "", (), (), ())
-    assert texts(entity_card.head_lines(bare, 40)) == ["● X", "  nothing is known about it yet"]
+    assert texts(entities.head_lines(bare, 40)) == ["● X", "  nothing is known about it yet"]
 
 
 def test_source_paths_are_shortened_to_their_stem() -> None:
-    assert entity_card.short_source("memory/notes/2026-01-21-outage.md") == "2026-01-21-outage"
-    assert entity_card.short_source("Migration go/no-go") == "Migration go/no-go"
+    assert entities.short_source("memory/notes/2026-01-21-outage.md") == "2026-01-21-outage"
+    assert entities.short_source("Migration go/no-go") == "Migration go/no-go"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.formatting import stacked_bar
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.explore.entity_list import (
+from kbx_tui.tui.explore.entities import (
     count_passing,
     entity_line,
     entity_strip_line,

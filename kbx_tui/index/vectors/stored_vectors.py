@@ -1,4 +1,4 @@
-"""Vectors read from the tables, into memory or into a file: those of some documents, or of all.
+"""Vectors as vectors.bin holds them, and their reading from the tables.
 
 Chunks are compared in the context of their documents, weighted with the mean chunk and the title: a
 chunk from the middle of a talk does not name the talk's topic. Chosen by the experiment "chunk in
@@ -7,7 +7,7 @@ the context of its document" in docs/quality.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kbx_tui.errors import IndexFault, IndexForeign
 from kbx_tui.index.arrays import Ints, Matrix, Rows, Starts, Vector, Versions
-from kbx_tui.index.derived_files import is_few
+from kbx_tui.index.derived_files import DocumentFile, is_few
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import (
     READ_ATTEMPTS,
@@ -27,20 +27,100 @@ from kbx_tui.index.store import (
     release_memory,
 )
 from kbx_tui.index.tables import text_hash
-from kbx_tui.index.vectors.int8_codes import BLOCK, QuantizedVectors, quantize
-from kbx_tui.index.vectors.vector_matrix import Coverage, are_texts
-from kbx_tui.index.vectors.vector_segment import StoredVectors
-from kbx_tui.index.versions import places_of, version_array
+from kbx_tui.index.vectors.int8_codes import BLOCK, QuantizedVectors
+from kbx_tui.index.versions import places_of, stored_versions, version_array
 
 CHUNK_COLUMNS = ["version", "ordinal", "text_hash", "line_start", "line_end"]
 VECTOR_COLUMNS = ["text_hash", "vector"]
 CLAUSE_SIZE = 500
-"""Values in one where clause."""
 CHUNK_WEIGHT, DOCUMENT_WEIGHT, TITLE_WEIGHT = 0.7, 0.1, 0.2
 """Weights of best chunk, mean of all chunks, and title in the cosine of a document."""
 
 NewArray = Callable[[str, DTypeLike, tuple[int, ...]], NDArray[Any]]
-"""Makes an array of zeros, given its name, dtype and shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVectors:
+    versions: Versions
+    document_rows: Rows
+    """The documents that have chunks, as indices into `versions`, ascending."""
+    starts: Starts
+    """Where each of them starts in `chunks`, and where the last one ends."""
+    lines: Ints
+    """First and last line in its file of each chunk, 1-based, shape (m, 2)."""
+    chunks: Matrix
+    """Shape (m, dimension), unit length, by document, then position in the document."""
+    contexts: Matrix
+    """Weighted sum of mean chunk and title, shape (documents, dimension)."""
+    chunk_weights: Vector
+    """Weight of the best chunk of each document; higher where the title has no vector."""
+    codes: NDArray[np.int8]
+    """Weighted chunk plus context, for each chunk: `best_cosine` is the maximum by document."""
+    code_scales: Vector
+    code_errors: Vector
+    profiles: Versions
+    """Hash of the profile of each row of `entities`, empty without a vector."""
+    entities: Matrix
+    entity_codes: NDArray[np.int8]
+    entity_scales: Vector
+    entity_errors: Vector
+
+    def quantized(self) -> QuantizedVectors:
+        return QuantizedVectors(self.codes, self.code_scales, self.code_errors)
+
+    def quantized_entities(self) -> QuantizedVectors:
+        return QuantizedVectors(self.entity_codes, self.entity_scales, self.entity_errors)
+
+
+def vectors_file(model: str, dimension: int) -> DocumentFile[StoredVectors]:
+    version = f"4, {dimension} numbers each, {' '.join(model.split())}"
+    return DocumentFile("vectors", version, StoredVectors)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many texts there are to embed, and how many of them have no vector."""
+
+    texts: int
+    missing: int
+
+    def __add__(self, other: Coverage) -> Coverage:
+        return Coverage(self.texts + other.texts, self.missing + other.missing)
+
+    @property
+    def share(self) -> float:
+        """Share of the texts that have a vector, 0..1; 1 when there is nothing to embed."""
+        return 1.0 - self.missing / self.texts if self.texts else 1.0
+
+
+def read_coverage(store: Store) -> Coverage:
+    texts, missing, profiles = count_texts(store, stored_versions(store))
+    return Coverage(int(texts.sum()), int(missing.sum())) + profiles
+
+
+def count_texts(store: Store, versions: Versions) -> tuple[Rows, Rows, Coverage]:
+    """Return each document's texts and those without a vector, and the coverage of profiles."""
+    hashes = store.rows("vectors", ["text_hash"])["text_hash"]
+    chunks = store.rows("chunks", ["version", "text_hash"])
+    documents = places_of(chunks["version"], versions)
+    lacks_vector = places_of(chunks["text_hash"], hashes) < 0
+    counted = documents >= 0
+    texts = np.bincount(documents[counted], minlength=len(versions))
+    missing = np.bincount(documents[counted & lacks_vector], minlength=len(versions))
+    unsplit = np.flatnonzero(texts == 0)
+    unsplit = unsplit[are_texts(store, versions[unsplit])]
+    texts[unsplit] = missing[unsplit] = 1
+    profiles = store.rows("entities", ["text_hash"])["text_hash"]
+    lacking = int(np.count_nonzero(places_of(profiles, hashes) < 0))
+    return texts, missing, Coverage(len(profiles), lacking)
+
+
+def are_texts(store: Store, versions: Versions) -> NDArray[np.bool_]:
+    """Return which documents without a chunk count as a text: those that are not blank."""
+    if not len(versions):
+        return np.zeros(0, np.bool_)
+    blank = store.rows("documents", ["version"], r"NOT regexp_like(body, '\S')")
+    return places_of(versions, blank["version"]) < 0
 
 
 class TableChanged(Exception):
@@ -74,78 +154,53 @@ def read_vectors(
 
 @dataclass(frozen=True, slots=True)
 class VectorLayout:
-    """Where the vectors of some chunks, titles and profiles are in their table."""
-
-    versions: Versions
-    """Versions of the documents."""
-    document_rows: Rows
-    """Those that have chunks with a vector, as indices into `versions`."""
-    starts: Starts
-    lines: Ints
-    profiles: Versions
+    arrays: Mapping[str, NDArray[Any]]
+    """The fields of StoredVectors that hold no vectors and nothing computed from them."""
     wanted: tuple[Rows, Rows, Rows]
     """Row in the table of the vector of each chunk, of the title of each document, and of each
     profile; -1 without a vector."""
     coverage: Coverage
-    """How many texts the documents have, and how many of them have no vector."""
     dimension: int
     copy: Callable[[Sequence[Rows], Sequence[Matrix]], None]
-    """Copies vectors into matrices, by their rows in the table."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether all texts and profiles have a vector."""
         return not self.coverage.missing and bool((self.wanted[2] >= 0).all())
 
     def read(self, new: NewArray) -> StoredVectors:
-        """Read the vectors into new arrays, and compute the others from them.
-
-        Raises TableChanged when the table is no longer as it was, and IndexFault.
-        """
-
-        def add(name: str, array: NDArray[Any]) -> NDArray[Any]:
-            added = new(name, array.dtype, array.shape)
-            added[:] = array
-            return added
-
-        def matrix(name: str, dtype: DTypeLike, count: int) -> NDArray[Any]:
-            return new(name, dtype, (count, self.dimension))
-
-        def vector(name: str, count: int) -> Vector:
-            return new(name, np.float32, (count,))
-
+        """Read the vectors into new arrays. Raises TableChanged, and IndexFault."""
         chunks, documents, profiles = map(len, self.wanted)
-        vectors = StoredVectors(
-            versions=add("versions", self.versions),
-            document_rows=add("document_rows", self.document_rows),
-            starts=add("starts", self.starts),
-            lines=add("lines", self.lines),
-            chunks=matrix("chunks", np.float32, chunks),
-            contexts=matrix("contexts", np.float32, documents),
-            chunk_weights=vector("chunk_weights", documents),
-            codes=matrix("codes", np.int8, chunks),
-            code_scales=vector("code_scales", chunks),
-            code_errors=vector("code_errors", chunks),
-            profiles=add("profiles", np.where(self.wanted[2] >= 0, self.profiles, b"")),
-            entities=matrix("entities", np.float32, profiles),
-            entity_codes=matrix("entity_codes", np.int8, profiles),
-            entity_scales=vector("entity_scales", profiles),
-            entity_errors=vector("entity_errors", profiles),
-        )
+        layouts: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
+            "chunks": (np.float32, (chunks, self.dimension)),
+            "contexts": (np.float32, (documents, self.dimension)),
+            "chunk_weights": (np.float32, (documents,)),
+            "codes": (np.int8, (chunks, self.dimension)),
+            "code_scales": (np.float32, (chunks,)),
+            "code_errors": (np.float32, (chunks,)),
+            "entities": (np.float32, (profiles, self.dimension)),
+            "entity_codes": (np.int8, (profiles, self.dimension)),
+            "entity_scales": (np.float32, (profiles,)),
+            "entity_errors": (np.float32, (profiles,)),
+        }
+        layouts |= {name: (known.dtype, known.shape) for name, known in self.arrays.items()}
+        arrays = {name: new(name, *layout) for name, layout in layouts.items()}
+        for name, known in self.arrays.items():
+            arrays[name][:] = known
+        vectors = StoredVectors(**arrays)
         # Into `contexts` go the vectors of the titles first.
         self.copy(self.wanted, (vectors.chunks, vectors.contexts, vectors.entities))
-        for of_documents, of_chunks in _blocks(self.starts):
-            starts = self.starts[of_documents.start : of_documents.stop + 1] - of_chunks.start
+        codes, entity_codes = vectors.quantized(), vectors.quantized_entities()
+        for of_documents, of_chunks in _blocks(vectors.starts):
+            starts = vectors.starts[of_documents.start : of_documents.stop + 1] - of_chunks.start
             contexts, weights = document_contexts(
                 vectors.chunks[of_chunks], starts, vectors.contexts[of_documents]
             )
             vectors.contexts[of_documents], vectors.chunk_weights[of_documents] = contexts, weights
             document = np.repeat(np.arange(len(contexts)), np.diff(starts))
             weighted = vectors.chunks[of_chunks] * weights[document, None] + contexts[document]
-            _put(quantize(weighted), vectors.quantized(), of_chunks)
+            codes.put(of_chunks.start, weighted)
         for begin in range(0, profiles, BLOCK):
-            block = slice(begin, begin + BLOCK)
-            _put(quantize(vectors.entities[block]), vectors.quantized_entities(), block)
+            entity_codes.put(begin, vectors.entities[begin : begin + BLOCK])
         return vectors
 
 
@@ -157,7 +212,12 @@ def find_vectors(
     Of many the whole table is passed over, and only these vectors are held; of a few just their
     rows are read. Raises as `read_vectors`.
     """
-    _check_dimension(store, dimension)
+    stored = store.table("vectors").schema.field("vector").type.list_size
+    if stored != dimension:
+        raise IndexForeign(
+            f"the index at {store.uri} has vectors of {stored} dimensions, the model makes "
+            f"{dimension}: run `kbx index --full` to embed everything again"
+        )
     versions = version_array(snapshot.versions)[rows]
     titles = [text_hash(snapshot.titles[row]) for row in rows.tolist()]
     if is_few(len(rows), len(snapshot.versions)) and is_few(len(profiles), len(snapshot.entities)):
@@ -189,13 +249,16 @@ def find_vectors(
     missing = int(np.count_nonzero(is_wanted & (vectors < 0)))
     missing += int(np.count_nonzero(are_texts(store, versions[unsplit])))
     lines = [chunks[name].to_numpy()[order] for name in ("line_start", "line_end")]
+    of_entities = places_of(profiles, hashes)
     return VectorLayout(
-        versions=versions,
-        document_rows=present,
-        starts=np.append(starts, len(order)),
-        lines=np.stack(lines, axis=1).astype(np.int32),
-        profiles=profiles,
-        wanted=(vectors[order], of_titles, places_of(profiles, hashes)),
+        arrays={
+            "versions": versions,
+            "document_rows": present,
+            "starts": np.append(starts, len(order)),
+            "lines": np.stack(lines, axis=1).astype(np.int32),
+            "profiles": np.where(of_entities >= 0, profiles, b""),
+        },
+        wanted=(vectors[order], of_titles, of_entities),
         coverage=Coverage(len(order) + missing, missing),
         dimension=dimension,
         copy=copy,
@@ -227,12 +290,15 @@ def gather(
     Where a row is -1, the matrix stays as it is. `hashes` is the column by which the rows were
     chosen. Raises TableChanged when the table no longer has it.
     """
+    import pyarrow as pa
+
     orders = [np.argsort(rows, kind="stable") for rows in wanted]
     ascending = [rows[order] for rows, order in zip(wanted, orders, strict=True)]
     begin = 0
     for batch in batches:
         end = begin + len(batch)
-        if not batch["text_hash"].equals(_slice(hashes, begin, len(batch))):
+        now = pa.chunked_array([batch["text_hash"]])
+        if not hashes.slice(begin, len(batch)).equals(now):
             raise TableChanged
         vectors = batch["vector"].flatten().to_numpy().reshape(len(batch), -1)
         for rows, order, matrix in zip(ascending, orders, matrices, strict=True):
@@ -243,18 +309,7 @@ def gather(
         raise TableChanged
 
 
-def _slice(column: Any, begin: int, length: int) -> Any:
-    """Return a part of a pyarrow column as an array."""
-    part = column.slice(begin, length)
-    return part.chunk(0) if part.num_chunks == 1 else part.combine_chunks()
-
-
-def _put(codes: QuantizedVectors, into: QuantizedVectors, rows: slice) -> None:
-    into.codes[rows], into.scales[rows], into.errors[rows] = codes.codes, codes.scales, codes.errors
-
-
 def _blocks(starts: Starts) -> Iterator[tuple[slice, slice]]:
-    """Yield some documents at a time, and their chunks: about `BLOCK`."""
     first = 0
     while first < len(starts) - 1:
         end = int(starts.searchsorted(starts[first] + BLOCK))
@@ -263,20 +318,9 @@ def _blocks(starts: Starts) -> Iterator[tuple[slice, slice]]:
         first = end
 
 
-def _check_dimension(store: Store, dimension: int) -> None:
-    """Raise IndexForeign unless the vectors in the table have so many numbers."""
-    stored = store.table("vectors").schema.field("vector").type.list_size
-    if stored != dimension:
-        raise IndexForeign(
-            f"the index at {store.uri} has vectors of {stored} dimensions, the model makes "
-            f"{dimension}: run `kbx index --full` to embed everything again"
-        )
-
-
 def _rows_by_value(
     store: Store, name: str, columns: list[str], column: str, values: Iterable[str]
 ) -> Any:
-    """Return the rows whose `column` is one of the values, as a pyarrow Table."""
     import pyarrow as pa
 
     clauses = list(batched_clauses(column, sorted(values), CLAUSE_SIZE)) or ["false"]

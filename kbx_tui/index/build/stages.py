@@ -1,36 +1,181 @@
-"""Last stage of a build: chunks, and a vector for every text that has none yet.
+"""The stages of a build that write documents, chunks and vectors.
 
-Vectors are keyed by the hash of their text. A run that dies between two batches loses only the
-batch.
+Vectors are keyed by the hash of their text. A run that dies between two commits loses only what was
+not committed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
+import msgspec
+import numpy as np
+import pyarrow as pa
+
 from kbx_tui.embedding.embedder import Embedder, Vectors
 from kbx_tui.errors import IndexFault
 from kbx_tui.index import tables
-from kbx_tui.index.build.document_stage import CHUNK_TEXT_COLUMNS, chunk_rows, read_chunk_texts
+from kbx_tui.index.build.file_changes import Changes, unreadable
 from kbx_tui.index.build.progress import ProgressMeter
 from kbx_tui.index.build.workers import Workers
-from kbx_tui.index.load_snapshot import stored_entities
+from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import (
     INDEXED_BY_PATH,
     PATH_INDEX,
     Store,
+    batched_clauses,
     bytes_in,
     is_one_of,
     translate_errors,
 )
 from kbx_tui.knowledge.chunker import split_documents
 from kbx_tui.knowledge.entity_names import strip_subject
+from kbx_tui.knowledge.markdown import states_title
+from kbx_tui.knowledge.records import Chunk, Document
+from kbx_tui.knowledge.vault import read_page
 from kbx_tui.removal import INDEX_TABLES
+
+BATCH = 1000
+
+PAGES_PER_TASK = 50
+
+Parser = Callable[[str, bytes], Document]
+Page = tuple[str, bytes]
+
+
+def write_documents(
+    store: Store, changes: Changes, parse: Parser, workers: Workers, meter: ProgressMeter
+) -> bool:
+    """Bring table documents up to date, one commit per batch; False when cancelled."""
+    paths = changes.added + changes.changed
+    meter.begin("reading", len(paths))
+    added, parsed, count = set(changes.added), list[dict[str, Any]](), 0
+    pages = _read_pages(paths, changes, meter)
+    for finished in workers.map(partial(_parse_pages, parse), pages):
+        for _, rows in finished:
+            parsed += rows
+            count += len(rows)
+            changes.hashes.update((row["path"], row["content_hash"]) for row in rows)
+        meter.report(count)
+        if len(parsed) >= BATCH:
+            _upsert(store, parsed, added)
+            parsed.clear()
+    _upsert(store, parsed, added)
+    if meter.cancelled():
+        return False
+    store.delete("documents", "path", changes.deleted)
+    return True
+
+
+def _parse_pages(parse: Parser, _: Embedder, pages: list[Page]) -> list[dict[str, Any]]:
+    return [document_row(parse(path, data)) for path, data in pages]
+
+
+def _read_pages(paths: list[str], changes: Changes, meter: ProgressMeter) -> Iterator[list[Page]]:
+    for start in range(0, len(paths), PAGES_PER_TASK):
+        if meter.cancelled():
+            return
+        some = paths[start : start + PAGES_PER_TASK]
+        if pages := [page for path in some if (page := _read(path, changes)) is not None]:
+            yield pages
+
+
+def _read(path: str, changes: Changes) -> Page | None:
+    try:
+        return path, read_page(changes.files[path])
+    except OSError as error:  # deleted or locked since it was listed
+        changes.problems.append(unreadable(path, error))
+        changes.hashes.pop(path, None)
+        return None
+
+
+def _upsert(store: Store, parsed: list[dict[str, Any]], added: set[str]) -> None:
+    """Append the rows of added paths, which is faster, and merge the others by path."""
+    store.append("documents", [row for row in parsed if row["path"] in added])
+    changed = [row for row in parsed if row["path"] not in added]
+    if changed:
+        merge = store.table("documents").merge_insert("path").when_matched_update_all()
+        with translate_errors("write documents", store.uri):
+            merge.when_not_matched_insert_all().execute(
+                pa.Table.from_pylist(changed, schema=tables.table_schema("documents"))
+            )
+
+
+TITLE_LENGTH = 200
+"""Characters of a title that are embedded with the first chunk of its document."""
+
+
+def document_row(document: Document) -> dict[str, Any]:
+    return tables.field_values(document) | {
+        "key": tables.document_key(document.path),
+        "attendees": _json([[a.name, a.email] for a in document.attendees]),
+        "frontmatter": _json(document.frontmatter),
+        "states_title": states_title(document.body, document.title),
+        "version": tables.document_version(document.path, document.content_hash),
+        "problems": _json([[p.path, p.reason, p.line, p.skipped] for p in document.problems]),
+    }
+
+
+def chunk_rows(document: Document, chunks: Iterable[Chunk]) -> Iterator[dict[str, Any]]:
+    version, start = tables.document_version(document.path, document.content_hash), 0
+    for chunk in chunks:
+        end = start + len(chunk.text)
+        yield {
+            "path": document.path,
+            "version": version,
+            "ordinal": chunk.ordinal,
+            "start": start,
+            "end": end,
+            "heading": chunk.heading,
+            "line_start": chunk.line_start,
+            "line_end": chunk.line_end,
+            "text_hash": tables.text_hash(embedded_text(document.title, chunk.ordinal, chunk.text)),
+        }
+        start = end
+
+
+def embedded_text(title: str, ordinal: int, text: str) -> str:
+    """Return what is embedded of the chunk `text` of a document with this title.
+
+    A title that no heading states, as that of a note known by its file name, precedes the first
+    chunk, as a heading would.
+    """
+    return text if ordinal or states_title(text, title) else f"# {title[:TITLE_LENGTH]}\n\n{text}"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+CHUNK_TEXT_COLUMNS = ["path", "version", "ordinal", "start", "end", "text_hash"]
+"""Columns of chunks that `read_chunk_texts` needs, and what it returns them by."""
+
+DOCUMENTS_AT_ONCE = 500
+
+
+def read_chunk_texts(store: Store, chunks: Sequence[Mapping[str, Any]]) -> list[str | None]:
+    """Return what is embedded of each chunk, None where its document has another version."""
+    page_of: dict[str, tuple[str, str]] = {}
+    paths = sorted({chunk["path"] for chunk in chunks})
+    for clause in batched_clauses("path", paths, DOCUMENTS_AT_ONCE):
+        table = store.rows("documents", ["version", "title", "body"], clause)
+        page_of |= {row["version"]: (row["title"], row["body"]) for row in table.to_pylist()}
+    texts: list[str | None] = []
+    for chunk in chunks:
+        title, body = page_of.get(chunk["version"], ("", None))
+        if body is None:
+            texts.append(None)
+        else:
+            text = body[chunk["start"] : chunk["end"]]
+            texts.append(embedded_text(title, chunk["ordinal"], text))
+    return texts
+
 
 DOCUMENTS_PER_BATCH = 500
 FIRST_BATCH, TEXTS_PER_BATCH = 64, 512
@@ -43,16 +188,12 @@ COMMITS_PER_COMPACTION = 500
 """Commits of vectors after which their files are merged, as each commit lists all files again."""
 
 Texts = dict[str, str]
-"""Texts by their hashes."""
 
 
 def write_chunks(
     store: Store, workers: Workers, meter: ProgressMeter, only: Collection[str] | None = None
 ) -> bool:
-    """Split documents that have no chunks of their version; False when cancelled.
-
-    With `only`, just the documents at these paths.
-    """
+    """Split documents, or `only` those at some paths, without chunks; False when cancelled."""
     where = None if only is None else is_one_of("path", only)
     path_of = store.mapping("documents", "version", "path", where)
     chunked = set(store.rows("chunks", ["version"], where)["version"].unique().to_pylist())
@@ -73,7 +214,6 @@ def write_chunks(
 def _read_unsplit(
     store: Store, paths: list[str], meter: ProgressMeter
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows of documents at these paths, until cancelled."""
     for start in range(0, len(paths), DOCUMENTS_PER_BATCH):
         if meter.cancelled():
             return
@@ -82,7 +222,6 @@ def _read_unsplit(
 
 
 def _split(embedder: Embedder, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the chunks of documents, given as rows."""
     parsed = sorted(map(tables.document_from_row, documents), key=lambda document: document.path)
     max_tokens = embedder.max_tokens - 2
     chunks_of = split_documents(parsed, embedder.count_tokens, max_tokens=max_tokens)
@@ -105,7 +244,7 @@ def write_vectors(
     few = only is not None and len(table_of) <= FEW_TEXTS
     of_these = is_one_of("text_hash", table_of) if few else None
     embedded = set(store.rows("vectors", ["text_hash"], of_these)["text_hash"].to_pylist())
-    missing = [text_hash for text_hash in table_of if text_hash not in embedded]
+    missing = [key for key in table_of if key not in embedded]
     reused = len(table_of) - len(missing)
     meter.begin("vectors", len(missing))
     texts = _read_missing(store, missing, table_of, workers.texts_per_task, meter)
@@ -130,7 +269,6 @@ def write_vectors(
 
 
 def _embed(embedder: Embedder, texts: Texts) -> Vectors:
-    """Return the vectors of texts, in order."""
     return embedder.embed(list(texts.values()))
 
 
@@ -141,15 +279,14 @@ def _read_missing(
     texts_per_task: int,
     meter: ProgressMeter,
 ) -> Iterator[Texts]:
-    """Yield the texts of the hashes `missing`, a task at a time, until cancelled."""
     read, start, end = Texts(), 0, 0
     while start < len(missing):
         batch = missing[start : start + min(TEXTS_PER_BATCH, max(FIRST_BATCH, start))]
         if start == end:
             end = min(start + min(TEXTS_PER_READ, max(TEXTS_PER_BATCH, start)), len(missing))
             ahead = missing[start:end]
-            read = _read_texts(store, {text_hash: table_of[text_hash] for text_hash in ahead})
-        texts = [(text_hash, read[text_hash]) for text_hash in batch if text_hash in read]
+            read = _read_texts(store, {key: table_of[key] for key in ahead})
+        texts = [(key, read[key]) for key in batch if key in read]
         by_length = sorted(texts, key=lambda item: -len(item[1]))
         for offset in range(0, len(by_length), texts_per_task):
             if meter.cancelled():
@@ -167,8 +304,8 @@ def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[s
     where = None if only is None else is_one_of("path", only)
     table_of: dict[str, str] = {}
     for name in ("entities", "facts"):
-        for text_hash in store.rows(name, ["text_hash"], where)["text_hash"].to_pylist():
-            table_of.setdefault(text_hash, name)
+        for key in store.rows(name, ["text_hash"], where)["text_hash"].to_pylist():
+            table_of.setdefault(key, name)
     documents = store.rows("documents", ["path", "title", "date"], where)
     for title in documents["title"].to_pylist():
         if title.strip():
@@ -176,55 +313,39 @@ def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[s
     dates = dict(zip(documents["path"].to_pylist(), documents["date"].to_pylist(), strict=True))
     chunks = store.rows("chunks", ["path", "text_hash"], where)
     pairs = zip(chunks["path"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True)
-    for _, text_hash in sorted(pairs, key=lambda pair: dates.get(pair[0], ""), reverse=True):
-        table_of.setdefault(text_hash, "chunks")
+    for _, key in sorted(pairs, key=lambda pair: dates.get(pair[0], ""), reverse=True):
+        table_of.setdefault(key, "chunks")
     return table_of
 
 
-def _read_texts(store: Store, table_of: dict[str, str]) -> dict[str, str]:
-    """Return the texts by their hashes, read from the table given for each hash."""
-    texts: dict[str, str] = {}
+def _read_texts(store: Store, table_of: Mapping[str, str]) -> dict[str, str]:
     hashes_of: dict[str, list[str]] = defaultdict(list)
-    for text_hash, name in table_of.items():
-        hashes_of[name].append(text_hash)
-    if hashes := hashes_of["entities"]:
-        where = is_one_of("text_hash", hashes)
+    for key, name in table_of.items():
+        hashes_of[name].append(key)
+    of_table = {name: is_one_of("text_hash", hashes) for name, hashes in hashes_of.items()}
+    texts: dict[str, str] = {}
+    if where := of_table.get("entities"):
         texts |= store.mapping("entities", "text_hash", "profile", where)
-    if hashes := hashes_of["facts"]:
-        texts |= _fact_texts(store, is_one_of("text_hash", hashes))
-    if hashes := hashes_of["chunks"]:
-        texts |= _chunk_texts(store, is_one_of("text_hash", hashes))
-    if "documents" in hashes_of:
+    if where := of_table.get("facts"):
+        table = store.rows("facts", ["text_hash", "text", "entity_id"], where)
+        entities = {entity.id: entity for entity in stored_entities(store)}
+        for row in table.to_pylist():
+            texts[row["text_hash"]] = strip_subject(row["text"], entities.get(row["entity_id"]))
+    if where := of_table.get("chunks"):
+        chunks = store.rows("chunks", CHUNK_TEXT_COLUMNS, where).to_pylist()
+        for chunk, text in zip(chunks, read_chunk_texts(store, chunks), strict=True):
+            if text is not None:
+                texts[chunk["text_hash"]] = text
+    if "documents" in of_table:
         titles = {tables.text_hash(title): title for title in store.column("documents", "title")}
         texts |= {key: titles[key] for key in titles if table_of.get(key) == "documents"}
     return texts
 
 
-def _chunk_texts(store: Store, where: str) -> dict[str, str]:
-    """Return the texts of chunks by their hashes."""
-    chunks = store.rows("chunks", CHUNK_TEXT_COLUMNS, where).to_pylist()
-    texts = zip(chunks, read_chunk_texts(store, chunks), strict=True)
-    return {chunk["text_hash"]: text for chunk, text in texts if text is not None}
-
-
-def _fact_texts(store: Store, where: str) -> dict[str, str]:
-    """Return the texts of facts by their hashes, without the names of their entities."""
-    table = store.rows("facts", ["text_hash", "text", "entity_id"], where)
-    entities = {entity.id: entity for entity in stored_entities(store)}
-    return {
-        row["text_hash"]: strip_subject(row["text"], entities.get(row["entity_id"]))
-        for row in table.to_pylist()
-    }
-
-
 def _add_vectors(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> None:
-    """Store the vectors of texts, if there are any, in one commit."""
-    import numpy as np
-    import pyarrow as pa
-
     if not embedded:
         return
-    hashes = [text_hash for texts, _ in embedded for text_hash in texts]
+    hashes = [key for texts, _ in embedded for key in texts]
     vectors = np.concatenate([vectors for _, vectors in embedded])
     flat = pa.array(vectors.astype(np.float16).reshape(-1))
     table = pa.table(
@@ -244,7 +365,6 @@ MAX_UNUSED, FEW_BYTES = 0.1, 200_000
 
 
 def compact(store: Store, name: str) -> None:
-    """Optimize a table if what that saves is worth copying it."""
     if _is_wasteful(store, name):
         store.optimize(name)
 
@@ -267,10 +387,7 @@ def _is_wasteful(store: Store, name: str) -> bool:
 
 
 def compact_if_short_of_space(store: Store) -> None:
-    """Compact all tables when the disk could not hold a second copy.
-
-    Never fails: compacting needs some space itself.
-    """
+    """Compact all tables when the disk could not hold a second copy. Never fails."""
     if not store.exists():
         return
     with suppress(OSError):

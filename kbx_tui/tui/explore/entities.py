@@ -1,7 +1,7 @@
-"""The card of one entity: who or what it is, open items, facts, and documents by date.
+"""The entities that a query names, in a list or a line, and the card of one.
 
-Facts and open items are laid out once per width; each document only when it is drawn, so that
-thousands of them cost nothing.
+Facts and open items of a card are laid out once per width; each document only when it is drawn, so
+that thousands of them cost nothing.
 """
 
 from __future__ import annotations
@@ -9,16 +9,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import floor
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.message import Message
 
-from kbx_tui.formatting import format_count, join_limited
+from kbx_tui.formatting import format_count, format_score, join_limited
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap_ranges
+from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap, wrap_ranges
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
+from kbx_tui.tui.explore.view import EntityRow
+from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
@@ -26,13 +29,126 @@ if TYPE_CHECKING:
     from kbx_tui.search.browse import EntityCard as Card
     from kbx_tui.search.browse import EntityDocument
 
+
+class EntityList(RowsView[EntityRow]):
+    COMPONENT_CLASSES = looks("strong", "entity", "rule", "cursor")
+    BINDINGS = bindings("entities")
+    LEAVE_ACTION = "screen.focus_query"
+    NEEDS_FOCUS = True
+    threshold = 0.5
+
+    def show(
+        self, entities: tuple[EntityRow, ...], threshold: float, *, fresh: bool = False
+    ) -> None:
+        """Show these entities, best first; `fresh` if they are those of another query.
+
+        A cursor the user has moved stays on its entity if that is among them.
+        """
+        self.chosen = self.chosen and (self.has_focus or not fresh)
+        current_id = self.current.id if self.current is not None and self.chosen else ""
+        self.rows, self.threshold = entities, threshold
+        ids = [entity.id for entity in entities]
+        self.rebuild_lines()
+        self.cursor = ids.index(current_id) if current_id in ids else 0
+
+    def row_heights(self) -> list[int]:
+        return [1 + len(self._reason_lines(row)) for row in range(len(self.rows))]
+
+    def _reason_lines(self, row: int) -> list[str]:
+        words, width = reasons(self.rows[row]), max(self.line_width - 4, 1)
+        if not words:
+            return []
+        is_whole = row == self.cursor and self.has_focus
+        return wrap(words, width) if is_whole else [shorten(words, width)]
+
+    def cursor_moved(self) -> None:
+        self.rebuild_lines()  # the reasons of another row are shown whole
+        self.show_cursor()
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        super().watch_has_focus(_has_focus)  # handlers of focus and blur run before it is set
+        self.cursor_moved()
+
+    def slots(self) -> Sequence[Slot | Line]:
+        slots = self.row_slots()
+        if not slots:
+            return slots
+        passing = count_passing(self.rows, self.threshold)
+        line = sum(row < passing for row, _ in slots)
+        return [*slots[:line], threshold_line(self.threshold, self.line_width), *slots[line:]]
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        entity = self.rows[row]
+        if part:
+            lines = self._reason_lines(row)
+            return (Span("   "), Span(lines[part - 1] if part <= len(lines) else "", "dim"))
+        return entity_line(entity, width, self.marker(row), self.threshold)
+
+
+class EntityStrip(LineWidget):
+    COMPONENT_CLASSES = looks("strong", "entity", "rule")
+
+
+def count_passing(entities: tuple[EntityRow, ...], threshold: float) -> int:
+    return sum(entity.score >= threshold for entity in entities)
+
+
+def reasons(entity: EntityRow) -> str:
+    decision = "muted by you" if entity.muted else "pinned by you" if entity.pinned else ""
+    return ", ".join(filter(None, (decision, entity.left_out, entity.signals)))
+
+
+def score_text(score: float, threshold: float) -> str:
+    """Return a score, with a third decimal where two would make it reach the threshold."""
+    if score < threshold <= round(score, 2):
+        return f"{floor(score * 1000) / 1000:.3f}".removeprefix("0")
+    return format_score(score)
+
+
+def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: float = 0.0) -> Line:
+    """Return `● Alice Chen      person 1.00` in exactly `width` cells."""
+    kind = f" {shorten(entity.type, 9)} "
+    room = width - 3 - cell_len(kind) - 4
+    return (
+        Span(marker, "dim"),
+        Span(f"{entity.sign} ", "entity" if entity.kept else "dim"),
+        Span(fit(entity.name, room), "strong" if entity.kept else "text"),
+        Span(kind, "dim"),
+        Span(f"{score_text(entity.score, threshold):>4}", "text" if entity.kept else "dim"),
+    )
+
+
+def threshold_line(threshold: float, width: int) -> Line:
+    label = f" threshold {format_score(threshold)} "
+    left = max(width - len(label), 0) // 2
+    return (Span(f"{'┄' * left}{label}".ljust(width, "┄"), "rule"),)
+
+
+def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: int) -> Line:
+    """Return all entities in one line: `● Alice Chen 1.00 ┊ .50 ┊ ○ Platform .41`."""
+    spans: list[Span] = [Span(" ")]
+    threshold_index = count_passing(entities, threshold)
+    bar = Span(f" ┊ {format_score(threshold)} ┊ ", "rule")
+    for index, entity in enumerate(entities):
+        if index == threshold_index:
+            spans.append(bar)
+        elif index:
+            spans.append(Span("  "))
+        spans += [
+            Span(f"{entity.sign} ", "entity" if entity.kept else "dim"),
+            Span(entity.name, "strong" if entity.kept else "dim"),
+            Span(f" {score_text(entity.score, threshold)}", "dim"),
+        ]
+    if entities and threshold_index == len(entities):
+        spans.append(bar)
+    return fit_line(tuple(spans), width)
+
+
 REACH = 3
 """The cursor moves to the next row if that is at most this many lines of scrolling away."""
 
 
 class EntityCard(RowsView[str]):
-    """A page of text whose rows are what can be opened: the entity's page and its documents."""
-
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "heading", "cursor")
     BINDINGS = bindings("card")
 
@@ -44,7 +160,6 @@ class EntityCard(RowsView[str]):
         self.card: Card | None = None
         self._is_redacted = False
         self._tops: list[int] = []
-        """The first line of each row."""
         self._document_height = 1
         self._laid_out_height = 1
         """The visible height for which the card was last laid out."""
@@ -155,7 +270,6 @@ class EntityCard(RowsView[str]):
         return 1 if self.card is not None and self.card.path else 0
 
     def _lay_out(self, cursor_offset: int | None) -> None:
-        """Rebuild the lines, keeping the cursor row `cursor_offset` lines below the top."""
         super().rebuild_lines()
         self._laid_out_height = self.visible_height
         if cursor_offset is not None and self.cursor < len(self._tops):
@@ -172,7 +286,6 @@ class EntityCard(RowsView[str]):
         return self._tops[row] + (0 if row < self._page_count else self._document_height - 1)
 
     def _distance(self, row: int) -> int:
-        """Return how many lines to scroll until a row is fully visible."""
         first = self.scroll_offset.y
         return max(
             first - self._tops[row], self._bottom(row) - (first + self._laid_out_height - 1), 0
@@ -186,7 +299,6 @@ class EntityCard(RowsView[str]):
         self.show_cursor()  # even if the cursor was there already
 
     def _next_row(self, step: int) -> int | None:
-        """Return the row next to the cursor, or to the visible lines if the cursor is hidden."""
         if self._is_visible(self.cursor):
             row = self.cursor + step
         elif step > 0:
@@ -197,11 +309,8 @@ class EntityCard(RowsView[str]):
 
 
 BESIDE = 48
-"""From this width, in cells, the date of a fact is shown before it, not below."""
 ONE_LINE = 58
-"""From this width, in cells, kind and reason of a document are shown beside its title."""
 SOURCES = 2
-"""Sources of a fact that are listed by name."""
 
 EDGE = 2
 DATE = 10
@@ -228,7 +337,6 @@ def page_line(path: str, width: int, *, cursor: bool) -> Line:
 
 
 def item_lines(items: Sequence[Fact], width: int) -> list[Line]:
-    """Return the open items, then those done; nothing when there are none."""
     if not items:
         return []
     lines = [BLANK, title_line("Open items", sum(not item.done for item in items), width)]
@@ -243,7 +351,6 @@ def item_lines(items: Sequence[Fact], width: int) -> list[Line]:
 
 
 def fact_lines(facts: Sequence[Fact], width: int) -> list[Line]:
-    """Return facts in order, inactive ones dimmed; nothing when there are none."""
     if not facts:
         return []
     lines = [BLANK, title_line("Facts", len(facts), width)]
@@ -270,7 +377,6 @@ def title_line(words: str, count: int, width: int) -> Line:
 
 
 def document_groups(documents: Sequence[EntityDocument]) -> Iterator[tuple[str, int]]:
-    """Yield the years of `documents`, in their order, and how many each has."""
     for year, group in groupby(documents, key=lambda document: _year(document.date)):
         yield year, sum(1 for _ in group)
 
@@ -286,7 +392,6 @@ def document_height(width: int) -> int:
 
 
 def document_line(document: EntityDocument, part: int, width: int, *, cursor: bool) -> Line:
-    """Return line `part` of a document, of `document_height`."""
     about = " · ".join(filter(None, (document.kind, document.reason)))
     indent = EDGE + DAY + 2
     if part:

@@ -1,18 +1,23 @@
-"""The facets: values with counts, the strip of dates, and what choosing one does to a query."""
+"""The facets: values with counts and the strip of dates, in the sidebar of explore and in a box."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Literal, Self
 
 from rich.cells import cell_len
-from textual import events
-from textual.message import Message
+from textual import events, getters, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.link_records import MOST_DOCUMENTS
 from kbx_tui.search.query.filters import (
     Key,
     TypedFilter,
@@ -21,12 +26,18 @@ from kbx_tui.search.query.filters import (
     with_filter,
     without_filter,
 )
+from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import Line, Span, looks
+from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
+from kbx_tui.tui.engine.client import LatestOnly
+from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeBox, ModeScreen
+from kbx_tui.tui.terminal_app import TerminalApp
+from kbx_tui.tui.widgets.lines_view import LineWidget, dim_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.link_records import LinkedDocument
     from kbx_tui.search.results.facets import Facets
 
@@ -37,8 +48,6 @@ Kind = Key | Literal["linked", "dates"]
 
 @dataclass(frozen=True, slots=True)
 class FacetRow:
-    """A value to narrow to, a document to read, or the strip of dates."""
-
     kind: Kind
     value: str
     """That of the filter, the path of the document, or the first and last time of a span."""
@@ -71,10 +80,7 @@ def linked_rows(linked: Sequence[LinkedDocument]) -> tuple[FacetRow, ...]:
 
 
 def narrowed(query: str, row: FacetRow) -> str:
-    """Return a query narrowed to a value, or without that filter if it is on.
-
-    A span of dates takes the place of other dates.
-    """
+    """Return a query narrowed to a value, or no longer if it is on; dates replace other dates."""
     if row.kind == "linked":
         return query
     if row.kind == "dates":
@@ -87,7 +93,6 @@ def narrowed(query: str, row: FacetRow) -> str:
 
 
 def _without(query: str, key: Key, value: str = "") -> str:
-    """Return a query without its filters of a key, those of one value if there is one."""
     filters = read_filters(query).filters
     for number in reversed(range(len(filters))):
         each = filters[number]
@@ -97,7 +102,6 @@ def _without(query: str, key: Key, value: str = "") -> str:
 
 
 def _is_for(typed: TypedFilter, key: Key, value: str) -> bool:
-    """Return whether a filter is for this value and no other, in any spelling."""
     is_single = typed.key == key and len(typed.values) == 1
     return is_single and is_same_value(key, typed.values[0], value)
 
@@ -106,20 +110,15 @@ BARS = " ▁▂▃▄▅▆▇█"
 MONTHS = 60
 """More months than these are shown as years."""
 WIDEST = 6
-"""Cells of one time in a strip of few."""
 
 
 @dataclass(frozen=True, slots=True)
 class DateStrip:
-    """Times with the number of results in each, and the span that is selected, if any."""
-
     times: tuple[tuple[str, int], ...] = ()
     """`2026-03` or `2026`, without gaps, and the number of results."""
     start: int | None = None
     end: int = 0
-    """The last time of the span, at or after `start`."""
     width: int = MONTHS
-    """Cells for the whole strip."""
 
     @classmethod
     def of(cls, months: Sequence[tuple[str, int]], width: int = MONTHS) -> Self:
@@ -152,7 +151,6 @@ class DateStrip:
 
     @property
     def bars(self) -> str:
-        """The bars, `cells` for each time; a time with any result has one."""
         most = max((count for _, count in self.times), default=1) or 1
         top = len(BARS) - 1
         return "".join(BARS[-(-count * top // most)] * self.cells for _, count in self.times)
@@ -168,7 +166,6 @@ class DateStrip:
         return f"{name}, {format_count(count, 'result')}"
 
     def moved(self, steps: int) -> Self:
-        """Select one time, the last at first, then the one `steps` after that selected."""
         if not self.times:
             return self
         last = len(self.times) - 1
@@ -176,13 +173,11 @@ class DateStrip:
         return replace(self, start=at, end=at)
 
     def extended(self, steps: int) -> Self:
-        """Move the end of the span, not before its start."""
         if self.start is None:
             return self.moved(steps)
         return replace(self, end=max(self.start, min(self.end + steps, len(self.times) - 1)))
 
     def between(self, one: int, other: int) -> Self:
-        """Select the times from one to another, in either order."""
         last = len(self.times) - 1
         start, end = sorted(max(0, min(at, last)) for at in (one, other))
         return replace(self, start=start, end=end) if self.times else self
@@ -213,39 +208,21 @@ TITLES: dict[Kind, str] = {
 LABEL = 32
 BAR = 24
 WIDE = 60
-"""Cells of a list from which words say what its colour says."""
 STRIP = 3
-"""Cells before the strip of dates."""
 EDGES = 6
-"""Cells beside the strip of dates."""
 
 
 class FacetList(RowsView[FacetRow]):
-    """One line per value below the title of its kind; the last row is the strip of dates."""
-
     BINDINGS = bindings("facets", "list")
     COMPONENT_CLASSES = looks("strong", "accent", "cursor", "document")
 
     strip = DateStrip()
-    months: Sequence[tuple[str, int]] = ()
-    total = 0
+    facets: Facets | None = None
+    _dragged_from: int | None = None
 
-    @dataclass
-    class Taken(Message):
-        """The user chose a value or a span of dates to narrow to, or a document."""
-
-        row: FacetRow
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._dragged_from: int | None = None
-
-    def show(
-        self, rows: tuple[FacetRow, ...], months: Sequence[tuple[str, int]], total: int
-    ) -> None:
-        """Show these values of `total` results, with the cursor where it was."""
-        self.months, self.total = months, total
-        self.strip = DateStrip.of(months, max(self.line_width - EDGES, 1))
+    def show(self, rows: tuple[FacetRow, ...], facets: Facets) -> None:
+        self.facets = facets
+        self.strip = DateStrip.of(facets.months, max(self.line_width - EDGES, 1))
         dates = (FacetRow("dates", "", "", 0),) if self.strip.times else ()
         self.show_rows((*rows, *dates), key=lambda row: (row.kind, row.value))
 
@@ -261,7 +238,8 @@ class FacetList(RowsView[FacetRow]):
             return self._strip_line(part, width, is_here=row == self.cursor)
         widest = max(cell_len(other.label) for other in self.rows)
         label = max(min(widest, LABEL, width - 11), 8)
-        bar = round(each.count / max(self.total, 1) * min(BAR, max(width - label - 16, 0)))
+        total = max(self.facets.total, 1) if self.facets is not None else 1
+        bar = round(each.count / total * min(BAR, max(width - label - 16, 0)))
         return (
             Span(f" {self.marker(row)} ", "accent"),
             Span(fit(shorten(each.label, label), label), "accent" if each.is_on else "strong"),
@@ -295,10 +273,11 @@ class FacetList(RowsView[FacetRow]):
 
     def row_opened(self) -> None:
         row = self.current
-        if row is not None and row.kind != "dates":
-            self.post_message(self.Taken(row))
-        elif self.strip.span is not None:
-            self.post_message(self.Taken(FacetRow("dates", " ".join(self.strip.span), "", 0)))
+        if row is not None and row.kind == "dates":
+            span = self.strip.span
+            row = None if span is None else replace(row, value=" ".join(span))
+        if row is not None:
+            self.post_message(self.Opened(self, row))
 
     def action_span(self, steps: int) -> None:
         self._select(self.strip.moved(steps))
@@ -313,8 +292,7 @@ class FacetList(RowsView[FacetRow]):
             self.rebuild_lines()
 
     def _time_at(self, event: events.MouseEvent) -> int | None:
-        row, part = self.row_at(event)
-        offset = event.get_content_offset(self)
+        (row, part), offset = self.row_at(event), event.get_content_offset(self)
         if offset is None or row < 0 or part or self.rows[row].kind != "dates":
             return None
         return (int(offset.x) - STRIP) // self.strip.cells
@@ -340,3 +318,122 @@ class FacetList(RowsView[FacetRow]):
         if start is not None and end is not None:
             self._select(self.strip.between(start, end))
             self.row_opened()
+
+
+no_results = dim_text("There is no result to narrow.")
+no_facets = dim_text("These notes have no tags, folders, dates or links to narrow by.")
+
+
+class FacetPane(FacetList):
+    """Facets of what explore shows, in place of the entities where the base has none."""
+
+    LEAVE_ACTION = "screen.focus_query"
+    NEEDS_FOCUS = True
+
+    def __init__(self, session: BaseSession) -> None:
+        super().__init__()
+        self._client, self._model = session.client, session.explore
+        self._counting = LatestOnly(self._client)
+
+    def update_counts(self) -> None:
+        self.screen.set_class(self._model.shows_facets, "-facets")
+        if self._model.shows_facets:
+            self._counting.start(self._count())
+        else:
+            self._counting.cancel()
+
+    async def _count(self) -> None:
+        ranking, summary = self._model.displayed.ranking, self._model.summary
+        documents = self._model.state.path if ranking is None else ranking
+        is_small = summary is not None and (summary.documents or 0) <= MOST_DOCUMENTS
+
+        def read(engine: KnowledgeBase) -> tuple[Facets, tuple[LinkedDocument, ...]]:
+            linked = engine.links.most_linked(documents) if is_small else ()
+            return engine.documents.facets(documents), linked
+
+        facets, linked = await self._client.run(read)
+        if not self.is_attached:
+            return
+        self.empty_state = no_facets if facets.total else no_results
+        rows = facet_rows(facets, self._model.state.query)
+        values = [row for row in rows if row.is_on or row.count < facets.total]
+        self.show((*values, *linked_rows(linked)), facets)
+        noun = "document" if self._model.displayed.ranking is None else "result"
+        self.border_title = f"Facets of {format_count(facets.total, noun)}"
+        self.screen.query_one(FacetStrip).show_rows(self.rows)
+
+    def on_resize(self, event: events.Resize) -> None:
+        if self.facets is not None:  # the strip of dates fits the width
+            self.show(tuple(row for row in self.rows if row.kind != "dates"), self.facets)
+
+
+class FacetStrip(LineWidget):
+    COMPONENT_CLASSES = looks("strong", "accent")
+    app = getters.app(TerminalApp)
+
+    def show_rows(self, rows: Sequence[FacetRow]) -> None:
+        """Show the first three values of each kind, without the strip of dates."""
+        key = self.app.keymap.key_of("focus.entities")
+        groups = groupby((row for row in rows if row.kind != "dates"), key=lambda row: row.kind)
+        first = [row for _, group in groups for row in islice(group, 3)]
+        self.show_line(partial(facet_strip_line, first, key))
+
+
+def facet_strip_line(rows: Sequence[FacetRow], key: str, width: int) -> Line:
+    """Return ` e narrows  Tags: garden 12, idea 4  Folders: trips 8`, as many as fit."""
+    if not rows:
+        return (Span(" "),)
+    spans: list[Span] = [Span(f" {key}", "accent"), Span(" narrows", "dim")]
+    room = width - cell_len(f" {key} narrows")
+    before = ""
+    for row in rows:
+        text = ", " if row.kind == before else f"  {TITLES[row.kind]}: "
+        room -= cell_len(text + row.label) + len(f" {row.count:,}")
+        if room < 0:
+            break
+        label = Span(row.label, "accent" if row.is_on else "strong")
+        spans += (Span(text, "dim"), label, Span(f" {row.count:,}", "dim"))
+        before = row.kind
+    return fit_line(tuple(spans), width)
+
+
+class FacetBox(ModeBox[None], BoxScreen[None]):
+    BINDINGS = bindings("facet_box")
+    SCOPES = ("facets", "list", "facet_box", "app")
+    AUTO_FOCUS = "FacetList"
+
+    def __init__(self, below: ModeScreen, narrow: Callable[[FacetRow], object]) -> None:
+        super().__init__(below)
+        self._narrow, self._counting = narrow, LatestOnly(self._client)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="facets"):
+            yield FacetList()
+
+    def on_mount(self) -> None:
+        self._model.on_ranking = self._start_counting
+        self._start_counting()
+
+    def on_unmount(self) -> None:
+        self._model.on_ranking = lambda: None
+        self._counting.cancel()
+
+    def _start_counting(self) -> None:
+        self._counting.start(self._count())
+
+    async def _count(self) -> None:
+        ranking = self._model.displayed.ranking
+        if ranking is None:
+            return
+        facets = await self._client.run(lambda engine: engine.documents.facets(ranking))
+        if not self.is_attached:
+            return
+        query, key_of = self._model.state.query, self._below.app.keymap.key_of
+        self.query_one(FacetList).show(facet_rows(facets, query), facets)
+        take, undo, close = map(key_of, ("facets.take", "facets.undo", "facets.close"))
+        self._box.border_title = Content(f"{facets.total:,} results of “{safe_line(query)}”")
+        self._box.border_subtitle = Content(f"{take} narrow · {undo} undo · {close} close")
+
+    @on(RowsView.Opened)
+    def narrow(self, event: RowsView.Opened) -> None:
+        self._narrow(event.row)

@@ -1,0 +1,197 @@
+"""A tour of explore in six steps, each of which waits for its key, and the bubble that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kbx_tui.tui.commands.keymap import command_by_id
+from kbx_tui.tui.drawing.cell_text import wrap
+from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.shell.frame_screen import ModeScreen
+
+
+@dataclass(frozen=True, slots=True)
+class TourStep:
+    command: str
+    words: str
+    """What to do; `{key}` is its key, `{row}` what moves."""
+
+
+ALPHA_STEP = "alpha.more"
+
+STEPS: tuple[TourStep, ...] = (
+    TourStep("query.earlier", "Press {key} to ask a question. Answers come as you type, too."),
+    TourStep(
+        "query.results",
+        "Press {key} to go to the results. Beside them is what you named, such as a person, and"
+        " why a result is where it is.",
+    ),
+    TourStep(
+        ALPHA_STEP,
+        "Press {key} and watch {row} move: alpha now weighs a document's own text more, its"
+        " entities less.",
+    ),
+    TourStep(
+        "undo",
+        "Press {key}: alpha goes back to where it was. It undoes any change, the last one first.",
+    ),
+    TourStep("results.read", "Press {key} to read the result, at the passage that matches."),
+    TourStep(
+        "app.help",
+        "Press {key} for the keys of a pane, and what its numbers mean. That was the tour;"
+        " `kbx demo --tour` shows it again.",
+    ),
+)
+
+
+WAITING = "No row has moved yet. Press {key} again and watch {row} move."
+
+
+class Tour:
+    def __init__(self) -> None:
+        self._index = len(STEPS)
+        self._is_pressed = False
+
+    @property
+    def step(self) -> TourStep | None:
+        """The current step; None before the beginning and after the end."""
+        return STEPS[self._index] if self._index < len(STEPS) else None
+
+    def start(self) -> None:
+        self._index = 0
+
+    def end(self) -> None:
+        self._index = len(STEPS)
+
+    def take(
+        self, key: str, keys_of: Callable[[str], tuple[str, ...]], *, waits: bool = False
+    ) -> bool:
+        """Go to the next step if this is the key of the current one; return whether it was.
+
+        If the step `waits`, it stays, and says that its key is to be pressed again.
+        """
+        if self.step is None or key not in keys_of(self.step.command):
+            return False
+        self._is_pressed = waits
+        self._index += not waits
+        return True
+
+    def words(self, key_of: Callable[[str], str], row: str) -> str:
+        if self.step is None:
+            return ""
+        words = WAITING if self._is_pressed else self.step.words
+        words = words.replace("{key}", key_of(self.step.command))
+        return f"{self._index + 1}/{len(STEPS)}  {words.replace('{row}', row)}"
+
+
+class TourBubble(LineDrawing, Widget):
+    """Hidden without a step. A click ends the tour, as esc does."""
+
+    COMPONENT_CLASSES = looks("strong")
+    DEFAULT_CSS = "TourBubble { display: none; height: auto; }"
+
+    words = ""
+
+    def show(self, words: str) -> None:
+        if words == self.words:
+            return
+        self.words = words
+        self.display = bool(words)
+        self.border_subtitle = "esc ends the tour"
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(wrap(self.words, max(width, 1)))
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return min(cell_len(self.words), container.width)
+
+    def render_line(self, y: int) -> Strip:
+        lines = wrap(self.words, max(self.size.width, 1))
+        line: Line = (Span(lines[y], "strong"),) if y < len(lines) else BLANK
+        return self.draw(line, self.size.width)
+
+    async def on_click(self) -> None:
+        await self.run_action("screen.end_tour")
+
+
+class TourGuide:
+    def __init__(self, screen: ModeScreen) -> None:
+        self._screen, self._model = screen, screen.session.explore
+        self._tour = Tour()
+        self.is_wanted = False
+        self.is_shown = False
+
+    def start_if_wanted(self) -> None:
+        if self.is_wanted:
+            self.is_wanted = False
+            self._screen.app_state.note_tour()
+            self._tour.start()
+            self.show()
+
+    def end(self) -> None:
+        self._tour.end()
+        self.show()
+
+    def take_key(self, key: str) -> bool:
+        """Continue or end the tour if this is its key, which does what it always does as well.
+
+        Return whether it does nothing else: esc in the query line, which keeps the focus.
+        """
+        if key == "escape":
+            self.end()
+            return isinstance(self._screen.focused, QueryLine)
+        keymap = self._screen.app.keymap
+
+        def keys_of(name: str) -> tuple[str, ...]:
+            return keymap.keys(command_by_id(name))
+
+        step = self._tour.step
+        waits = step is not None and step.command == ALPHA_STEP and self._is_to_move
+        if self._tour.take(key, keys_of, waits=waits):
+            self._screen.call_after_refresh(self.show)
+        return False
+
+    def show(self) -> None:
+        bubble, step = self._screen.query_one(TourBubble), self._tour.step
+        watches = step is not None and step.command in (ALPHA_STEP, "undo")
+        self._screen.set_class(watches, "-watching-rows")
+        self.is_shown = step is not None
+        if step is None:
+            bubble.show("")
+            return
+        moves = self._row_that_moves
+        if step.command == ALPHA_STEP:
+            # once the list is as high as it is at this step
+            self._screen.call_after_refresh(self._show_row_that_moves)
+        row = "the bars" if moves is None else f"row {moves + 1}"
+        bubble.show(self._tour.words(self._screen.app.keymap.key_of, row))
+
+    @property
+    def _row_that_moves(self) -> int | None:
+        """The row that the next step of alpha moves up; None if it moves none."""
+        paths = [result.path for result in self._screen.query_one(ResultList).rows]
+        moved = self._model.paths_after_alpha_step()
+        pairs = zip(paths, moved, strict=False)
+        path = next((after for before, after in pairs if before != after), "")
+        return paths.index(path) if path in paths else None
+
+    def _show_row_that_moves(self) -> None:
+        results, row = self._screen.query_one(ResultList), self._row_that_moves
+        if row is not None and row not in results.visible_rows():
+            results.choose(row)
+
+    @property
+    def _is_to_move(self) -> bool:
+        """Whether the next step of alpha moves no row, and a later one does."""
+        view = self._model.displayed.view
+        has_effect = view is not None and not view.alpha_note.startswith("alpha has no effect")
+        return has_effect and self._model.state.alpha < 1.0 and self._row_that_moves is None

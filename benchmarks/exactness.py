@@ -30,8 +30,8 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.index.lexical.bm25 import K1, AnyOf, B, Bm25Index, Term
 from kbx_tui.index.lexical.postings import Postings
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
-from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, TITLE_BONUS
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, TITLE_BONUS, ComponentScores
 from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.ranking.rank import rank

@@ -32,8 +32,8 @@ from benchmarks.topic_vectors import DIMENSION, TopicQueries, TopicVectors
 from kbx_tui import KnowledgeBase
 from kbx_tui.api import session
 from kbx_tui.config import Settings
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.embedding.model_files import BUNDLED
 from kbx_tui.index import tables
 from kbx_tui.index.build.stages import embedded_text
 from kbx_tui.index.index_status import noted_settings
@@ -48,8 +48,8 @@ from kbx_tui.index.tables import (
     table_schema,
     text_hash,
 )
-from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
+from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.results.response import SearchResponse
 from kbx_tui.settings_file import load_settings

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import peak_mb, row
-from kbx_tui.embedding.embedder import Vector, Vectors
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED, Vector, Vectors
 from kbx_tui.index.build.build_index import build
 from kbx_tui.index.tables import text_hash
 from kbx_tui.settings_file import load_settings

@@ -24,14 +24,14 @@ import pyarrow as pa
 from benchmarks.common import own_mb, peak_mb, row
 from benchmarks.generated_index import SYLLABLES, VectorWriter, write_meta
 from benchmarks.topic_vectors import DIMENSION
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import note_state, undamaged_versions
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import document_key, document_version, table_schema, text_hash
-from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
+from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.search.open_index import IndexGeneration
-from kbx_tui.search.query.named_query import NamedQuery
+from kbx_tui.search.query.query_terms import NamedQuery
 from kbx_tui.settings_file import load_settings
 
 SEED = 22

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.naming import documents_of, votes_of
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import SUFFIXES
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.folding import folded_words

@@ -41,8 +41,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from kbx_tui.index.snapshot import NameVotes
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import make_names
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.entity_names import DETERMINERS, NameUseCounter, is_cased

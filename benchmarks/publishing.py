@@ -35,7 +35,7 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.knowledge.vault import walked_folder
 from kbx_tui.object_store import mirror
 from kbx_tui.object_store.object_client import ObjectClient, check_store
-from kbx_tui.object_store.publish import sweep
+from kbx_tui.object_store.publish import acquire, sweep
 from kbx_tui.object_store.published_version import (
     FILES,
     HEAD,
@@ -44,7 +44,6 @@ from kbx_tui.object_store.published_version import (
     decode_manifest,
 )
 from kbx_tui.object_store.store_uri import parse_store_uri
-from kbx_tui.object_store.writer_lease import acquire
 from kbx_tui.tools.json_output import search_json
 from tests.functional.object_store.machines import Machine, client_of
 from tests.functional.object_store.s3_server import BUCKET, s3_server

@@ -32,7 +32,7 @@ from kbx_tui.bulk.ray_workers import RayEngine
 from kbx_tui.embedding.local import usable_cores
 from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.store import Store
-from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
+from kbx_tui.index.stored_records import BODIES, DOCUMENTS
 from kbx_tui.knowledge.vault import walked_folder
 from kbx_tui.removal import INDEX_TABLES
 from tests.functional.object_store.machines import Machine

@@ -7,7 +7,7 @@ import shutil
 from math import exp
 from pathlib import Path
 
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 
 STEEPNESS = 8.0
 """As in `scripts/build_cross_encoder.py`."""

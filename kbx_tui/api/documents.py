@@ -17,7 +17,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of, quoted
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
 from kbx_tui.index.tables import DOCUMENT_COLUMNS, document_from_row, document_version
-from kbx_tui.index.vectors.load_vectors import LineRange
+from kbx_tui.index.vectors.vector_matrix import LineRange
 from kbx_tui.knowledge.dates import DailyNotes
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES

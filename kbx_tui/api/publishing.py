@@ -17,8 +17,14 @@ from kbx_tui.index.store import BUILD, Store
 from kbx_tui.index.stored_page import write_marked_pages
 from kbx_tui.object_store.mirror import files_here, note_publisher
 from kbx_tui.object_store.object_client import ObjectClient
-from kbx_tui.object_store.publish import Progress, PublishReport, publish, sweep_if_due
-from kbx_tui.object_store.writer_lease import WriterLease, writer_lease
+from kbx_tui.object_store.publish import (
+    Progress,
+    PublishReport,
+    WriterLease,
+    publish,
+    sweep_if_due,
+    writer_lease,
+)
 from kbx_tui.state_file import require_writable
 
 

@@ -1,4 +1,7 @@
-"""The tasks of a build on workers of Ray. What a dead worker had begun is given to another one."""
+"""The tasks of a build on workers of Ray, here or on a cluster. Errors of Ray become EngineFault.
+
+What a dead worker had begun is given to another one.
+"""
 
 from __future__ import annotations
 

@@ -4,9 +4,10 @@
 write is complete the record is named `begun.json`. If its process dies, the next process to open
 the journal finishes that write. The edit lock ensures that there is at most one.
 
-A record ends with a digest of its content; records of older versions have none. A damaged one is
-never applied: a pending write is set aside, which leaves every file whole, because files are
-replaced one by one and each by one rename.
+Each change of a file is staged beside it and swapped in by one rename. A record ends with a digest
+of its content; records of older versions have none. A damaged one is never applied: a pending write
+is set aside, which leaves every file whole, because files are replaced one by one and each by one
+rename.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from kbx_tui.embedding.embedder import brief, encodable, find_model_file, load_tokenizer
 from kbx_tui.embedding.local import usable_cores
-from kbx_tui.embedding.model_files import brief, encodable, find_model_file, load_tokenizer
 from kbx_tui.errors import RerankerError
 
 MAX_TOKENS = 512
@@ -107,7 +107,6 @@ def open_cross_encoder(
 
 
 def _read_max_tokens(folder: Path) -> int:
-    """Return the limit of tokens of the model in ``folder``, at most 512; 512 if it states none."""
     try:
         config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:

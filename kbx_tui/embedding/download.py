@@ -12,7 +12,7 @@ from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.embedding.model_files import OFFLINE_HINT, ModelSource, brief
+from kbx_tui.embedding.embedder import OFFLINE_HINT, ModelSource, brief
 from kbx_tui.errors import EmbeddingError, RerankerError
 
 Listing = dict[str, Any]
@@ -103,7 +103,6 @@ def _cross_encoder(name: str) -> Listing:
 
 
 def _find(name: str, listings: list[Listing]) -> tuple[Listing | None, str]:
-    """Return the listing of a name in any case, and without one, words on the nearest name."""
     by_name = {listing["model"].lower(): listing for listing in listings}
     if (listing := by_name.get(name.lower())) is not None:
         return listing, ""
@@ -112,7 +111,6 @@ def _find(name: str, listings: list[Listing]) -> tuple[Listing | None, str]:
 
 
 def _cached(listing: Listing, cache_dir: Path | None) -> Path | None:
-    """Return the folder of a model in the cache, None if it is not complete; uses no network."""
     try:
         return _fetch(listing, cache_dir, local_files_only=True)
     except Exception:  # whatever is wrong with the cache, downloading fixes it

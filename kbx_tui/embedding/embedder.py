@@ -1,12 +1,25 @@
-"""The Embedder protocol: all that other packages know of an embedding model. Needs numpy only."""
+"""What an embedder is; files of models, their tokenizers and token counts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kbx_tui.errors import EmbeddingError
+from kbx_tui.safe_text import replace_surrogates
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 
 Vector = NDArray[np.float32]
 """One unit vector: shape (dimension,)."""
@@ -51,3 +64,177 @@ class Embedder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, untruncated, without special tokens."""
+
+
+Pooling = Literal["MEAN", "CLS", "LAST_TOKEN"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    name: str
+    """Stored with the index; differs for models with different vectors."""
+    folder: Path
+    """Holds the ONNX file, tokenizer.json and tokenizer_config.json."""
+    dimension: int | None
+    """Length of its vectors; None if it is known only after running the model."""
+    fastembed_name: str | None = None
+    """Name in fastembed, which implies pooling; None for a folder of the user."""
+    model_file: str = "model.onnx"
+    pooling: Pooling = "MEAN"
+
+
+BUNDLED = ModelSource(
+    name="bundled/all-MiniLM-L6-v2-int8",
+    folder=Path(__file__).parent / "bundled",
+    dimension=384,
+    fastembed_name="sentence-transformers/all-MiniLM-L6-v2",
+)
+
+
+def from_folder(folder: Path) -> ModelSource:
+    """Return the model in ``folder``. Raises EmbeddingError naming a required file it lacks."""
+    folder = folder.resolve()
+    for required in ("tokenizer.json", "tokenizer_config.json"):
+        if not (folder / required).is_file():
+            raise EmbeddingError(f"the model folder {folder} has no {required}; {OFFLINE_HINT}")
+    if (model := find_model_file(folder)) is None:
+        raise EmbeddingError(f"the model folder {folder} has no model.onnx; {OFFLINE_HINT}")
+    return ModelSource(
+        name=f"folder/{folder.name}-{_fingerprint(model)}",
+        folder=folder,
+        dimension=None,
+        model_file=model.relative_to(folder).as_posix(),
+        pooling=_read_pooling(folder),
+    )
+
+
+def find_model_file(folder: Path) -> Path | None:
+    usual = [folder / name for name in ("model.onnx", "onnx/model.onnx", "model_optimized.onnx")]
+    candidates = (*usual, *sorted(folder.glob("*.onnx")))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _read_pooling(folder: Path) -> Pooling:
+    path = folder / "1_Pooling" / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "MEAN"
+    except (OSError, ValueError) as error:
+        raise EmbeddingError(f"{path} cannot be read: {error}") from error
+    if config.get("pooling_mode_cls_token"):
+        return "CLS"
+    return "LAST_TOKEN" if config.get("pooling_mode_lasttoken") else "MEAN"
+
+
+def _fingerprint(path: Path, blocks: int = 64, block_size: int = 4096) -> str:
+    """Return 12 hex digits that hash the size of a file and blocks spread over it.
+
+    A sample is enough, as retrained weights differ everywhere, and fast for large files.
+    """
+    size = path.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with path.open("rb") as file:
+        for block in range(blocks):
+            file.seek(size * block // blocks)
+            digest.update(file.read(block_size))
+    return digest.hexdigest()[:12]
+
+
+MAX_TOKENS = 256
+"""Limit of tokens per chunk: the length at which the bundled model was trained."""
+
+BATCH_CHARACTERS = 100_000
+
+
+def encodable(texts: Sequence[str]) -> list[str]:
+    """Return ``texts`` with lone surrogates, which tokenizers reject, replaced by ``?``."""
+    return list(map(replace_surrogates, texts))
+
+
+class TokenCounter:
+    """Counts tokens for the model in a folder, whose tokenizer is loaded on first use."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def max_tokens(self) -> int:
+        return read_max_tokens(self._folder)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return load_tokenizer(self._folder)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, without special tokens.
+
+        Text is tokenized in batches, as tokens take some 300 bytes each. A text longer than one is
+        counted in pieces: where those meet, a word may count as two.
+        """
+        counts = [0] * len(texts)
+        for batch in _batches(texts):
+            pieces = encodable([piece for _, piece in batch])
+            encodings = self._tokenizer.encode_batch_fast(pieces, add_special_tokens=False)
+            for (index, _), encoding in zip(batch, encodings, strict=True):
+                counts[index] += len(encoding)
+        return counts
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[tuple[int, str]]]:
+    batch, characters = list[tuple[int, str]](), 0
+    for index, text in enumerate(texts):
+        for start in range(0, len(text), BATCH_CHARACTERS):
+            piece = text[start : start + BATCH_CHARACTERS]
+            if characters + len(piece) > BATCH_CHARACTERS:
+                yield batch
+                batch, characters = [], 0
+            batch.append((index, piece))
+            characters += len(piece)
+    if batch:
+        yield batch
+
+
+def read_max_tokens(folder: Path) -> int:
+    """Return the token limit of the model in ``folder`` including special tokens, at most 256.
+
+    Raises EmbeddingError if tokenizer_config.json cannot be read.
+    """
+    path = folder / "tokenizer_config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        limits = [config.get(key) for key in ("model_max_length", "max_length")]
+    except (OSError, ValueError, AttributeError) as error:
+        raise EmbeddingError(f"{path} cannot be read: {error}") from error
+    return int(min([MAX_TOKENS, *(limit for limit in limits if limit)]))
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """Return the tokenizer of the model in ``folder``, without truncation or padding.
+
+    Raises EmbeddingError if tokenizer.json cannot be read.
+    """
+    # If unset, tokenizers warns on stderr, in the middle of the app, when the process forks.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    from tokenizers import Tokenizer
+
+    path = folder / "tokenizer.json"
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises bare Exception
+        raise EmbeddingError(f"{path} cannot be read: {error}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+OFFLINE_HINT = 'model = "bundled" works offline'
+
+
+def brief(error: Exception) -> str:
+    """Return the first sentence of an error on one line, at most 160 characters.
+
+    Falls back to the name of its class.
+    """
+    sentence = " ".join(str(error).split()).partition(". ")[0]
+    return sentence[:160].rstrip(". ") or type(error).__name__

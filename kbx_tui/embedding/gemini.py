@@ -18,8 +18,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from kbx_tui.embedding.embedder import Vector, Vectors, normalize
-from kbx_tui.embedding.model_files import BUNDLED, OFFLINE_HINT, TokenCounter, brief, encodable
+from kbx_tui.embedding.embedder import (
+    BUNDLED,
+    OFFLINE_HINT,
+    TokenCounter,
+    Vector,
+    Vectors,
+    brief,
+    encodable,
+    normalize,
+)
 from kbx_tui.errors import (
     RATE_LIMIT_SECONDS,
     EmbeddingAuth,
@@ -37,7 +45,6 @@ DIMENSION = 768
 BATCH_SIZE = 100
 """Texts per request, the maximum of the API."""
 TIMEOUT = 20.0
-"""Seconds for one request."""
 
 Task = Literal["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
 
@@ -50,7 +57,6 @@ class GeminiEmbedder(TokenCounter):
     def __init__(
         self, model: str = DEFAULT_MODEL, *, base_url: str | None = None, timeout: float = TIMEOUT
     ) -> None:
-        """Prepare without connecting; `base_url` is another service with the same API."""
         super().__init__(BUNDLED.folder)
         self.model = f"gemini/{model}@{DIMENSION}"
         self._name, self._base_url, self._timeout = model, base_url, timeout
@@ -101,7 +107,6 @@ class GeminiEmbedder(TokenCounter):
 
 
 def translated(error: Exception) -> EmbeddingError:
-    """Return the EmbeddingError for an exception of the client or its transport."""
     code = getattr(error, "code", None)
     reason = brief(error)
     if code in (401, 403) or (code == 400 and "api key" in str(error).casefold()):

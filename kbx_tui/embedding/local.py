@@ -16,16 +16,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from kbx_tui.embedding.embedder import Embedder, Vector, Vectors, normalize
-from kbx_tui.embedding.model_files import (
+from kbx_tui.embedding.embedder import (
     BUNDLED,
     OFFLINE_HINT,
+    Embedder,
     ModelSource,
     TokenCounter,
+    Vector,
+    Vectors,
     brief,
     encodable,
     from_folder,
     load_tokenizer,
+    normalize,
     read_max_tokens,
 )
 from kbx_tui.errors import EmbeddingError
@@ -69,7 +72,6 @@ def open_embedder(
 
 
 def is_remote(model: str) -> bool:
-    """Return whether a setting ``[embedding] model`` means a service that texts are sent to."""
     return model.partition("/")[0] == "gemini"
 
 
@@ -88,7 +90,6 @@ class LocalEmbedder(TokenCounter):
     """
 
     def __init__(self, source: ModelSource, threads: int | None = None) -> None:
-        """`threads` is by default the number of usable cores."""
         super().__init__(source.folder)
         self._threads = threads
         self.model = source.name
@@ -180,7 +181,6 @@ def load_with_fastembed(source: ModelSource, threads: int) -> Session:
 
 
 def _register(source: ModelSource) -> str:
-    """Register a model of the user with fastembed and return its name there."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource as Origin
     from fastembed.common.model_description import PoolingType
@@ -199,7 +199,6 @@ def _register(source: ModelSource) -> str:
 
 
 def usable_cores() -> int:
-    """Return the number of cores available to this process, which a container may limit."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -236,11 +235,9 @@ class PooledModel:
         self._tokenizer.enable_padding()  # to the longest text, with 0, [PAD] in BERT
 
     def query_embed(self, texts: Sequence[str]) -> Iterator[Vector]:
-        """Yield the unit vectors of queries, in order, in one batch."""
         return self.passage_embed(texts, batch_size=len(texts))
 
     def passage_embed(self, texts: Sequence[str], batch_size: int) -> Iterator[Vector]:
-        """Yield one unit vector per text, in order."""
         for start in range(0, len(texts), batch_size):
             yield from self._run(texts[start : start + batch_size])
 

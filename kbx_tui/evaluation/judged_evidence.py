@@ -19,8 +19,15 @@ from numpy.typing import NDArray
 from kbx_tui.evaluation.judgments import Grades, JudgedQuery
 from kbx_tui.evaluation.metrics import CUTOFF, ideal_gain
 from kbx_tui.evaluation.runs import Retrieve
-from kbx_tui.search.evidence.evidence import ComponentScores, Evidence, LinkedDocuments
-from kbx_tui.search.evidence.scores import Array, Flags, Scores, frozen
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import (
+    Array,
+    ComponentScores,
+    Flags,
+    LinkedDocuments,
+    Scores,
+    frozen,
+)
 from kbx_tui.search.ranking.alpha import NO_RESULT, ScoreLines, lines_key, without_alpha
 from kbx_tui.search.ranking.entities import choose_entities
 from kbx_tui.search.ranking.rank import Ranking

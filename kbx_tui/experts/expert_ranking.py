@@ -24,20 +24,28 @@ from typing import Literal, get_args
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.experts.claims import Claim
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.records import Entity, FactStatus
-from kbx_tui.search.evidence.evidence import Evidence, LinkedDocuments
+from kbx_tui.knowledge.records import Entity, Fact, FactStatus
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import LinkedDocuments
 
 TOP_CLAIMS = 3
 DIGITS = 6
-"""Decimal places of a score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    fact: Fact
+    """Without its `confirmed:` note; its date is that of its last confirmation, else its own, its
+    page's or its file's, and may be empty."""
+    entity_ids: tuple[str, ...]
+    """Distinct, the owner of the page first."""
+    has_file_date: bool = False
+    """Whether the date is that of the file, because neither the line nor the page has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """One claim of an expert and its contribution to the score."""
-
     claim_id: int | str
     """The id of a fact, or for the weight `relevance` that of a document, as text."""
     text: str
@@ -56,22 +64,17 @@ class Receipt:
 
     @property
     def is_partial(self) -> bool:
-        """Whether it holds only some of the topic's words."""
         return self.share < 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Expert:
-    """An entity ranked by its claims on a topic."""
-
     entity_id: str
     name: str
     type: str
     claim_count: int
     citation_count: int
-    """Distinct sources of its claims."""
     score: float
-    """Sum of the contributions, rounded to 6 places."""
     top_claim_ids: tuple[int | str, ...]
     """At most three, largest contribution first."""
     receipts: tuple[Receipt, ...]
@@ -81,14 +84,11 @@ class Expert:
 
     @property
     def full_claim_count(self) -> int:
-        """Number of claims that hold every word of the topic."""
         return sum(not receipt.is_partial for receipt in self.receipts)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertRanking:
-    """Experts on a topic, best first."""
-
     topic: str
     weight: Weight
     """The weight used: `count` in place of an unknown one."""
@@ -102,7 +102,6 @@ class ExpertRanking:
     in_scope: int = 0
     """Number of claims that were looked through, whatever their status."""
     notes: tuple[str, ...] = ()
-    """Sentences for the user: an unknown weight, missing dates, why nobody was found."""
 
 
 def rank_experts(
@@ -172,14 +171,12 @@ Relevance = Mapping[int, float]
 
 
 def parse_weight(name: object) -> Weight:
-    """Return the weight with this name, `count` for anything else."""
     return next((weight for weight in WEIGHTS if weight == name), "count")
 
 
 def contribution_function(
     weight: Weight, now: date, half_life_days: float
 ) -> Callable[[Claim], float]:
-    """Return the function from a claim to its contribution on the day `now`, 0 or more."""
     if weight == "recency":
         return lambda claim: decay(claim.fact.date, now, half_life_days)
     if weight == "citation":
@@ -217,7 +214,6 @@ def most_relevant(evidence: Evidence, snapshot: Snapshot) -> Relevance:
 
 
 def contributions(relevance: Relevance, linked: LinkedDocuments) -> dict[int, float]:
-    """Return what each relevant document adds to the entity it is linked to, by row."""
     return {
         row: relevance[row] ** RELEVANCE_POWER * strength**STRENGTH_POWER
         for row, strength in zip(linked.rows.tolist(), linked.strengths.tolist(), strict=True)

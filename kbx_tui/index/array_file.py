@@ -152,7 +152,10 @@ _UNWRITTEN: set[str] = set()
 
 
 def digest_of_part(file: BufferedReader | BufferedRandom, begin: int, size: int) -> int | None:
-    """Return a part's digest, None when the file ends before; reads it: bad sectors raise."""
+    """Return the digest of `size` bytes of a file; None when it ends before. Raises OSError.
+
+    Reads instead of mapping: an unreadable sector is an error, not the end of the process.
+    """
     file.seek(begin)
     buffer, digest = memoryview(bytearray(min(BLOCK, max(size, 1)))), 0
     while size > 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,9 +20,8 @@ from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import LINKS, stored_entities
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import Store
-from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
-from kbx_tui.index.stored_entities import ENTITIES, FACTS
 from kbx_tui.index.stored_names import NAMES
+from kbx_tui.index.stored_records import BODIES, DOCUMENTS, ENTITIES, FACTS
 from kbx_tui.index.tables import (
     SCHEMA_VERSION,
     document_version,
@@ -30,12 +29,11 @@ from kbx_tui.index.tables import (
     table_schema,
     text_hash,
 )
-from kbx_tui.index.vectors.stored_vectors import vectors_file
-from kbx_tui.index.vectors.vector_lists import EXACT_CHUNKS, LISTS
+from kbx_tui.index.vectors import vector_lists
+from kbx_tui.index.vectors.stored_vectors import are_unit, vectors_file
+from kbx_tui.index.vectors.vector_lists import LISTS
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.removal import INDEX_TABLES
-
-LENGTH_TOLERANCE = 1e-3
 
 INDEX = "`kbx index`"
 FULL = "`kbx index --full`"
@@ -85,23 +83,17 @@ def check_index(
     if read_data:
         verified_files.cache_clear()
         verified_files(store.uri).forget()
-    for step in (_check_files, _check_tables, _check_links, _check_derived_files):
-        _try(check, lambda step=step: step(store, check))  # type: ignore[misc]
-    if read_data:
-        _try(check, lambda: _check_rows(store, check))
-        _try(check, lambda: _check_vectors(store, check))
+    steps = [_check_files, _check_tables, _check_links, _check_derived_files]
+    for step in [*steps, _check_rows, _check_vectors] if read_data else steps:
+        try:
+            step(store, check)
+        except IndexFault as error:
+            check.add("index", str(error).partition("; `kbx")[0])
     for path, reason in unreadable:
         check.add(path, reason, KEEP)
     seconds = round(time.monotonic() - began, 3)
     faults = tuple(dict.fromkeys(check.faults))
     return CheckReport(not faults, faults, read_data, check.files, check.rows, seconds)
-
-
-def _try(check: IndexCheck, step: Callable[[], None]) -> None:
-    try:
-        step()
-    except IndexFault as error:
-        check.add("index", str(error).partition("; `kbx")[0])
 
 
 def _check_files(store: Store, check: IndexCheck) -> None:
@@ -157,7 +149,8 @@ def map_derived_files(store: Store) -> dict[str, bool]:
 
 
 def _check_derived_files(store: Store, check: IndexCheck) -> None:
-    chunks, needed_from = store.count("chunks"), {"vectors.bin": 1, LISTS.name: EXACT_CHUNKS + 1}
+    chunks = store.count("chunks")
+    needed_from = {"vectors.bin": 1, LISTS.name: vector_lists.EXACT_CHUNKS + 1}
     for name, is_mapped in map_derived_files(store).items():
         is_optional = name == LISTS.name or name.endswith("-new.bin")
         is_there = (Path(store.uri) / name).exists()
@@ -207,16 +200,8 @@ def _is_consistent(name: str, row: dict[str, Any], entities: Mapping[str, Entity
 
 
 def _check_vectors(store: Store, check: IndexCheck) -> None:
-    count = partial(_count_wrong_vectors, int(store.meta().get("dimension", 0)))
+    def count(batches: Iterable[Any]) -> int:
+        return sum(int(np.count_nonzero(~are_unit(batch["vector"]))) for batch in batches)
+
     if wrong := store.read_batches("vectors", ["vector"], count):
         check.add("vectors", f"{wrong:,} vectors are not finite or not of length 1")
-
-
-def _count_wrong_vectors(dimension: int, batches: Iterable[Any]) -> int:
-    wrong = 0
-    for batch in batches:
-        numbers = batch["vector"].flatten().to_numpy(zero_copy_only=False).astype(np.float32)
-        with np.errstate(all="ignore"):
-            lengths = np.linalg.norm(numbers.reshape(-1, dimension), axis=1)
-        wrong += int(np.count_nonzero(~(np.abs(lengths - 1.0) < LENGTH_TOLERANCE)))
-    return wrong

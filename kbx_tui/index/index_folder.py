@@ -81,7 +81,10 @@ def index_uri(root: Path, settings: Settings) -> str:
 
 
 def _misplacement(root: Path, folder: Path) -> str:
-    """Return what is wrong with a place, as a predicate, whatever the spelling; or nothing."""
+    """Return what is wrong with the place of a folder, as a predicate; empty if nothing.
+
+    Folders are compared by device and inode, which no spelling or link can hide.
+    """
     state, walked = (root / ".kbx").resolve(), walked_folder(root).resolve()
     if folder.is_relative_to(state):
         inside = folder.relative_to(state).parts
@@ -107,7 +110,10 @@ def _is_hidden(walked: Path, folder: Path, state: Path) -> bool:
 
 
 def _other_content(folder: Path, *, named: bool) -> str:
-    """Return that a folder holds other files, as a predicate; ours may, in `.kbx`."""
+    """Return that the folder holds something else than an index, as a predicate.
+
+    What lies beside an index in our marked default folder is tolerated, and never touched.
+    """
     if not named and (folder / INDEX_MARKER).is_file():
         return ""
     try:

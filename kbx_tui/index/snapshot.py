@@ -20,23 +20,21 @@ from kbx_tui.index import tables
 from kbx_tui.index.arrays import Flags, Ints, Rows, Scores, Starts, Versions
 from kbx_tui.index.derived_files import StateFile, is_few
 from kbx_tui.index.store import Store, batched_clauses, quoted, release_memory
-from kbx_tui.index.stored_documents import (
+from kbx_tui.index.stored_names import NAMES, StoredNames, make_names
+from kbx_tui.index.stored_records import (
     COLUMNS,
     DOCUMENTS,
-    DocumentSegment,
-    StoredDocuments,
-    make_documents,
-    places_by_row,
-)
-from kbx_tui.index.stored_entities import (
     ENTITIES,
     FACTS,
+    DocumentSegment,
     EntityColumn,
+    StoredDocuments,
     StoredEntities,
     StoredFacts,
+    make_documents,
     make_entities,
+    places_by_row,
 )
-from kbx_tui.index.stored_names import NAMES, StoredNames, make_names
 from kbx_tui.index.text_columns import (
     CodedColumn,
     Column,

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.index.arrays import Hashes, Ints, Starts, Versions
 from kbx_tui.index.derived_files import StateFile
-from kbx_tui.index.stored_documents import key_hash
-from kbx_tui.index.stored_entities import EntityColumn
+from kbx_tui.index.stored_records import EntityColumn, key_hash
 from kbx_tui.index.text_columns import ByHash, TextArena, TextArenaBuilder, TextColumn
 from kbx_tui.knowledge.entity_names import (
     HONORIFICS,

@@ -1,4 +1,4 @@
-"""Chunking: whole paragraphs under their headings, as many as fit into one chunk.
+"""Chunking, pure: whole paragraphs under their headings, as many as fit into one chunk.
 
 The chunks of a document, concatenated, are its body. A chunk stays within a section (headings of
 level 1-3) unless sections are tiny, and a heading stays with the text below it. Only a paragraph

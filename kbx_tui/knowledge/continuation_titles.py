@@ -1,4 +1,4 @@
-"""Titles of documents that continue another: `Offsite, part 2 of 5`, `Offsite (cont'd)`.
+"""Titles of documents that continue another, pure: `Offsite, part 2 of 5`, `Offsite (cont'd)`.
 
 Long transcripts are often split this way, by hand or by the program that recorded them.
 """

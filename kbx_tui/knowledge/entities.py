@@ -149,10 +149,7 @@ class Teams:
     def _names(self, value: object) -> Sequence[str]:
         if not isinstance(value, str):
             return tuple(map(link_target, texts_of(value)))
-        whole, parts = (
-            link_target(value),
-            [link_target(part) for part in split_names(value)],
-        )
+        whole, parts = link_target(value), list(map(link_target, split_names(value)))
         if self._find(whole):
             return [whole]
         is_one_name = may_be_one_name(parts) and not any(map(self._find, parts))

@@ -1,18 +1,17 @@
-"""Links from documents to the entities they belong to.
+"""Links from documents to the entities they belong to; pure, and heavy to import.
 
 Explicit names are resolved, mentions in text are found, and ambiguous ones are decided by the other
-entities in the document.
-
-Mentions are found by Aho-Corasick over all names and aliases, at word boundaries. Text and names
-are compared without accents and letter case; names that may also be ordinary words (short names,
-common words, handles, page names in lower case) have to match in letter case.
+entities in the document. Mentions are found by Aho-Corasick over all names and aliases, at word
+boundaries. Text and names are compared without accents and letter case; names that may also be
+ordinary words (short names, common words, handles, page names in lower case) have to match in
+letter case.
 """
 
 from __future__ import annotations
 
 import posixpath
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -76,15 +75,11 @@ class Linker:
         suppressed = self._suppressions.get(document.path, frozenset())
         kept = self._without_suppressed(counts, owner, suppressed)
         self._count_members(kept, suppressed)
-        return tuple(
-            sorted(
-                (
-                    Link(self._entities[index].id, document.path, kind, count)
-                    for (index, kind), count in kept.items()
-                ),
-                key=lambda link: (link.entity_id, link.kind),
-            )
+        links = (
+            Link(self._entities[index].id, document.path, kind, count)
+            for (index, kind), count in kept.items()
         )
+        return tuple(sorted(links, key=lambda link: (link.entity_id, link.kind)))
 
     def _count_explicit(self, document: Document, counts: Counts) -> None:
         for attendee in document.attendees:
@@ -96,9 +91,8 @@ class Linker:
             _count(counts, resolved, "frontmatter")
         for tag in document.tags:
             above = map(str.casefold, tag_and_above(tag))
-            _count(
-                counts, [self._tags[name] for name in above if name in self._tags], "frontmatter"
-            )
+            named = [self._tags[name] for name in above if name in self._tags]
+            _count(counts, named, "frontmatter")
         for target in document.links:
             page, _ = split_target(target)
             _count(counts, self._linked_to(page, document.path), "wikilink")
@@ -172,12 +166,12 @@ def _count(counts: Counts, indices: Iterable[int], kind: LinkKind) -> None:
         counts[index, kind] = 1 if kind == "title" else counts[index, kind] + 1
 
 
-def _teams_by_member(entities: Sequence[Entity]) -> dict[int, list[int]]:
+def _teams_by_member(entities: Sequence[Entity]) -> Mapping[int, list[int]]:
     index_of = {entity.id: index for index, entity in enumerate(entities)}
-    teams: dict[int, list[int]] = {}
+    teams = defaultdict(list)
     for index, entity in enumerate(entities):
         for member in index_of.keys() & entity.members:
-            teams.setdefault(index_of[member], []).append(index)
+            teams[index_of[member]].append(index)
     return teams
 
 

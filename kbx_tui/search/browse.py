@@ -20,10 +20,10 @@ from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.link_graph import Destination, part_line
 from kbx_tui.search.open_index import OpenIndex
-from kbx_tui.search.query.english_words import DOCUMENT_WORDS, FUNCTION_WORDS, MONTHS, REQUEST_WORDS
+from kbx_tui.search.query.query_words import DOCUMENT_WORDS, FUNCTION_WORDS, MONTHS, REQUEST_WORDS
 
 if TYPE_CHECKING:
-    from kbx_tui.search.evidence.evidence import LinkedDocuments
+    from kbx_tui.search.evidence.scores import LinkedDocuments
 
 
 def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
@@ -40,7 +40,6 @@ def entity_card(index: OpenIndex, entity_id: str) -> EntityCard:
 
 
 def follow(index: OpenIndex, target: str, source: str) -> Destination | None:
-    """Return the destination of a link in `source`, None if it has none in the base."""
     destination = index.generation().destinations.find(target, source)
     if destination is None or not (destination.heading and destination.path):
         return destination
@@ -64,7 +63,6 @@ def list_facts(index: OpenIndex, entity_id: str = "", since: str = "") -> tuple[
 
 
 def facts_by_id(index: OpenIndex, ids: Iterable[int]) -> dict[int, Fact]:
-    """Return the facts with these ids, except those that do not exist."""
     id_list = ", ".join(map(str, sorted(set(ids))))
     if not id_list:
         return {}
@@ -101,12 +99,9 @@ class EntityDocument:
 
 @dataclass(frozen=True, slots=True)
 class EntityCard(EntityName):
-    """Everything known about one entity, as indexed."""
-
     aliases: tuple[str, ...]
     role: str
     team: str
-    """Name of its team, as written on the page."""
     facts: tuple[Fact, ...]
     """Facts of any status, newest first, undated ones last."""
     open_items: tuple[Fact, ...]
@@ -122,7 +117,6 @@ def make_card(
     facts: Iterable[Fact],
     documents: Iterable[EntityDocument],
 ) -> EntityCard:
-    """Return the card of `entity`; `facts` holds its facts and open items in any order."""
     newest = sorted(facts, key=lambda fact: fact.line)
     newest.sort(key=lambda fact: fact.date, reverse=True)  # stable: the page's order within a day
     return EntityCard(
@@ -157,14 +151,11 @@ def documents_of(snapshot: Snapshot, linked: LinkedDocuments) -> list[EntityDocu
 
 
 KINDS_NAMED = 4
-"""Types of documents that a summary counts; all others are counted together."""
 QUERIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class BaseContents:
-    """Counts of a base, the most frequent first, and queries that find something in it."""
-
     kinds: Mapping[str, int]
     tags: Mapping[str, int]
     queries: tuple[str, ...]
@@ -223,7 +214,6 @@ def _queries(snapshot: Snapshot, occurrences: Occurrences, linked: Sequence[str]
 
 
 def _by_documents(snapshot: Snapshot) -> list[Entity]:
-    """Return the entities with documents other than their own page, those with most first."""
     counts = {
         entity_id: len(set(linked.rows.tolist())) for entity_id, linked in snapshot.links.items()
     }
@@ -251,9 +241,7 @@ COMMON_SHARE = 0.1
 FEW = 4
 """Documents that may hold a word in a small base, where that share is less."""
 MIN_WORD = 4
-"""Letters of a word that may stand for a topic."""
 SHORT_TITLE = 4
-"""Words of a title that is asked for as a whole."""
 MOST_LOOKED_UP = 500
 """Words of titles that are looked up in the texts, those of most titles first."""
 

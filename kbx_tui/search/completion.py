@@ -25,10 +25,7 @@ _DATE_SO_FAR = re.compile(r"\d{1,4}(-\d{0,2}){0,2}")
 
 @dataclass(frozen=True, slots=True)
 class FilterCompletions:
-    """How a filter may go on."""
-
     values: tuple[str, ...]
-    """Values that begin with what is typed, best first."""
     is_whole: bool
     """Whether what is typed is a value already, or no value begins like it."""
 
@@ -70,7 +67,6 @@ def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: in
 
 
 def _dates(dates: Iterable[str], typed: str) -> Iterator[str]:
-    """Yield the years that have documents, or the months or days in what is typed, newest first."""
     parts = typed.count("-") + (1 if not DATE.fullmatch(typed) else 2)
     longer = {"-".join(date.split("-")[:parts]) for date in dates if date.startswith(typed)}
     yield from sorted(longer - {typed}, reverse=True)
@@ -114,7 +110,6 @@ def complete_last_word(generation: IndexGeneration, query: str) -> str:
 
 
 def _is_known(generation: IndexGeneration, typed: str) -> bool:
-    """Return whether this is a name or a word of the base, or a word that is not searched for."""
     words = generation.words
     terms = [term_of(typed, language) for language in words.languages]
     is_word = not all(terms) or any(len(words.rows_holding(term)) for term in terms)
@@ -138,7 +133,6 @@ def _candidates(words: Bm25Index, typed: str) -> list[tuple[str, str]]:
 
 
 def _word_of(generation: IndexGeneration, term: str, language: str, typed: str) -> str:
-    """Return the most frequent word of a term that begins as typed; empty if none was read."""
     snapshot = generation.snapshot
     rows = generation.words.rows_holding(term)
     rows = rows[:: max(len(rows) // DOCUMENTS_READ, 1)][:DOCUMENTS_READ]

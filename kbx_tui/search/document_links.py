@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process
 from kbx_tui.index.lexical.terms import CJK_CHARACTER, term_of, words_in
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store
-from kbx_tui.index.stored_documents import Body
+from kbx_tui.index.stored_records import Body
 from kbx_tui.knowledge.entity_names import is_ambiguous
 from kbx_tui.knowledge.fields import stem_of
 from kbx_tui.knowledge.folding import name_key
@@ -92,7 +92,6 @@ class LinkIndex:
         )
 
     def all_broken(self, paths: Collection[str] | None = None) -> tuple[BrokenLink, ...]:
-        """Return the broken links in all documents, or those at `paths`, by path and line."""
         found = {path for path, _ in self.graph.broken() if paths is None or path in paths}
         broken = (link for path in found for link in self._broken(path))
         return tuple(sorted(broken, key=lambda link: (link.path, link.line)))
@@ -117,7 +116,6 @@ class LinkIndex:
         )
 
     def wikilink(self, name: str, path: str, source: str, *, in_table: bool = False) -> str:
-        """Return the shortest wikilink that shows `name` in `source` and leads to `path`."""
         short = path.removesuffix(".md")
         for page in (name, stem_of(path), short):
             destination = self._generation.destinations.find(page, source)
@@ -206,7 +204,6 @@ class LinkIndex:
             yield UnlinkedMention(source, title, date, line, text, name, column)
 
     def _rows_with(self, terms: Sequence[str]) -> set[int]:
-        """Return the rows of the documents that hold all terms; none without a term."""
         holding = [set(self._generation.words.rows_holding(term).tolist()) for term in terms]
         return set.intersection(*holding) if holding else set()
 
@@ -244,7 +241,6 @@ def _links_with_lines(body: str, first_line: int) -> Iterator[tuple[WrittenLink,
 
 
 def _line_at(body: str, offset: int) -> str:
-    """Return the line around an offset, cut if long, with links replaced by their labels."""
     first, last = max(offset - REACH, 0), offset + REACH
     start = body.rfind("\n", first, offset) + 1 or first
     end = body.find("\n", offset, last)
@@ -259,7 +255,6 @@ def _line_at(body: str, offset: int) -> str:
 
 
 def _cut(line: str, place: int) -> str:
-    """Return at most `LINE_LENGTH` characters of a line around a place, from word to word."""
     if len(line.strip()) <= LINE_LENGTH:
         return line.strip()
     start = line.find(" ", max(place - LINE_LENGTH // 2, 0), place) + 1 if place > 100 else 0
@@ -308,7 +303,6 @@ class MentionSearch:
         return [[term for word in each if (term := term_of(word, language))] for each in words]
 
     def find(self, body: str) -> Iterator[tuple[int, int]]:
-        """Yield where the names in a body start and end, in order."""
         if not self._names or not self._may_hold_name(body):
             return  # before code is found, which takes a hundred times as long
         for match in self._pattern.finditer(blank_code(body)):
@@ -341,12 +335,9 @@ SIMILAR = 75.0
 
 
 class LikelyTargets:
-    """Names of the documents of one generation."""
-
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._found: dict[str, tuple[str, ...]] = {}
-        """By key: many links have the same target."""
 
     @cached_property
     def _names(self) -> tuple[list[str], list[str]]:
@@ -377,5 +368,4 @@ class LikelyTargets:
 
 
 def target_key(page: str) -> str:
-    """Return the key of the name that a link to `page` gives, without its folder."""
     return name_key(page.rpartition("/")[2].removesuffix(".md"))

@@ -36,7 +36,6 @@ DAY = 86_400.0
 COMPACTED_LINES = 2_000
 """Lines in excess of one per document from which the log is compacted."""
 CHECKED_BYTES = 128 * 1024
-"""Size from which `add` looks whether the log is to be compacted."""
 MAX_OPENS = 10**12
 """Openings per document that are counted: more would be damage."""
 
@@ -52,10 +51,7 @@ _DECODER = msgspec.json.Decoder(_Line)
 
 
 class OpenedDocuments:
-    """The log of the opened documents of one base, and their frecency."""
-
     def __init__(self, root: Path, notice: Notice = ignore) -> None:
-        """`notice` receives one sentence about what cannot be read of the log."""
         self._log = Log(root, "usage.jsonl", _Line, notice, brief=True)
         self._version: tuple[int, ...] | None = None
         self._opens: dict[str, tuple[int, float]] = {}
@@ -71,7 +67,6 @@ class OpenedDocuments:
                 self.opens()
 
     def frecency(self, row_of: Mapping[str, int], *, now: float | None = None) -> Scores:
-        """Return the frecency of every document by its row, 0..1."""
         frecency = np.zeros(len(row_of))
         moment = time.time() if now is None else now
         for path, (opens, last) in self.opens().items():
@@ -102,7 +97,6 @@ class OpenedDocuments:
         return self._opens
 
     def _compact(self) -> None:
-        """Rewrite the log with one line per document, unless another process holds the lock."""
         with suppress(OSError, WriteFault), self._log.locked(seconds=0):
             opens, invalid = _count(read_regular_file(self._log.file))  # as it is under the lock
             lines = [

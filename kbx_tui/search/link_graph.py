@@ -43,19 +43,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class LinkGraph:
-    """The links of all documents."""
-
     destinations: Destinations
-    """The resolver of the targets."""
     versions: Sequence[str]
-    """Versions of the documents, as in `Snapshot`."""
     targets: Mapping[str, tuple[Target, ...]]
     """The distinct targets in each document with links, by path."""
     sources: Mapping[str, tuple[str, ...]]
     """The other documents that link to each document, by its path; sorted."""
 
     def broken(self) -> Iterator[tuple[str, Target]]:
-        """Yield each document and target that leads to no document, by path."""
         for path in sorted(self.targets):
             for target in self.targets[path]:
                 if target.destination is None:
@@ -92,7 +87,6 @@ def read_link_graph(
 def make_link_graph(
     snapshot: Snapshot, destinations: Destinations, rows: Iterable[LinkRow]
 ) -> LinkGraph:
-    """Return the graph of all documents of a snapshot, from their rows. Pure."""
     resolver = _Resolver(destinations)
     targets = {
         path: resolver.targets(path, links, in_properties)
@@ -135,13 +129,11 @@ def updated(before: LinkGraph, snapshot: Snapshot, rows: Iterable[LinkRow]) -> L
 
 
 def _changed(before: LinkGraph, snapshot: Snapshot) -> list[str]:
-    """Return the paths of documents with other content; both have the same documents."""
     versions = zip(snapshot.paths, before.versions, snapshot.versions, strict=True)
     return [path for path, old, new in versions if old != new]
 
 
 def _linked_from(path: str, targets: Iterable[Target]) -> Iterable[str]:
-    """Return the other documents that the targets of a document lead to, each once."""
     found = (target.destination.path for target in targets if target.destination is not None)
     return dict.fromkeys(linked for linked in found if linked not in ("", path))
 
@@ -193,8 +185,6 @@ class Destination:
 
 
 class Destinations:
-    """Resolves link targets to the documents of one generation."""
-
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._entities = EntityResolver.looking_up(snapshot.names.with_key)

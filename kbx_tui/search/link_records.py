@@ -11,8 +11,6 @@ may wait for its answer."""
 
 @dataclass(frozen=True, slots=True)
 class Backlink:
-    """A link in another document to the one asked about."""
-
     path: str
     title: str
     date: str
@@ -21,7 +19,6 @@ class Backlink:
     text: str
     """The line with links shown by their labels; empty for a property."""
     target: str
-    """The target as written in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +29,8 @@ class UnlinkedMention:
     title: str
     date: str
     line: int
-    """1-based line of the file."""
     text: str
-    """The line with links shown by their labels."""
     name: str
-    """The name as written there."""
     column: int
     """0-based character of the line where the name begins."""
 
@@ -46,7 +40,6 @@ class OutgoingLink:
     """A link in the document to another one, or to an entity without a page."""
 
     target: str
-    """The target as written in the text."""
     path: str
     """Empty for an entity without a page."""
     entity_id: str
@@ -58,22 +51,15 @@ class OutgoingLink:
 
 @dataclass(frozen=True, slots=True)
 class BrokenLink:
-    """A link that leads to nothing."""
-
     path: str
-    """The document with the link."""
     target: str
-    """The target as written in the text."""
     line: int
     """1-based line of the file; 0 for a link in a property."""
     suggestions: tuple[str, ...]
-    """Paths of the documents that may be meant, the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentLinks:
-    """The links of one document in both directions."""
-
     path: str
     title: str
     backlinks: tuple[Backlink, ...]
@@ -83,28 +69,21 @@ class DocumentLinks:
     outgoing: tuple[OutgoingLink, ...]
     """In the order of the text, each target once."""
     broken: tuple[BrokenLink, ...]
-    """In the order of the text, each target once."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedDocument:
-    """A document that others link to."""
-
     path: str
     title: str
     count: int
-    """Documents that link to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkOverview:
-    """The links of a base, counted."""
-
     links: int
     """Links between documents, each pair of documents once."""
     broken: int
     """Targets that lead to nothing, once per document."""
     unlinked: int
-    """Documents that no other one links to."""
     most_linked: tuple[LinkedDocument, ...]
     """The documents that most others link to, at least 2 each."""

@@ -25,7 +25,6 @@ class LruCache(Generic[Key, Value]):
         return len(self._entries)
 
     def get(self, key: Key) -> Value | None:
-        """Return the value of `key`, None if it is missing or expired."""
         entry = self._entries.get(key)
         if entry is None or self._clock() - entry[0] > self._seconds:
             return None
@@ -33,7 +32,6 @@ class LruCache(Generic[Key, Value]):
         return entry[1]
 
     def put(self, key: Key, value: Value) -> Value:
-        """Store a value and return it; evicts the least recently used beyond `max_size`."""
         self._entries[key] = (self._clock(), value)
         self._entries.move_to_end(key)
         while len(self._entries) > self._max_size:
@@ -41,5 +39,4 @@ class LruCache(Generic[Key, Value]):
         return value
 
     def drop(self, key: Key) -> None:
-        """Remove the value of `key`, if any."""
         self._entries.pop(key, None)

@@ -34,8 +34,6 @@ Fit = tuple[int, float]
 
 
 class NameLookup:
-    """Names of numbered things, fast enough to search on every key press."""
-
     def __init__(self, names: Iterable[tuple[int, str, bool]]) -> None:
         """Index names as (number of the thing, name, whether the name is a secondary one).
 
@@ -96,8 +94,6 @@ class NameLookup:
 
 @dataclass(frozen=True, slots=True)
 class DocumentName:
-    """A document as shown in lists."""
-
     path: str
     title: str
     date: str
@@ -105,8 +101,6 @@ class DocumentName:
 
 
 class DocumentNames:
-    """Titles and paths of the documents of one index generation."""
-
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         rows = range(len(snapshot.paths))  # sorted by path
@@ -134,8 +128,6 @@ class DocumentNames:
 
 
 class EntityNames:
-    """Names, aliases and e-mail addresses of some entities."""
-
     def __init__(self, entities: Sequence[Entity], documents: Mapping[str, int]) -> None:
         """Index the names; `documents` maps entity ids to their number of linked documents."""
         self._entities = sorted(

@@ -22,20 +22,23 @@ from kbx_tui.index.noted_state import undamaged_versions
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot, generation_of, read_snapshot
 from kbx_tui.index.store import Store, is_one_of, translate_errors
-from kbx_tui.index.stored_documents import BODIES, Body
-from kbx_tui.index.stored_entities import EntitiesById
-from kbx_tui.index.vectors.load_vectors import ChunkLines, load_vectors, read_chunk_lines
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.index.stored_records import BODIES, Body, EntitiesById
+from kbx_tui.index.vectors.vector_matrix import (
+    ChunkLines,
+    VectorMatrix,
+    load_vectors,
+    read_chunk_lines,
+)
 from kbx_tui.index.versions import version_array
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
-from kbx_tui.search.evidence.scoring import ScoredDocuments
+from kbx_tui.search.evidence.scores import ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import DocumentNames, EntityNames
+from kbx_tui.search.query.date_forms import DocumentDates
 from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.query.named_documents import KnownItems, TitleWords
-from kbx_tui.search.query.named_query import NameMatch
-from kbx_tui.search.query.periods import DocumentDates
+from kbx_tui.search.query.name_index import KnownItems, TitleWords
+from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
 from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
 
@@ -81,16 +84,13 @@ class OpenIndex:
 
     @property
     def store(self) -> Store:
-        """The tables of the generation in memory."""
         return self._store
 
     @property
     def in_memory(self) -> IndexGeneration | None:
-        """The generation in memory, None before the first read."""
         return self._generation
 
     def generation(self) -> IndexGeneration:
-        """Return the generation in memory; reads it if there is none."""
         if self._generation is None:
             self._generation = self._read()
         return self._generation
@@ -106,14 +106,12 @@ class OpenIndex:
 TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
 SCOPES_KEPT = 8
 SIMILAR_NAMES = 5
-"""Names of which the best visible one is suggested for a name that no entity has."""
 PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
 PATIENCE = 10.0
 """Changed vectors are reread only after this many times the duration of the last read."""
 
 
 PassOne = tuple[Sequence[NameMatch], tuple[EntityCandidate, ...]]
-"""The result of pass 1: the names in a query, and its candidate entities."""
 
 
 class IndexGeneration:
@@ -131,7 +129,6 @@ class IndexGeneration:
         """
         self._store, self.versions = store, versions
         self.known_destinations = known_destinations
-        """Those of this generation once they are asked for, until then those before."""
         self._file_states = file_states(store)
         self.snapshot = read_snapshot(store, versions)
         self.entities = EntitiesById(self.snapshot.entities)
@@ -147,11 +144,9 @@ class IndexGeneration:
         return generation_of(self.versions)
 
     def was_damaged(self) -> bool:
-        """Return whether files that are mapped into memory were changed in place."""
         return changed_in_place(self._store, self._file_states)
 
     def has_text_of(self, versions: Mapping[str, int]) -> bool:
-        """Return whether the tables of text have these versions; vectors may differ."""
         return all(versions[name] == self.versions[name] for name in TEXT_TABLES)
 
     def refresh_vectors(self, versions: Mapping[str, int], *, now: bool) -> bool:
@@ -185,7 +180,6 @@ class IndexGeneration:
 
     @cached_property
     def entity_pass(self) -> EntityPass:
-        """Pass 1 over the entities of this generation."""
         return EntityPass(self.snapshot, self.words.texts_with)
 
     def names_if_ready(self, query: str) -> Sequence[NameMatch]:
@@ -203,10 +197,6 @@ class IndexGeneration:
         return load_bm25(self._store, self.snapshot)
 
     def is_usual(self, word: str) -> bool:
-        """Return whether a folded word says little of one document (`Bm25Index.is_usual`).
-
-        `words` is read when the first word is asked about.
-        """
         return self.words.is_usual(word)
 
     @cached_property
@@ -219,15 +209,12 @@ class IndexGeneration:
 
     @cached_property
     def facts(self) -> FactIndex:
-        """The full-text index of the facts."""
         return FactIndex(load_facts(self._store, self.snapshot, self.words))
 
     def chunk_cosines(self, row: int, query: NDArray[np.float32]) -> tuple[list[int], list[float]]:
-        """Return the lines and cosines of the chunks of a document; none if it has no vectors."""
         return ([], []) if self._vectors is None else self._vectors.chunk_cosines(query, row)
 
     def scope(self, path: PathFilter, filters: Filters) -> ScopedDocuments:
-        """Return the documents in scope."""
         if scoped := self._scopes.get((path, filters)):
             return scoped
         named = {name: self._ids_of(name, filters) for name in filters.typed_names}
@@ -237,7 +224,6 @@ class IndexGeneration:
         return self._scopes.put((path, filters), scoped)
 
     def _ids_of(self, name: str, filters: Filters) -> list[str]:
-        """Return the ids of the entities with a name, without those hidden by the filters."""
         found = self.entity_names.named(name)
         return [entity.id for entity in found if _is_visible(entity, name, filters)]
 
@@ -279,7 +265,6 @@ class IndexGeneration:
 
     @cached_property
     def destinations(self) -> Destinations:
-        """The resolver of link targets; that before if no name has changed."""
         from kbx_tui.search.link_graph import Destinations  # imports a markdown parser
 
         before = self.known_destinations
@@ -289,7 +274,6 @@ class IndexGeneration:
 
     @cached_property
     def facets(self) -> FacetIndex:
-        """The types, tags, dates and people of all documents, to be counted."""
         from kbx_tui.search.results.facets import FacetIndex  # not for a first search
 
         return FacetIndex(self.snapshot)
@@ -304,12 +288,10 @@ class IndexGeneration:
 
     @cached_property
     def title_words(self) -> TitleWords:
-        """The titles of the documents by their words."""
         return TitleWords(self.snapshot.segments, self.words.language_of)
 
 
 def _is_visible(entity: Entity, name: str, filters: Filters) -> bool:
-    """Return whether an entity may be found by a name typed in a filter."""
     return entity.path not in filters.hidden and (name, entity.id) not in filters.hidden_names
 
 
@@ -317,8 +299,6 @@ MISSING: Body = ("", 1)
 
 
 class BodyReader:
-    """Reads bodies of the documents of one generation."""
-
     def __init__(self, snapshot: Snapshot, store: Store) -> None:
         self._row_of, self._store = snapshot.row_of, store
         self._files, _ = BODIES.map_for(store, version_array(snapshot.versions))

@@ -26,9 +26,7 @@ from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import Notice, ignore
 
 LIMIT = 1_000
-"""Queries that are kept."""
 COMPACTED_BYTES = 2 * 1024 * 1024
-"""Size from which the file is compacted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +37,16 @@ class PastQuery:
     found: int | None = None
     """Number of results; None if not known."""
     first: tuple[str, ...] = ()
-    """Paths of the first results, at most 3."""
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Settings of the app that it was asked with, where they differ from the usual ones."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a blank query."""
         if not self.query.strip():
             raise ValueError("`query` must not be blank")
 
 
 class QueryHistory:
     def __init__(self, root: Path, notice: Notice = ignore) -> None:
-        """`notice` receives one sentence about lines that cannot be read."""
         self._log = Log(root, "queries.jsonl", PastQuery, notice, brief=True)
 
     def read(self) -> tuple[PastQuery, ...]:
@@ -95,11 +90,9 @@ def _line(past: PastQuery) -> bytes:
 
 
 REMEMBERED = 200
-"""Documents whose versions are remembered, the best ones."""
 COMPARED = 50
 """Results looked at for what is new: fewer, since others move up where one is deleted."""
 MAX_NAME = 100
-"""Characters of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +102,9 @@ class SavedQuery:
     at: float
     """When it was saved or last opened, in seconds since 1970."""
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """As in `PastQuery`."""
     documents: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Version of each document that it found, by path."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a blank name or query."""
         if not self.name.strip() or not self.query.strip():
             raise ValueError("`name` and `query` must not be blank")
 
@@ -127,28 +117,21 @@ class NewResult:
     title: str
     date: str
     is_new: bool
-    """False if it was there with another content."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What is new in the results of a saved query."""
-
     saved: SavedQuery
-    """As it was before."""
     results: tuple[NewResult, ...]
-    """In the order of the results."""
 
 
 class SavedQueries:
     """The saved queries of one base. Lines that cannot be read stay in the file."""
 
     def __init__(self, root: Path, notice: Notice) -> None:
-        """`notice` receives one sentence about lines that cannot be read."""
         self._log = Log(root, "saved_queries.jsonl", SavedQuery, notice)
 
     def read(self) -> tuple[SavedQuery, ...]:
-        """Return the saved queries, ordered by name."""
         named = {one.name: one for one in self._log.records()}
         return tuple(sorted(named.values(), key=lambda one: one.name.casefold()))
 

@@ -71,12 +71,10 @@ class Tuning:
                 raise ConfigError(f"{name} must be {' or '.join(choices)}, got {choice!r}")
 
     def pins(self, entity_id: str) -> bool:
-        """Return whether an entity is pinned and not muted."""
         return entity_id in self.pinned and entity_id not in self.muted
 
     @property
     def preset(self) -> Preset:
-        """Whose formula ranks, whatever the other knobs are."""
         return "default" if self.scale_by_topic else "seed"
 
     @classmethod
@@ -208,22 +206,18 @@ class SearchRequest:
 
     @cached_property
     def typed(self) -> TypedQuery:
-        """The words and filters of the first `MAX_QUERY` characters of the query."""
         return read_filters(self.query[:MAX_QUERY])
 
     @property
     def searched(self) -> str:
-        """What is searched for: the words of the query."""
         return self.typed.text
 
     @property
     def all_types(self) -> tuple[str, ...]:
-        """The types of documents asked for, as options and in the query."""
         return type_names((*(self.doc_types or ()), *self.typed.values("type")))
 
     @cached_property
     def filters(self) -> Filters:
-        """The filters, parsed."""
         return Filters.of(
             doc_types=self.doc_types or (),
             since=self.since,

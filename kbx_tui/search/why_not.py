@@ -25,8 +25,8 @@ from typing import Any, Literal
 import numpy as np
 
 from kbx_tui.formatting import format_score
-from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
-from kbx_tui.search.evidence.scores import Flags, Rows, frozen
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import ComponentScores, Flags, Rows, frozen
 from kbx_tui.search.ranking.alpha import ScoreLines
 from kbx_tui.search.ranking.explain import Comparison, compare
 from kbx_tui.search.ranking.rank import Ranking, rank
@@ -36,7 +36,6 @@ Dimension = Literal[
     "alpha", "threshold", "max_entities", "hierarchy", "gate", "parent", "pinned", "path",
     "doc_types", "since", "until", "tags", "entities", "dates", "fast", "query",
 ]  # fmt: skip
-"""Field of `SearchRequest` that a change sets."""
 Stage = Literal["shown", "ranked", "gated", "no match", "filtered"]
 """How far a document comes: into the top, into the results, out by the hard gate, into the scope
 without saying anything of the query, or not even into the scope."""
@@ -53,11 +52,8 @@ class Change:
     value: Any
     """New value of that field of the request; of `pinned` the ids to add."""
     text: str
-    """The change in words: `alpha .62`, `only memory/meetings/`."""
     rank: int
-    """Rank of the document after it."""
     after: Ranking
-    """The ranking after it, to compare with the one before."""
 
     def applied_to(self, request: SearchRequest) -> SearchRequest:
         return changed_request(request, self.dimension, self.value)
@@ -65,8 +61,6 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Where one document stands, and what would bring it into the top."""
-
     path: str
     title: str
     stage: Stage
@@ -84,7 +78,6 @@ class WhyNot:
 
     @property
     def standing(self) -> str:
-        """Where it stands, in a sentence."""
         if self.path in self.ranking.evidence.scope.asked_about:
             return (
                 "neither words, links nor the index of vectors find it in so wide a scope; scored "
@@ -110,7 +103,6 @@ class WhyNot:
 
 
 def changed_request(request: SearchRequest, dimension: Dimension, value: Any) -> SearchRequest:
-    """Return a request with one field changed; ids of `pinned` are added to those pinned."""
     if dimension == "pinned":
         value = (*request.pinned, *value)
     changes: dict[str, Any] = {dimension: value}
@@ -118,7 +110,6 @@ def changed_request(request: SearchRequest, dimension: Dimension, value: Any) ->
 
 
 def why_not(ranking: Ranking, row: int, limit: int = 10) -> WhyNot:
-    """Return where a row of a complete ranking stands, and the changes that would bring it up."""
     evidence = ranking.evidence
     if evidence.reranker is not None:
         ranking = rank(replace(evidence, reranker=None), ranking.tuning)
@@ -143,8 +134,6 @@ def why_not(ranking: Ranking, row: int, limit: int = 10) -> WhyNot:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """Looks for the smallest change of each dimension."""
-
     ranking: Ranking
     row: int
     limit: int
@@ -321,13 +310,11 @@ class _Search:
 
 
 def _decimals(number: float) -> str:
-    """Return a number with as many decimals as it needs, 2 to 4."""
     text = f"{number:.4f}".rstrip("0")
     return text.removeprefix("0") if len(text) > 4 else format_score(number)
 
 
 def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
-    """Return the Evidence of the documents that `in_scope`, shape (n,), flags."""
     rows = np.flatnonzero(in_scope)
     numbers = rows.tolist()
     typed = _components(evidence.as_typed, rows)
@@ -367,8 +354,6 @@ def _components(components: ComponentScores, rows: Rows) -> ComponentScores:
 
 @dataclass(frozen=True, slots=True)
 class ChangeEffect:
-    """A change, and the top of the search with and without it."""
-
     change: Change
     comparison: Comparison
 

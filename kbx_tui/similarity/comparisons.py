@@ -1,4 +1,4 @@
-"""Compares a text with what a base holds: facts and open items, values of fields, passages.
+"""Compares a text with facts, values of fields and passages; tested apart from the engine.
 
 Facts: identical text first, then nearest by vector. Fields: all of one entity; without an entity,
 only values that share a word with the text, as a base has thousands. Passages: the chunks nearest

@@ -10,9 +10,8 @@ import kbx_tui
 from kbx_tui import removal
 from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.snapshot import LINKS
-from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
-from kbx_tui.index.stored_entities import ENTITIES, FACTS
 from kbx_tui.index.stored_names import NAMES
+from kbx_tui.index.stored_records import BODIES, DOCUMENTS, ENTITIES, FACTS
 from kbx_tui.index.tables import COLUMNS
 from kbx_tui.index.vectors.stored_vectors import vectors_file
 from kbx_tui.index.vectors.vector_lists import LISTS

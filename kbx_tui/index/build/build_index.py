@@ -49,8 +49,8 @@ from kbx_tui.index.noted_state import find_damage, note_state
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, wrong_model_error
 from kbx_tui.index.tables import text_hash
-from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
 from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
+from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.index.versions import TABLES_ID
 from kbx_tui.knowledge.entities import TopicRules
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings

@@ -28,8 +28,9 @@ from kbx_tui.index.noted_state import changed_files, find_damage
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import BATCH, BUILD, Store, translate_errors
 from kbx_tui.index.tables import table_schema
-from kbx_tui.index.vectors.load_vectors import refresh_vectors_file
+from kbx_tui.index.vectors.stored_vectors import are_unit
 from kbx_tui.index.vectors.vector_lists import LISTS
+from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.removal import foreign_entries
 from kbx_tui.state_file import set_aside
 
@@ -98,8 +99,6 @@ def _exchange(one: Path, other: Path) -> bool:
     return bool(rename(*paths, RENAME_EXCHANGE) == 0)
 
 
-LENGTH_TOLERANCE = 1e-3
-"""How far from 1 the length of a vector may be; Gemini's are rounded."""
 ROWS_PER_COMMIT = 65_536
 COLUMNS = ["text_hash", "vector"]
 
@@ -159,12 +158,8 @@ def _stored_vectors(store: Store, dimension: int) -> Iterator[Any]:
 def _intact(rows: Any, taken: set[str]) -> Any:
     """Return the rows with a vector of unit length and a text not yet `taken`, which they join."""
     hashes = rows["text_hash"].to_pylist()
-    flat = rows["vector"].flatten().to_numpy(zero_copy_only=False)
-    vectors = flat.astype(np.float32).reshape(len(hashes), -1)
-    with np.errstate(all="ignore"):
-        is_unit = np.abs(np.linalg.norm(vectors, axis=1) - 1.0) < LENGTH_TOLERANCE  # NaN fails too
     kept = []
-    for row in np.flatnonzero(is_unit).tolist():
+    for row in np.flatnonzero(are_unit(rows["vector"])).tolist():
         if hashes[row] not in taken:
             taken.add(hashes[row])
             kept.append(row)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,15 @@ from kbx_tui.index.snapshot import (
     refresh_entity_files,
 )
 from kbx_tui.index.store import Store, release_memory
-from kbx_tui.index.stored_documents import BODIES, BODY_COLUMNS, Bodies, write_bodies
-from kbx_tui.index.stored_entities import FACTS, StoredFacts, make_facts
+from kbx_tui.index.stored_records import (
+    BODIES,
+    BODY_COLUMNS,
+    FACTS,
+    Bodies,
+    StoredFacts,
+    make_facts,
+    write_bodies,
+)
 from kbx_tui.index.tables import SEARCHED_COLUMNS, searched_text
 from kbx_tui.index.versions import (
     NO_STATE,
@@ -150,25 +157,29 @@ def _blocks(texts: Iterable[Text], characters: int) -> Iterator[Iterator[Text]]:
 def merge_postings(blocks: Sequence[Postings], file: ArrayWriter) -> None:
     terms = sorted({term for block in blocks for term in block.all_terms()})
     runs = _runs(blocks, {term: term_id for term_id, term in enumerate(terms)})
-    for name in ("lengths", "versions", "languages", "text_sizes"):
-        file.add(name, np.concatenate([getattr(block, name) for block in blocks]))
-    text_starts = [run.postings.text_starts[:-1] + run.first_position for run in runs]
-    end = runs[-1].first_position + blocks[-1].text_starts[-1:]
-    file.add("text_starts", np.concatenate([*text_starts, end]))
-    file.add("term_bytes", np.frombuffer(b"".join(terms), np.uint8))
-    file.add("term_byte_starts", np.cumsum([0, *map(len, terms)], dtype=np.int64))
     posting_starts = _starts(runs, "posting_starts", len(terms))
     position_starts = _starts(runs, "position_starts", len(terms))
-    file.add("posting_starts", posting_starts.astype(np.int32))
-    file.add("position_starts", position_starts.astype(np.int32))
-    postings, positions = int(posting_starts[-1]), int(position_starts[-1])
-    of_texts = {
-        name: file.map(name, np.int32, (postings,)) for name in ("doc_ids", "term_frequencies")
+    text_starts = [run.postings.text_starts[:-1] + run.first_position for run in runs]
+    end = runs[-1].first_position + blocks[-1].text_starts[-1:]
+    whole: dict[str, NDArray[Any]] = {
+        "term_bytes": np.frombuffer(b"".join(terms), np.uint8),
+        "term_byte_starts": np.cumsum([0, *map(len, terms)], dtype=np.int64),
+        "posting_starts": posting_starts.astype(np.int32),
+        "position_starts": position_starts.astype(np.int32),
+        "text_starts": np.concatenate([*text_starts, end]),
     }
-    of_words = {
-        "positions": file.map("positions", np.int32, (positions,)),
-        "offsets": file.map("offsets", np.uint16, (positions,)),
-    }
+    of_texts: dict[str, NDArray[Any]] = {}
+    of_words: dict[str, NDArray[Any]] = {}
+    for name in [field.name for field in fields(Postings)]:  # the order in which `write` has them
+        arrays = [getattr(block, name) for block in blocks]
+        if name in whole:
+            file.add(name, whole[name])
+        elif name in ("doc_ids", "term_frequencies"):
+            of_texts[name] = file.map(name, arrays[0].dtype, (int(posting_starts[-1]),))
+        elif name in ("positions", "offsets"):
+            of_words[name] = file.map(name, arrays[0].dtype, (int(position_starts[-1]),))
+        else:
+            file.add(name, np.concatenate(arrays))
     for group in _groups(position_starts):
         _merge(runs, group, "posting_starts", posting_starts, of_texts)
         _merge(runs, group, "position_starts", position_starts, of_words)

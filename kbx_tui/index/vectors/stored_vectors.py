@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kbx_tui.errors import IndexFault, IndexForeign
-from kbx_tui.index.arrays import Ints, Matrix, Rows, Starts, Vector, Versions
+from kbx_tui.index.arrays import Flags, Ints, Matrix, Rows, Starts, Vector, Versions
 from kbx_tui.index.derived_files import DocumentFile, is_few
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import (
@@ -115,12 +115,25 @@ def count_texts(store: Store, versions: Versions) -> tuple[Rows, Rows, Coverage]
     return texts, missing, Coverage(len(profiles), lacking)
 
 
-def are_texts(store: Store, versions: Versions) -> NDArray[np.bool_]:
+def are_texts(store: Store, versions: Versions) -> Flags:
     """Return which documents without a chunk count as a text: those that are not blank."""
     if not len(versions):
         return np.zeros(0, np.bool_)
     blank = store.rows("documents", ["version"], r"NOT regexp_like(body, '\S')")
     return places_of(versions, blank["version"]) < 0
+
+
+LENGTH_TOLERANCE = 1e-3
+"""How far from 1 the length of a vector may be; Gemini's are rounded."""
+
+
+def are_unit(vectors: Any) -> Flags:
+    """Return which vectors of a pyarrow column are finite and of unit length."""
+    flat = vectors.flatten().to_numpy(zero_copy_only=False).astype(np.float32)
+    with np.errstate(all="ignore"):
+        lengths = np.linalg.norm(flat.reshape(max(len(vectors), 1), -1), axis=1)[: len(vectors)]
+    flags: Flags = np.abs(lengths - 1.0) < LENGTH_TOLERANCE
+    return flags
 
 
 class TableChanged(Exception):

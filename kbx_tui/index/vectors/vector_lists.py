@@ -67,7 +67,7 @@ class VectorLists:
         return same_number and int(self.source[0]) == source_of(code_scales)
 
     def lists_to_read(self, scope_share: float) -> int:
-        """Return how many lists to read: more for a scope, over more of which it is spread."""
+        """Return how many lists to read: the best chunks of a small scope are spread over more."""
         return min(int(np.ceil(self.probes[0] / scope_share)), len(self.starts) - 1)
 
     def is_worth(self, scope_share: float) -> bool:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -25,10 +24,11 @@ from kbx_tui.search.evidence.scores import (
     DATE_COUNTS_FROM,
     SOON_AFTER_SHARE,
     THING_SHARPNESS,
+    ComponentScores,
     Flags,
+    LinkedDocuments,
     Rows,
     Scores,
-    frozen,
     power,
 )
 from kbx_tui.search.query.filters import Filters
@@ -41,8 +41,6 @@ SignalKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One reason why an entity fits the query."""
-
     kind: SignalKind
     score: float
     """0..1."""
@@ -81,59 +79,7 @@ class EntityCandidate:
 
     @property
     def is_named_thing(self) -> bool:
-        """True when the query names it and it is neither a person nor a team."""
         return self.named and self.type not in PEOPLE
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedDocuments:
-    """The documents in scope that belong to one entity."""
-
-    rows: Rows
-    """Rows of the Evidence, ascending and distinct."""
-    strengths: Scores
-    """`link_strength` of each, 0..1."""
-    reasons: tuple[str, ...]
-    """Why each is linked, for display: `attendee`, `title, 4 mentions`."""
-    propagated: Flags | None = None
-    """Documents linked only through an adjacent part (`Continuations`); None if there are none.
-    Such a link counts only if the document has some relevance to the query."""
-
-    def within(self, in_scope: Flags, scope_rows: Rows) -> LinkedDocuments:
-        """Return the documents in scope, renumbered by their positions in `scope_rows`.
-
-        `in_scope` flags documents of the base; `scope_rows` are the rows flagged, ascending.
-        """
-        inside = in_scope[self.rows]
-        rows = np.searchsorted(scope_rows, self.rows[inside])
-        reasons = tuple(compress(self.reasons, inside))
-        propagated = None if self.propagated is None else frozen(self.propagated[inside])
-        return LinkedDocuments(frozen(rows), frozen(self.strengths[inside]), reasons, propagated)
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentScores:
-    """How well each document fits one query variant."""
-
-    query: str
-    raw_lexical: Scores
-    """BM25, unbounded, 0 when no term matches."""
-    lexical: Scores
-    """`raw_lexical` on a fixed 0..1 scale."""
-    cosine: Scores
-    """Cosine of the query, after pseudo-relevance feedback, with the best chunk of the document in
-    its context (`stored_vectors`), -1..1; NaN for a document without a vector. Approximate, from
-    quantized vectors, for a document that was not evaluated (`Evidence.evaluated`)."""
-    vector: Scores
-    """`cosine` on a fixed 0..1 scale; 0 if missing, or if low and no term matches."""
-    own_relevance: Scores
-    """Fusion of `lexical` and `vector`, 0..1."""
-    doc_relevance: Scores
-    """`own_relevance` plus what an adjacent part propagates (`Continuations`), 0..1."""
-    propagated_from: NDArray[np.int8]
-    """Adjacent part that relevance propagated from: 0 the one before, 1 the one after, -1 none."""
-    lexical_weight: float
-    """Weight of `lexical` in `own_relevance`; that of `vector` is the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +90,6 @@ class FeedbackDocument:
 
 @dataclass(frozen=True, slots=True)
 class UnknownName:
-    """A name in a filter that no entity has."""
-
     name: str
     similar: str
     """The name of the entity that may have been meant; empty if none is similar."""
@@ -169,7 +113,6 @@ class Topic:
     """
 
     full_relevance: float
-    """Relevance from which a document answers the topic fully, above 0."""
     thing_share: float = 0.0
     """Share of the topic, by how rare its words are, that is names of things; 0..1."""
     weight: float = 1.0
@@ -212,8 +155,6 @@ class Topic:
 
 
 class DateMatch(IntEnum):
-    """What makes a document one of the time asked for."""
-
     NONE = 0
     SOON_AFTER = 1
     NAMED = 2
@@ -231,8 +172,6 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class PreferredDates:
-    """Date words of a query, and the period that they mean."""
-
     text: str
     """As typed: `in March`."""
     first: str
@@ -264,7 +203,6 @@ class DatePreference:
     """
 
     dates: tuple[PreferredDates, ...]
-    """At least one; a document of any of these periods is preferred."""
     matches: NDArray[np.int8]
     """`DateMatch` of each document in scope, shape (n,)."""
     full_relevance: float | None
@@ -346,9 +284,7 @@ class Scope:
     path: str
     """Path filter as given, empty for all."""
     filters: Filters
-    """The other filters."""
     in_scope: int
-    """Documents that pass the filters."""
     total: int
     candidates: int | None = None
     """How many of them were scored, in a scope too wide to compare every chunk in meaning
@@ -359,13 +295,11 @@ class Scope:
     asked_about: frozenset[str] = frozenset()
     """Paths of documents beside the candidates, scored because `SearchRequest.also` has them."""
     unknown_names: tuple[UnknownName, ...] = ()
-    """Names in typed filters that no entity has."""
     left_out: int = 0
     """Documents that pass the other filters and are muted."""
 
     @property
     def complete(self) -> bool:
-        """True when every document in scope was scored."""
         return self.candidates is None
 
 
@@ -378,7 +312,6 @@ class Evidence:
     document_query: str
     """Query of pass 2: what was searched for, without people and teams named outright."""
     generation: int
-    """Generation of the index that was read."""
     scope: Scope
     entities: tuple[EntityCandidate, ...]
     """At most 20 found by pass 1, best first, whatever the threshold; then those only pinned."""
@@ -416,7 +349,6 @@ class Evidence:
     without_vector: int = 0
     """Number of texts that cannot be found by meaning yet."""
     reranker: RerankerScores | None = None
-    """Scores of the reranker, where it was asked for some."""
     date_preference: DatePreference | None = None
     """The dates that the query asks for; None if it holds none, or dates are not read."""
     undated: tuple[str, ...] = ()

@@ -30,9 +30,7 @@ from kbx_tui.search.evidence.scores import RERANKER_WEIGHT, Scores
 from kbx_tui.search.lru_cache import LruCache
 
 RERANKED = 20
-"""How many results are reranked."""
 RERANK_MS = "rerank_ms"
-"""Name of the milliseconds of reranking in `Evidence.timings`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,6 @@ def reranked(scores: Scores, probabilities: Scores) -> Scores:
 
 
 KEPT = 2_000
-"""Scores kept: those of a hundred queries."""
 RETRY_SECONDS = 30.0
 """Seconds after which a model that could not be loaded is tried again."""
 
@@ -76,7 +73,6 @@ class Reranker:
     """
 
     def __init__(self, name: str, open_model: Callable[[], PairScorer]) -> None:
-        """`open_model` loads the model; it raises RerankerError."""
         self.name = name
         self._open_model = open_model
         self._model: PairScorer | None = None

@@ -27,8 +27,6 @@ Dates = Literal["prefer", "filter", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Parsed filters; an empty one matches every document."""
-
     doc_types: tuple[str, ...] = ()
     """Document types such as `meeting`, `note`, `person`, case-insensitive."""
     since: str = ""
@@ -50,7 +48,6 @@ class Filters:
 
     @property
     def typed_names(self) -> tuple[str, ...]:
-        """The names of entities in typed filters, each once."""
         names = (name for typed in self.typed if typed.key == "@" for name in typed.values)
         return tuple(dict.fromkeys(names))
 
@@ -84,7 +81,6 @@ class Filters:
         return replace(self, since=max(self.since, first), until=until)
 
     def matches_date(self, date: str) -> bool:
-        """Return whether a document of this date, `YYYY-MM-DD` or empty, matches."""
         if not date:
             return not (self.since or self.until)
         return date >= self.since and date[: len(self.until)] <= self.until
@@ -100,7 +96,6 @@ class Filters:
 
 
 def type_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return types of documents in the form in which the index stores them."""
     return tuple(slug(name) or name for name in names)
 
 
@@ -118,7 +113,6 @@ def tag_keys(tag: str) -> Iterator[str]:
 
 
 def is_same_value(key: Key, one: str, other: str) -> bool:
-    """Return whether two values of a filter match the same documents, whatever their spelling."""
     if key in ("from", "to", "in"):
         return one == other
     if key == "tag":
@@ -164,39 +158,29 @@ _NEEDS_QUOTES = re.compile(rf"[\s,]|[{_CLOSING}]$|['’]s$")
 
 @dataclass(frozen=True, slots=True)
 class TypedFilter:
-    """A filter as it was typed."""
-
     key: Key
     values: tuple[str, ...]
     """At least one; a document must match one of them."""
 
     def __str__(self) -> str:
-        """Return it as it would be typed."""
         values = map(_quoted, self.values) if len(self.values) == 1 else iter(self.values)
         return f"{_start(self.key)}{','.join(values)}"
 
 
 @dataclass(frozen=True, slots=True)
 class TypedQuery:
-    """A query, read."""
-
     text: str
-    """The words, without the filters."""
     filters: tuple[TypedFilter, ...] = ()
-    """In the order of the query."""
     spans: tuple[tuple[int, int], ...] = ()
-    """Where each filter stands in the query."""
     not_dates: tuple[str, ...] = ()
     """What looks like a filter by date but holds no date, as typed."""
 
     def values(self, key: Key) -> Iterator[str]:
-        """Yield the values of all filters with this key."""
         return (value for each in self.filters if each.key == key for value in each.values)
 
 
 @lru_cache(maxsize=256)
 def read_filters(query: str) -> TypedQuery:
-    """Return the words and the filters of a query."""
     filters: list[TypedFilter] = []
     spans: list[tuple[int, int]] = []
     not_dates: list[str] = []
@@ -221,19 +205,15 @@ class UnfinishedFilter:
 
     key: Key
     value: str
-    """What is typed of its last value; may be empty."""
     before: str
-    """The query up to that value."""
     is_quoted: bool
     """Whether the value begins with a quotation mark that is not closed."""
 
     @property
     def rest(self) -> str:
-        """The query without the filter."""
         return self.before[: self.before.rfind(_start(self.key))].rstrip()
 
     def completed(self, value: str) -> str:
-        """Return the query with a whole value in place of what is typed."""
         if self.is_quoted:
             return f'{self.before}{value}"'
         return self.before + (_quoted(value) if "," not in self.before.split()[-1] else value)
@@ -262,19 +242,16 @@ def with_filter(query: str, key: Key, value: str) -> str:
 
 
 def without_filter(query: str, number: int) -> str:
-    """Return a query without one of its filters, counted from 0. Raises IndexError."""
     return _cut(query, [read_filters(query).spans[number]])
 
 
 def _cut(query: str, spans: list[tuple[int, int]]) -> str:
-    """Return the rest of a query, joined by single spaces where something was cut out."""
     edges = [0, *(edge for span in spans for edge in span), len(query)]
     rest = [query[start:end].strip() for start, end in zip(edges[::2], edges[1::2], strict=True)]
     return " ".join(filter(None, rest))
 
 
 def _values(key: Key, quoted: str | None, bare: str | None) -> tuple[str, ...]:
-    """Return the values of a filter; none if there is nothing in it."""
     if bare is None:
         return tuple(filter(None, [(quoted or "").strip()]))
     if key == "in":  # a glob may hold any of these signs

@@ -32,35 +32,33 @@ from types import MappingProxyType
 from typing import Self
 
 from kbx_tui.index.snapshot import NameVotes
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import SHORTEST_TO_COMPARE, StoredNames, make_names
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.entity_names import TITLES, is_common_word
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Signal, SignalKind
-from kbx_tui.search.query.english_words import (
-    ASKING_AFTER,
-    FUNCTION_WORDS,
-    NAMES_THAT_ARE_WORDS,
-    has_topic,
-)
-from kbx_tui.search.query.misspelled_names import MisspelledNames, MisspelledParts
 from kbx_tui.search.query.name_index import (
     MOST_NAMESAKES,
     SEVERAL,
     IndexedName,
+    MisspelledNames,
+    MisspelledParts,
     NameIndex,
     NamePriors,
     lengths_of,
 )
-from kbx_tui.search.query.named_query import (
-    AMBIGUOUS,
-    HINT,
-    TYPO_WEIGHT,
-    NameMatch,
+from kbx_tui.search.query.query_terms import AMBIGUOUS, HINT, TYPO_WEIGHT, NameMatch
+from kbx_tui.search.query.query_words import (
+    ASKING_AFTER,
+    FUNCTION_WORDS,
+    NAMES_THAT_ARE_WORDS,
+    OF_AGENTS,
+    OF_WORDS,
+    QueryWords,
+    has_topic,
 )
-from kbx_tui.search.query.query_words import OF_AGENTS, OF_WORDS, QueryWords
 
 SHORTEST_IN_USER_NAME = 4
 """Letters of a part of a name that show an alias to be made of it; fewer are in many words."""
@@ -79,8 +77,6 @@ Holder = tuple[int, SignalKind]
 
 
 class NameMatcher:
-    """Finds the names of some entities in queries."""
-
     def __init__(
         self,
         entities: EntityColumn,
@@ -103,7 +99,6 @@ class NameMatcher:
         votes: Mapping[str, NameVotes] = MappingProxyType({}),
         texts_with: TextsWith = lambda *_: 0,
     ) -> Self:
-        """Return one of entities that are not those of an index, by their index."""
         column = EntityColumn.of(entities)
         return cls(column, make_names(column, NO_STATE), votes, texts_with)
 
@@ -132,11 +127,9 @@ class _QueryNames:
         self._priors, self._texts_with = base.priors, base.texts_with
         self._misspelled, self._misspelled_parts = base.misspelled, base.misspelled_parts
         self._names = base.names.find(self.query.folded)
-        """All that its words may be."""
         self._find_full_names()
 
     def find_all(self) -> list[NameMatch]:
-        """Return these and all others."""
         self._find_misspelled(sizes=(2, 3))
         self._find_surnames()
         self._find_first_names()
@@ -190,7 +183,6 @@ class _QueryNames:
                 self.matches.append(NameMatch(name.entity, signal, start, end, is_named))
 
     def _is_meant(self, index: int, name: IndexedName) -> bool:
-        """Return whether a single word of the query is the name rather than an ordinary word."""
         query, priors, kind = self.query, self._priors, self._types[name.entity]
         word = query.words[index]
         if kind in (query.before(index), query.after(index + 1)):
@@ -232,7 +224,6 @@ class _QueryNames:
     # Misspelled names
 
     def _find_misspelled(self, sizes: Sequence[int]) -> None:
-        """Find full names that are misspelled or written as one word."""
         ranges = [
             (index, size, "".join(folded))
             for index, size, folded in self.query.free_ranges(sizes)
@@ -316,7 +307,6 @@ class _QueryNames:
             self._add_part(first, length, holders, certain, prior)
 
     def _initials_before(self, index: int) -> str:
-        """Return the unused initials before a surname: `J. R. Miller`."""
         query, first = self.query, index
         while first and query.is_initial(first - 1) and not query.used[first - 1]:
             first -= 1
@@ -369,7 +359,6 @@ class _QueryNames:
         return not is_own and self._texts_with(word, after) >= least
 
     def _is_known(self, word: str) -> bool:
-        """Return whether a word is a first name or surname of someone."""
         return word in self._names.first_names or (word,) in self._names.surnames
 
     def _is_name_here(self, index: int, size: int) -> bool:
@@ -428,7 +417,6 @@ class _QueryNames:
             self._add_part(index, 1, people, certain, priors.explain(folded))
 
     def _namesakes(self, word: str) -> list[Holder]:
-        """Return the people with a word as first name and, if any, those with it as surname."""
         if not (first_names := self._names.first_names.get(word)):
             return []
         surnames = self._names.surnames.get((word,), [])[:MOST_NAMESAKES]
@@ -448,7 +436,6 @@ class _QueryNames:
             self._add_part(index, 2, people, certain)
 
     def _is_someone_else(self, index: int) -> bool:
-        """Return whether an unknown surname follows a first name."""
         word = self.query.after(index + 1)
         is_known = self._is_known(word) or (word,) in self._names.full
         may_be_surname = self.query.may_be_surname(index + 1) and not is_known

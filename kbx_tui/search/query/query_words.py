@@ -20,26 +20,110 @@ before its surname       `did Ruth Castellane agree`, `Ruth Castellane said`; at
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
+from kbx_tui.knowledge.dates import MONTH_NAMES, WEEKDAY_NUMBERS
 from kbx_tui.knowledge.entity_names import DETERMINERS, HONORIFICS, TITLES, is_common_word
-from kbx_tui.search.query import english_words as english
-from kbx_tui.search.query.english_words import FUNCTION_WORDS, has_topic, words_of
+from kbx_tui.knowledge.folding import WORD, fold
+
+
+def _word_lists() -> dict[str, frozenset[str]]:
+    _, *lists = Path(__file__).with_name("english_words.txt").read_text("utf-8").split("\n\n")
+    return {name: frozenset(words) for name, *words in map(str.split, lists)}
+
+
+_LISTS = _word_lists()
+
+FUNCTION_WORDS = _LISTS["FUNCTION_WORDS"]
+"""Words that are never a topic."""
+REQUEST_WORDS = _LISTS["REQUEST_WORDS"]
+DOCUMENT_WORDS = _LISTS["DOCUMENT_WORDS"]
+"""Words for documents of any kind: `meetings last week` asks for a time and nothing else."""
+ASKING_BEFORE = _LISTS["ASKING_BEFORE"]
+"""Words before the person or group a query asks about: `what did X ...`, `advice from X`."""
+VERB_FOLLOWS = _LISTS["VERB_FOLLOWS"]
+"""Auxiliaries followed by a subject and a verb: `did X agree`."""
+ASKING_AFTER = _LISTS["ASKING_AFTER"]
+"""Words after the person or group a query asks about: `X said`, `X on Y`."""
+NAMES_THAT_ARE_WORDS = _LISTS["NAMES_THAT_ARE_WORDS"]
+"""First names that are more likely ordinary words in lower case or at the start of a query."""
+OFFICES = _LISTS["OFFICES"]
+"""Capitalised titles that may precede a surname without being part of it: `Minister X`."""
+MONTHS = frozenset(MONTH_NAMES)
+DAYS_AND_MONTHS = MONTHS | WEEKDAY_NUMBERS.keys() | {"today", "tomorrow", "yesterday"}
+"""Capitalised like names, but not part of an adjacent name: `Ruth Monday standup`."""
+BEFORE_ADJECTIVES = _LISTS["BEFORE_ADJECTIVES"]
+"""Words before an adjective, hardly ever before a name: `to be frank`, `more rich`."""
+COMPOUNDS = _LISTS["COMPOUNDS"]
+"""Compounds of dictionaries that begin with one of `NAMES_THAT_ARE_WORDS`, hyphenated."""
+
+CONJUNCTIONS = frozenset({"and", "or"})
+_PERFECT = frozenset({"had", "has", "have"})
+ARTICLES = frozenset({"the", "a", "an", "our"})
+ASKING_WHO = frozenset({("who", "is"), ("who", "s"), ("who", "was"), ("who", "are")})
+ASKING_FOR_ONE = ASKING_WHO | {("what", "is"), ("what", "s"), ("about",), ("tell", "me", "about")}
+"""Phrases before a name that ask for its entity and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    text: str
+    folded: str
+    start: int
+    end: int
+
+    @property
+    def is_capitalised(self) -> bool:
+        return self.text[:1].isupper()
+
+
+@lru_cache(maxsize=16)  # several parts of a search ask for those of its query
+def words_of(text: str) -> Sequence[Word]:
+    return tuple(
+        Word(match.group(), fold(match.group()), match.start(), match.end())
+        for match in WORD.finditer(text)
+    )
+
+
+def asks_for_topic(words: Sequence[str]) -> bool:
+    """Return whether the folded words of a query, without the names in it, ask for a topic.
+
+    `what did present` does not: the verb says little, and `what` asks for everything. Nor do words
+    for documents of any kind: `everything about`, `meetings with`.
+    """
+    match [word for word in words if word not in CONJUNCTIONS]:
+        case ["what", auxiliary, _] if auxiliary in VERB_FOLLOWS or auxiliary in _PERFECT:
+            return False
+    return any(True for _ in topic_words_of(words))
+
+
+def topic_words_of(words: Iterable[str]) -> Iterator[str]:
+    return (word for word in words if has_topic((word,)) and word not in DOCUMENT_WORDS)
+
+
+def topic_words(text: str) -> str:
+    """Return the words of a text that may be a topic, from the first to the last; if none, all."""
+    words = [word for word in words_of(text) if has_topic((word.folded,))]
+    return text[words[0].start : words[-1].end] if words else text
+
+
+def has_topic(words: Iterable[str]) -> bool:
+    return any(word not in FUNCTION_WORDS and word not in REQUEST_WORDS for word in words)
+
 
 TITLE_FROM = 3
 """A query of more topic words than this, all capitalised, is in title case."""
 
-_BEFORE_NAMES = (
-    FUNCTION_WORDS | english.REQUEST_WORDS | english.ASKING_BEFORE | HONORIFICS | english.OFFICES
-)
-"""Words that precede names in English."""
-_NEVER_NAMES = HONORIFICS | FUNCTION_WORDS | english.OFFICES
+_BEFORE_NAMES = FUNCTION_WORDS | REQUEST_WORDS | ASKING_BEFORE | HONORIFICS | OFFICES
+_NEVER_NAMES = HONORIFICS | FUNCTION_WORDS | OFFICES
 _INTERROGATIVES = frozenset(
     {"how", "what", "when", "where", "which", "who", "whom", "whose", "why"}
 )
 _PREPOSITIONS = frozenset({"about", "at", "by", "for", "from", "in", "of", "on", "to", "with"})
 _SOURCES = frozenset({"by", "from"})
-"""Words before whoever did, said or gave something."""
 _CLAUSE_ENDS = frozenset("?!.;:,&)")
 _SEPARATORS = frozenset({",", "&", "and", "or", ", and", ", or"})
 _HYPHENS = "-‐‑–"
@@ -51,33 +135,29 @@ class Place(NamedTuple):
 
     example: str
     before: frozenset[str] | None = None
-    """Words of which one, or two, must come before; None for any."""
     after: frozenset[str] | None = None
     in_small_letters: bool = False
 
 
 OF_WORDS = (
     Place("a young person", before=DETERMINERS),
-    Place("to be frank", before=english.BEFORE_ADJECTIVES, in_small_letters=True),
+    Place("to be frank", before=BEFORE_ADJECTIVES, in_small_letters=True),
     Place("are high on the list", frozenset({"are", "were"}), _PREPOSITIONS, in_small_letters=True),
     Place("to grant the request", frozenset({"to"}), DETERMINERS | {"that"}, in_small_letters=True),
 )
 """Where English has no name: a single person does not go with `are`."""
 OF_AGENTS = (
-    Place("did Ada agree", before=english.VERB_FOLLOWS - {"do"}),
-    Place("Ada said", after=english.ASKING_AFTER),
+    Place("did Ada agree", before=VERB_FOLLOWS - {"do"}),
+    Place("Ada said", after=ASKING_AFTER),
     Place("by Ada", before=_SOURCES | {"according to"}),
 )
 """Where someone does or has something: not after `is`, as `what is X` asks what it stands for."""
 
 
 class QueryWords:
-    """The words of a query, and which of them are used."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.words = words_of(text)
-        """In order; methods take indices into it."""
         self.folded = [word.folded for word in self.words]
         self.used = [False] * len(self.words)
         self.all_lower = not any(
@@ -89,18 +169,15 @@ class QueryWords:
         self.in_title_case = len(topic) > TITLE_FROM and all(word.is_capitalised for word in topic)
 
     def is_free(self, start: int, size: int) -> bool:
-        """Return whether none of `size` words from `start` on is used."""
         return not any(self.used[start : start + size])
 
     def free_ranges(self, sizes: Iterable[int]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Yield every range of unused words of these sizes: start, size and folded words."""
         for size in sizes:
             for start in range(len(self.words) - size + 1):
                 if self.is_free(start, size):
                     yield start, size, tuple(self.folded[start : start + size])
 
     def text_of(self, start: int, size: int) -> str:
-        """Return the text of `size` words from `start` on."""
         return self.text[self.words[start].start : self.words[start + size - 1].end]
 
     def use(self, start: int, size: int) -> tuple[int, int]:
@@ -117,11 +194,9 @@ class QueryWords:
         return self.folded[index - 1] if index else ""
 
     def after(self, end: int) -> str:
-        """Return folded word `end`, the one after a range of words, empty past the last."""
         return self.folded[end] if end < len(self.words) else ""
 
     def _gap(self, index: int) -> str:
-        """Return the text between word `index` and the next word or the end of the query."""
         end = self.words[index + 1].start if index + 1 < len(self.words) else len(self.text)
         return self.text[self.words[index].end : end]
 
@@ -133,7 +208,6 @@ class QueryWords:
         return gap[-1:].isspace() and gap.strip()[:1] in _CLAUSE_ENDS
 
     def is_in(self, places: Iterable[Place], start: int, size: int = 1) -> bool:
-        """Return whether words are in one of some places."""
         before = {self.before(start), " ".join(self.folded[max(start - 2, 0) : start])}
         after, is_capitalised = self.after(start + size), self.words[start].is_capitalised
         return any(
@@ -146,7 +220,6 @@ class QueryWords:
     # What belongs to a name
 
     def is_possessive(self, index: int) -> bool:
-        """Return whether `'s` follows word `index`."""
         return self._gap(index) in _APOSTROPHES and self.after(index + 1) == "s"
 
     def is_initial(self, index: int) -> bool:
@@ -155,39 +228,34 @@ class QueryWords:
         return len(self.folded[index]) == 1 and not is_joined
 
     def is_hyphenated(self, index: int) -> bool:
-        """Return whether a hyphen joins a word and the next one: `Jean-Yves`."""
         return index + 1 < len(self.words) and self._gap(index) in _HYPHENS
 
     def is_compound(self, start: int, size: int) -> bool:
         """Return whether the words are part of a compound or of a contraction."""
         after, last = self.after(start + size), start + size - 1
-        if f"{self.folded[start]}-{after}" in english.COMPOUNDS:
+        if f"{self.folded[start]}-{after}" in COMPOUNDS:
             return True
         is_hyphenated = self.is_hyphenated(last) or (start > 0 and self.is_hyphenated(start - 1))
         return is_hyphenated or (after == "t" and self._gap(last) in _APOSTROPHES)
 
     def may_be_surname(self, index: int) -> bool:
-        """Return whether a word looks like the surname of the first name right before it."""
         return self._looks_like_name(index, index - 1)
 
     def may_be_first_name(self, index: int) -> bool:
-        """Return whether a word looks like the first name of the surname right after it."""
         return self._looks_like_name(index, index)
 
     def _looks_like_name(self, index: int, gap_after: int) -> bool:
-        """Return whether a word looks like part of a name, given the gap after word `gap_after`."""
         if not 0 < index < len(self.words) or self.used[index] or self.in_title_case:
             return False
         word = self.words[index]
         if self._gap(gap_after) != " " or not word.is_capitalised or word.text.isupper():
             return False
-        is_other = word.folded in _NEVER_NAMES or word.folded in english.DAYS_AND_MONTHS
+        is_other = word.folded in _NEVER_NAMES or word.folded in DAYS_AND_MONTHS
         return not (is_other or is_common_word(word.folded))
 
     def has_other_surname(self, index: int) -> bool:
-        """Return whether the next word, which looks like a surname, is that of this first name."""
         before, after = self.before(index), self.after(index + 2)
-        if before in english.VERB_FOLLOWS or after in english.ASKING_AFTER:
+        if before in VERB_FOLLOWS or after in ASKING_AFTER:
             return True
         if before and (before not in _BEFORE_NAMES or before in ("tell", "told")):
             return False
@@ -199,13 +267,12 @@ class QueryWords:
     def asks_who(self, index: int) -> bool:
         """Return whether the query asks for this word and nothing else: `Will`, `who is Will?`"""
         before = tuple(self.folded[:index])
-        return index + 1 == len(self.words) and (not before or before in english.ASKING_WHO)
+        return index + 1 == len(self.words) and (not before or before in ASKING_WHO)
 
     def is_asked_about(self, start: int, size: int) -> bool:
-        """Return whether the words are where a person or group is asked about."""
         if self.before(start) in TITLES or self._is_asked_before(start):
             return True
-        return self.after(start + size) in english.ASKING_AFTER or self._is_all(start, size)
+        return self.after(start + size) in ASKING_AFTER or self._is_all(start, size)
 
     def is_surely_asked_about(self, start: int, size: int) -> bool:
         """Return whether words are meant as a name although the base uses them otherwise."""
@@ -213,7 +280,7 @@ class QueryWords:
             return True
         word = self.words[start]
         is_all_capitals = len(word.text) > 1 and word.text.isupper()
-        is_after = self.after(start + size) in english.ASKING_AFTER
+        is_after = self.after(start + size) in ASKING_AFTER
         signs = (
             self._is_asked_before(start),
             is_after or self.is_possessive(start + size - 1),
@@ -222,36 +289,31 @@ class QueryWords:
         return sum(signs) > 1 and not self.is_in(OF_WORDS, start)
 
     def _is_all(self, start: int, size: int) -> bool:
-        """Return whether the query asks for nothing besides some words."""
         return not has_topic((*self.folded[:start], *self.folded[start + size :]))
 
     def _is_asked_before(self, start: int) -> bool:
-        """Return whether the word before is one before whoever a query asks about."""
         before, earlier = self.before(start), self.folded[: max(start - 1, 0)]
-        if before in english.VERB_FOLLOWS and earlier:
+        if before in VERB_FOLLOWS and earlier:
             return not _INTERROGATIVES.isdisjoint(earlier)
-        return before in english.ASKING_BEFORE
+        return before in ASKING_BEFORE
 
     def is_source(self, start: int, size: int) -> bool:
-        """Return whether words are where people are named as the source."""
         return self.before(start) in _SOURCES and self._ends_clause(start + size - 1)
 
     def is_modifier(self, start: int, size: int) -> bool:
         """Return whether a word follows that the words may describe, and no verb."""
         after = self.after(start + size)
-        is_verb = self.before(start) in english.VERB_FOLLOWS or after.endswith(("ing", "ed"))
-        is_noun = after not in english.ASKING_AFTER and has_topic([after]) and not is_verb
+        is_verb = self.before(start) in VERB_FOLLOWS or after.endswith(("ing", "ed"))
+        is_noun = after not in ASKING_AFTER and has_topic([after]) and not is_verb
         return is_noun and self._gap(start + size - 1) == " "
 
     def is_listed_with(self, index: int, spans: Sequence[tuple[int, int]]) -> bool:
-        """Return whether a word is in a list with one of some spans."""
         word, after = self.words[index], self.after(index + 1)
-        goes_on = after in english.ASKING_AFTER or after in _SEPARATORS
+        goes_on = after in ASKING_AFTER or after in _SEPARATORS
         return (goes_on or self._ends_clause(index)) and any(
             self._is_separator(end, word.start) or self._is_separator(word.end, start)
             for start, end in spans
         )
 
     def _is_separator(self, start: int, end: int) -> bool:
-        """Return whether the text between two offsets separates names of a list."""
         return " ".join(self.text[start:end].casefold().split()) in _SEPARATORS

@@ -80,7 +80,6 @@ def next_changes(ranking: Ranking, limit: int) -> tuple[float | None, float | No
 
 
 def _is_at(point: float, alpha: float) -> bool:
-    """Return whether a swap point is the current alpha. The ends of the scale are exact."""
     return point == alpha or (0.0 < point < 1.0 and abs(point - alpha) <= SAME_ALPHA)
 
 
@@ -157,7 +156,6 @@ NO_RESULT = -1.0
 """Below every score: stands for that of a document that is not a result."""
 NO_ROW = -1
 BLOCK = 128
-"""How many documents are compared with each other at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +169,10 @@ class ScoreLines:
     parent: Scores
     """Score at alpha 0, before frecency."""
     opened: Scores
-    """What frecency adds."""
     factor: float
     """What frecency leaves of the rest, 0..1."""
     is_known_item: Flags
     is_always_result: Flags
-    """Results even if they score 0."""
     is_flat: bool
     """True where alpha has no effect: `answered` is the score."""
 
@@ -228,7 +224,6 @@ class ScoreLines:
         return self.in_order(self.final(alphas), limit)
 
     def in_order(self, final: Scores, limit: int) -> NDArray[np.int64]:
-        """Return the same for given scores, shape (m, n)."""
         order = np.argsort(-final, axis=1, kind="stable")[:, :limit]
         best = np.full((len(final), limit), NO_ROW)
         is_result = np.take_along_axis(final, order, axis=1) > NO_RESULT
@@ -272,7 +267,6 @@ def _preceded_by_few(traits: Scores, limit: int) -> Rows:
 
 
 def _exceeded(traits: Scores, others: Scores) -> Flags:
-    """Return for each row whether each other row is nowhere lower; shape (n, m)."""
     exceeded = np.ones((len(traits), len(others)), np.bool_)
     for column, other in zip(traits.T, others.T, strict=True):
         exceeded &= other[None, :] >= column[:, None]
@@ -306,7 +300,6 @@ def best_of_each(evidence: Evidence, tunings: Sequence[Tuning], limit: int) -> N
 
 
 def without_alpha(tuning: Tuning) -> Tuning:
-    """Return the tuning with alpha 0: equal for tunings that differ in alpha alone."""
     return replace(tuning, alpha=0.0)
 
 

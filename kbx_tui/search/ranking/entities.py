@@ -21,13 +21,16 @@ from typing import Literal
 
 import numpy as np
 
-from kbx_tui.search.evidence.evidence import (
+from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Topic
+from kbx_tui.search.evidence.scores import (
+    THING_SHARPNESS,
+    THING_WEIGHT,
     ComponentScores,
-    EntityCandidate,
-    Evidence,
-    Topic,
+    Flags,
+    Rows,
+    Scores,
+    power,
 )
-from kbx_tui.search.evidence.scores import THING_SHARPNESS, THING_WEIGHT, Flags, Rows, Scores, power
 from kbx_tui.search.request import Tuning
 
 SearchMode = Literal["two_pass", "flat"]
@@ -44,8 +47,6 @@ section 4."""
 
 @dataclass(frozen=True)
 class EntityChoice:
-    """The entities of one Evidence that a ranking under one Tuning keeps."""
-
     evidence: Evidence
     tuning: Tuning
     kept: tuple[int, ...]
@@ -55,18 +56,15 @@ class EntityChoice:
 
     @property
     def search_mode(self) -> SearchMode:
-        """`two_pass` if any entity is kept."""
         return "two_pass" if self.kept else "flat"
 
     @property
     def components(self) -> ComponentScores:
-        """The component scores that the ranking uses."""
         flat = not self.kept or self.tuning.keep_names
         return self.evidence.as_typed if flat else self.evidence.as_searched
 
     @property
     def kept_entities(self) -> tuple[EntityCandidate, ...]:
-        """The kept entities, best first."""
         return tuple(self.evidence.entities[index] for index in self.kept)
 
     @cached_property
@@ -77,7 +75,6 @@ class EntityChoice:
 
     @cached_property
     def is_coverage(self) -> bool:
-        """Whether the parent score is a mean over `counted`; otherwise it is a maximum."""
         return self.tuning.parent == "coverage" and all(map(self._is_named, self.counted))
 
     @property
@@ -127,26 +124,20 @@ def choose_entities(evidence: Evidence, tuning: Tuning) -> tuple[tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """What one entity adds to some documents; arrays have shape (n,) over these."""
-
     weight: float
     """Its share of the mean over the named entities; 1 where the highest credit counts."""
     entity_score: float
     link_strength: Scores
     """0..1; of a named thing to the fourth power, 0 without a link."""
     answered: Scores
-    """How fully each document answers the rest of the query, 0..1."""
 
     @property
     def total(self) -> Scores:
-        """The credit of each document."""
         return self.weight * self.entity_score * self.link_strength * self.answered
 
 
 @dataclass(frozen=True)
 class EntityCredit:
-    """Computes the credits of the counted entities of one ranking."""
-
     choice: EntityChoice
 
     def parent_scores(self, rows: Rows | slice, relevance: Scores) -> Scores:
@@ -165,7 +156,6 @@ class EntityCredit:
         return np.minimum(combined(totals), 1.0)
 
     def credits(self, rows: Rows | slice, relevance: Scores) -> Sequence[Credit]:
-        """Return the credit of each counted entity for some documents."""
         choice, topic = self.choice, self.choice.topic
         strengths = [_strengths(*links, rows, relevance) for links in self._links]
         for_people = for_things = np.ones(len(relevance))
@@ -188,7 +178,6 @@ class EntityCredit:
 
     @cached_property
     def _is_thing(self) -> Sequence[bool]:
-        """Whether each counted entity is a thing that the query names."""
         entities, scaled = self.choice.evidence.entities, self.choice.tuning.scale_by_topic
         return [scaled and entities[index].is_named_thing for index in self.choice.counted]
 
@@ -208,7 +197,6 @@ class EntityCredit:
 
     @cached_property
     def _links(self) -> Sequence[tuple[Scores, Flags | None]]:
-        """Strengths of the links of each counted entity, by row, and which are propagated."""
         evidence, uniform = self.choice.evidence, self.choice.tuning.uniform_links
         links = []
         for linked in (evidence.links[index] for index in self.choice.counted):
@@ -224,7 +212,6 @@ class EntityCredit:
 def _strengths(
     strength: Scores, propagated: Flags | None, rows: Rows | slice, relevance: Scores
 ) -> Scores:
-    """Return the strengths for some rows; a propagated link needs some relevance."""
     if propagated is None:
         return strength[rows]
     return np.where(propagated[rows] & (relevance <= 0.0), 0.0, strength[rows])

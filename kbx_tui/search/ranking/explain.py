@@ -17,14 +17,12 @@ import numpy as np
 
 from kbx_tui.errors import OutOfRange
 from kbx_tui.formatting import format_change, format_score, rounded_parts
-from kbx_tui.search.evidence.scoring import SIDE_NAMES
+from kbx_tui.search.evidence.scores import SIDE_NAMES
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 
 
 @dataclass(frozen=True, slots=True)
 class EntityShare:
-    """What one entity contributes to a document's parent score."""
-
     entity_id: str
     name: str
     entity_score: float
@@ -32,7 +30,6 @@ class EntityShare:
     link_strength: float
     """0 when the document is not linked to it. Of a named thing to the fourth power."""
     answered: float
-    """How fully the document answers the rest of the query, 0..1."""
     weight: float
     """Its weight in the mean over the named entities, 0..1; 1 where the best entity counts."""
     reason: str
@@ -45,8 +42,6 @@ class EntityShare:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All numbers that make up the score of one result."""
-
     ranked: Ranked
     alpha: float
     two_pass: bool
@@ -68,7 +63,6 @@ class Explanation:
     date_reason: str
     """Whether the document is of that time; empty without a date preference."""
     propagated: float
-    """What an adjacent part of a longer document adds to `ranked.answered` (`Continuations`)."""
     propagated_from: str
     """`part before`, `part after`, or empty."""
     entities: tuple[EntityShare, ...]
@@ -76,7 +70,6 @@ class Explanation:
 
 
 def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
-    """Return how the score of `ranked` was computed."""
     components, row = ranking.components, ranked.row
     lexical, vector = float(components.lexical[row]), float(components.vector[row])
     cosine = float(components.cosine[row])
@@ -144,8 +137,6 @@ TieRule = Literal["", "known item", "relevance", "date", "path"]
 
 @dataclass(frozen=True, slots=True)
 class PartDifference:
-    """How much more of one part the document ahead has."""
-
     name: str
     """`words`, `meaning`, `adjacent part`, `time`, `entity`, `opened`, `reranker`, `known item`."""
     exact: float
@@ -155,14 +146,11 @@ class PartDifference:
 
 @dataclass(frozen=True, slots=True)
 class PairExplanation:
-    """Why one document of a ranking is before another."""
-
     ahead: Ranked
     behind: Ranked
     difference: float
     """Score of the document ahead minus that of the one behind, 0 or more."""
     parts: tuple[PartDifference, ...]
-    """Parts with a difference as shown, largest first."""
     tie_rule: TieRule
     """What decides between equal scores; empty where the scores decide."""
 
@@ -228,7 +216,6 @@ def explain_pair(ranking: Ranking, row: int, other: int) -> PairExplanation:
 
 
 def _tie_rule(ranking: Ranking, ahead: Ranked, behind: Ranked) -> TieRule:
-    """Return what decides between equal scores, in the order in which `Ranking` asks."""
     if bool(ahead.known_item) != bool(behind.known_item):
         return "known item"
     if ahead.doc_relevance != behind.doc_relevance:
@@ -244,8 +231,6 @@ LEAST_CHANGE = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class RankChange:
-    """Where one document stands under two settings."""
-
     path: str
     title: str
     before: int | None
@@ -262,10 +247,7 @@ class RankChange:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The top results of one query under two settings."""
-
     before: tuple[Ranked, ...]
-    """The top under the first setting, best first."""
     after: tuple[Ranked, ...]
     kept: tuple[RankChange, ...]
     """Documents in both, by their rank under the second setting."""
@@ -276,12 +258,10 @@ class Comparison:
 
     @property
     def moved(self) -> tuple[RankChange, ...]:
-        """Documents in both tops whose rank differs."""
         return tuple(change for change in self.kept if change.distance)
 
 
 def compare(before: Ranking, after: Ranking, limit: int = TOP) -> Comparison:
-    """Return the top `limit` results of two rankings of one query, and how they differ."""
     one, other = _Standings(before, limit), _Standings(after, limit)
 
     def changes(paths: Iterable[str]) -> tuple[RankChange, ...]:

@@ -44,9 +44,7 @@ Chosen by the experiment "few answers" in docs/quality.md."""
 @dataclass(frozen=True, slots=True)
 class Ranked:
     row: int
-    """Row in the Evidence."""
     rank: int
-    """1 is best."""
     score: float
     doc_relevance: float
     answered: float
@@ -67,7 +65,6 @@ class Ranked:
     reranker_score: float | None
     """How well the reranker finds that it answers the query, 0..1; None if that does not count."""
     known_item: str
-    """What the query gives in full for this document (`Evidence.known_items`), else empty."""
 
 
 @dataclass(frozen=True)
@@ -76,17 +73,14 @@ class Ranking(EntityChoice):
 
     @property
     def doc_relevance(self) -> Scores:
-        """How relevant each document is to the query, 0..1."""
         return self.components.doc_relevance
 
     @cached_property
     def parent_entity_score(self) -> Scores:
-        """Mean or maximum of what the counted entities add, 0..1 (`EntityCredit`)."""
         return self._parent_scores(slice(None), self.doc_relevance)
 
     @cached_property
     def credit(self) -> EntityCredit:
-        """What each counted entity adds to documents."""
         choice = EntityChoice(self.evidence, self.tuning, self.kept, self.search_mode_reason)
         return EntityCredit(choice)  # not of self: a cycle would keep the arrays until collected
 
@@ -112,12 +106,10 @@ class Ranking(EntityChoice):
 
     @property
     def is_reranked(self) -> bool:
-        """Whether a reranker changes any score."""
         return bool(self.reranker_scores)
 
     @cached_property
     def reranker_scores(self) -> Mapping[int, float]:
-        """Scores of the reranker that count, by row: those of `rows_to_rerank` it has scored."""
         reranker = self.evidence.reranker
         if reranker is None or not reranker.scores:
             return {}
@@ -145,7 +137,6 @@ class Ranking(EntityChoice):
 
     @cached_property
     def plain_final(self) -> Scores:
-        """Final scores without the reranker, 0..1. Known items score 1.0."""
         relevance, parent = self.doc_relevance, self.parent_entity_score
         final = self._with_frecency(self.blended, relevance, parent, slice(None))
         if known_items := list(self.evidence.known_items):
@@ -199,12 +190,10 @@ class Ranking(EntityChoice):
 
     @property
     def is_hard(self) -> bool:
-        """Whether only documents linked to a kept entity are results."""
         return bool(self.kept) and self.tuning.gate == "hard"
 
     @cached_property
     def is_linked(self) -> Flags:
-        """Rows linked to a kept entity."""
         linked = np.zeros(len(self.evidence), np.bool_)
         for index in self.kept:
             links = self.evidence.links[index]
@@ -219,7 +208,6 @@ class Ranking(EntityChoice):
 
     @property
     def total_matched(self) -> int:
-        """Number of results, including those that top-k retrieval did not evaluate."""
         return int(np.count_nonzero(self.matched))
 
     @property
@@ -232,7 +220,6 @@ class Ranking(EntityChoice):
 
     @property
     def feedback_documents(self) -> tuple[FeedbackDocument, ...]:
-        """Documents that the query vector was moved towards, if this ranking used it."""
         as_typed = self.components.query == self.evidence.as_typed.query
         return self.evidence.feedback_documents if as_typed else ()
 
@@ -243,17 +230,14 @@ class Ranking(EntityChoice):
 
     @cached_property
     def ranks(self) -> Mapping[int, int]:
-        """The rank of each result by row; 1 is best."""
         return {row: rank for rank, row in enumerate(self.order.tolist(), 1)}
 
     def why_no_result(self, row: int) -> str:
-        """Return why a row without a rank is not a result."""
         if self.is_hard and not self.is_linked[row]:
             return "not linked to a kept entity, which the hard gate requires"
         return "says nothing of what is asked"
 
     def at(self, alpha: float) -> Ranking:
-        """Return the ranking under another alpha; the same entities are kept."""
         tuning = replace(self.tuning, alpha=alpha)
         _require_fit(self.evidence, tuning)
         ranking = replace(self, tuning=tuning)
@@ -295,14 +279,12 @@ class Ranking(EntityChoice):
         return parents if preference is None else parents * preference.credit_factors(rows)
 
     def _blend(self, relevance: Scores, parent: Scores, rows: Rows | slice) -> Scores:
-        """Return the scores of some rows by the first line of the formula of this module."""
         alpha, answered = self.tuning.alpha, self.answered(relevance, rows)
         return alpha * answered + (1.0 - alpha) * parent if self.kept else answered
 
     def _with_frecency(
         self, blended: Scores, relevance: Scores, parent: Scores, rows: Rows | slice
     ) -> Scores:
-        """Return the scores of some rows by the second line of it."""
         h = self.frecency_weight
         if not h:
             return blended
@@ -310,11 +292,9 @@ class Ranking(EntityChoice):
         return np.where((relevance > 0.0) | (parent > 0.0), moved, 0.0)
 
     def top(self, limit: int) -> tuple[Ranked, ...]:
-        """Return the best `limit` documents; cheaper than `order` for small limits."""
         return self._ranked(self.best(limit), 1)
 
     def ranked(self, row: int, rank: int) -> Ranked:
-        """Return one row with its scores, at the given rank."""
         return self._ranked(np.array([row]), rank)[0]
 
     def _ranked(self, rows: Rows, first_rank: int) -> tuple[Ranked, ...]:
@@ -345,11 +325,9 @@ class Ranking(EntityChoice):
         )
 
     def best(self, limit: int) -> Rows:
-        """Return the rows of the best `limit` documents, best first."""
         return self._best(limit, self.final)
 
     def best_paths(self, limit: int) -> tuple[str, ...]:
-        """Return the paths of the best `limit` documents, best first."""
         return tuple(self.evidence.paths[row] for row in self.best(limit).tolist())
 
     def _best(self, limit: int, final: Scores) -> Rows:

@@ -15,8 +15,8 @@ import numpy as np
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent, join_limited, mode_name
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence, Scope
-from kbx_tui.search.query.english_words import topic_words
 from kbx_tui.search.query.filters import read_filters, type_names
+from kbx_tui.search.query.query_words import topic_words
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY
@@ -198,13 +198,11 @@ def _rounded_or_none(number: float | None) -> float | None:
 
 
 MAX_TOPIC = 80
-"""Characters of a topic that a note repeats."""
 _ASKS_FOR_EXPERTS = re.compile(
     r"\s*(?:who\s+knows?|who\s+(?:has\s+)?worked|who\s+can\s+help|experts?|who(?:'s|\s+is|\s+are)"
     r"\s+(?:an?|the|our)\s+experts?)\s+(?:\w+\s+)?(?:about|on|with|for|in)\s+\w",
     re.IGNORECASE,
 )
-"""How queries begin that ask which people know a topic."""
 LISTS_NAME = "vectors-ivf.bin"
 NOT_INDEXED = "there is no index yet; `kbx index` builds it"
 
@@ -212,11 +210,6 @@ NOT_INDEXED = "there is no index yet; `kbx index` builds it"
 def search_notes(
     ranking: Ranking, few: FewAnswers | None, types: Collection[str], outdated: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the notes on a search.
-
-    `few` is what `find_few_answers` returned, `types` are the document types that exist, and
-    `outdated` are `outdated_notes`.
-    """
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
     yield from not_dates_notes(evidence.query)
@@ -249,7 +242,6 @@ def search_notes(
 
 
 def find_few_answers(ranking: Ranking) -> FewAnswers | None:
-    """Return the documents that answer the topic, if others follow that are linked to entities."""
     if not ranking.lists_linked:
         return None
     evidence, rows = ranking.evidence, np.flatnonzero(ranking.says_something).tolist()
@@ -265,7 +257,6 @@ def find_few_answers(ranking: Ranking) -> FewAnswers | None:
 
 
 def few_answers_note(few: FewAnswers | None) -> str:
-    """Return that some results, or all, are linked to entities and nothing more; else empty."""
     if few is None or few.others <= 0:
         return ""
     names = join_limited([safe_line(name) for name in few.linked_to], " and ")
@@ -288,13 +279,11 @@ def reranker_failure(ranking: Ranking) -> str:
 
 
 def cut_query_notes(query: str) -> Iterator[str]:
-    """Yield a note if only a part of the query counts."""
     if len(query) > MAX_QUERY:
         yield f"the query has {len(query):,} characters; only the first {MAX_QUERY:,} count"
 
 
 def not_dates_notes(query: str) -> Iterator[str]:
-    """Yield what looks like a filter by date in a query but holds no date."""
     if not_dates := read_filters(query[:MAX_QUERY]).not_dates:
         named = safe_line(join_limited(not_dates, " and "))
         verb = "holds" if len(not_dates) == 1 else "hold"
@@ -305,19 +294,16 @@ def not_dates_notes(query: str) -> Iterator[str]:
 
 
 def unknown_names_notes(scope: Scope) -> Iterator[str]:
-    """Yield which names in filters no entity has, with a similar one."""
     for unknown in scope.unknown_names:
         hint = f"; did you mean {unknown.similar}?" if unknown.similar else ""
         yield safe_line(f"no entity is called {unknown.name}{hint}")
 
 
 def asks_for_experts(query: str) -> bool:
-    """Return whether a query asks who knows a topic: `who knows about postgres`."""
     return _ASKS_FOR_EXPERTS.match(query[:MAX_QUERY]) is not None
 
 
 def vector_notes(share: float, missing: int) -> Iterator[str]:
-    """Yield a note if some texts have no vector."""
     if missing:
         texts = f"{format_count(missing, 'text')} {'has' if missing == 1 else 'have'}"
         verb = "adds it" if missing == 1 else "adds them"
@@ -342,7 +328,6 @@ def wide_scope_notes(evidence: Evidence, *, has_switch: bool = True) -> Iterator
 
 
 def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
-    """Yield why no document is in scope, and types that do not exist."""
     if not scope.total:
         yield "there are no documents to search; `kbx status` shows what is indexed"
         return
@@ -373,7 +358,6 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
 
 
 def unknown_types_note(names: Collection[str], types: Collection[str]) -> Iterator[str]:
-    """Yield a note if some of these types of documents do not exist."""
     if unknown := [name for name in dict.fromkeys(names) if name not in types]:
         yield f"no document has type {_listed(unknown)}; existing types: {', '.join(types)}"
 
@@ -381,10 +365,6 @@ def unknown_types_note(names: Collection[str], types: Collection[str]) -> Iterat
 def nothing_found_notes(
     search_mode: str, reason: str, *, in_scope: int, below_floor: int, fast: bool, path: bool
 ) -> Iterator[str]:
-    """Yield how many documents were searched in vain, and what to try.
-
-    `path` is whether the search was limited to one.
-    """
     documents = format_count(in_scope, "document")
     words = (mode_name(search_mode, reason), FLAT_REASONS.get(reason, ""))
     yield f"nothing found in {documents} ({join_limited([word for word in words if word], ': ')})"

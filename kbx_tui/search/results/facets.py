@@ -19,7 +19,6 @@ from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.search.query.filters import Key, tag_keys
 
 MOST_VALUES = 8
-"""Values of each kind, the most frequent ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,6 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """The facets of the results of one ranking."""
-
     total: int
     values: tuple[FacetValue, ...]
     """Types, tags, people, folders, in this order; of each the most frequent first."""
@@ -62,7 +59,6 @@ class _Column:
         return cls(key, tuple(labels.values()), rows, codes)
 
     def counts(self, flags: NDArray[np.bool_]) -> list[FacetValue]:
-        """Return the most frequent values of the documents that are flagged."""
         counts = np.bincount(self.codes[flags[self.rows]], minlength=len(self.values))
         order = np.argsort(-counts, kind="stable")[:MOST_VALUES]
         return [
@@ -74,8 +70,6 @@ class _Column:
 
 
 class FacetIndex:
-    """Counts the facets of documents of one index generation."""
-
     def __init__(self, snapshot: Snapshot) -> None:
         self._row_of = snapshot.row_of
         kinds = [(row, kind) for row, kind in enumerate(snapshot.kinds) if kind]
@@ -111,7 +105,6 @@ class FacetIndex:
         self._months = np.array([date[:7] for date in snapshot.dates])
 
     def of(self, paths: Iterable[str]) -> Facets:
-        """Return the facets of the documents at these paths."""
         rows = [self._row_of.get(path, -1) for path in paths]
         flags = np.zeros(len(self._months) + 1, np.bool_)  # the last for documents that are gone
         flags[rows] = True

@@ -30,8 +30,6 @@ MAX_BY_DATE = 50
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """The passage of a document that fits the query best."""
-
     text: str
     """At most 200 characters on one line."""
     matches: tuple[tuple[int, int], ...]
@@ -41,7 +39,6 @@ class Snippet:
     line_end: int
     """1-based lines of the file."""
     terms: tuple[tuple[str, int], ...]
-    """Words of the query found in the document, and how often."""
     is_cut: bool = False
     """Whether `text` ends in the middle of a sentence."""
     line_breaks: tuple[int, ...] = ()
@@ -52,8 +49,6 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class PassOneEntity:
-    """A row of `meta.pass1_entities`."""
-
     id: str
     name: str
     type: str
@@ -75,7 +70,6 @@ class SearchResult:
     """Spans of `snippet` that match a word of the query, in order."""
     explain: Mapping[str, Any] | None = None
     is_cut: bool = False
-    """Whether `snippet` ends in the middle of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +78,16 @@ class FewAnswers:
 
     topic: str
     paths: tuple[str, ...]
-    """Paths of the documents that say something about the topic."""
     linked: frozenset[str]
     """The `paths` that would be results without the topic, too."""
     others: int
     linked_to: tuple[str, ...]
     is_scoped: bool
     is_linked: bool
-    """Whether only linked documents are results."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchMeta:
-    """How the search ran, and how many documents it found."""
-
     search_mode: str
     search_mode_reason: str
     pass1_entities: tuple[PassOneEntity, ...]
@@ -122,40 +112,32 @@ class SearchMeta:
     """Where `candidates` is given: the share of the ten best chunks by meaning that such a search
     finds, measured on a sample when the index was built."""
     few_answers: FewAnswers | None = None
-    """What a note is about, where few documents or none answer the topic."""
     dates: tuple[PreferredDates, ...] = ()
-    """Date words that were read, and the period that each means."""
     typed_filters: tuple[str, ...] = ()
-    """Filters typed in the query, each as it would be typed."""
     explain: Mapping[str, Any] | None = None
     """Query of pass 2, filters, knobs, and how many documents were evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse:
-    """What `KnowledgeBase.search` returns."""
-
     query: str
     results: tuple[SearchResult, ...]
     meta: SearchMeta
 
 
 def mode_details(response: SearchResponse, noun: str = "") -> list[str]:
-    """Return the reason of the search mode, the time asked for, and the number of results."""
     meta = response.meta
     details = (mode_reason(meta), dates_words(meta), count_words(response, noun))
     return [detail for detail in details if detail]
 
 
 def mode_reason(meta: SearchMeta) -> str:
-    """Return the entities for which the second pass ran, or why it did not."""
     kept = kept_entities(meta)
     names = [safe_line(entity.name) for entity in meta.pass1_entities if entity.id in kept]
     return kept_words(meta.search_mode, meta.search_mode_reason, names)
 
 
 def dates_words(meta: SearchMeta) -> str:
-    """Return the time that documents are preferred or filtered by: `prefers March 2026`."""
     words = " or ".join(dict.fromkeys(read.words for read in meta.dates))
     if not words:
         return ""
@@ -171,7 +153,6 @@ def count_words(response: SearchResponse, noun: str = "") -> str:
 
 
 def candidates_words(candidates: int, recall: float) -> str:
-    """Return which documents were scored in a scope too wide to score all."""
     documents = format_count(candidates, "document")
     return (
         f"the {documents} that words, links or the index of vectors find, which holds "
@@ -180,14 +161,11 @@ def candidates_words(candidates: int, recall: float) -> str:
 
 
 def kept_entities(meta: SearchMeta) -> frozenset[str]:
-    """Return the ids of the entities that count."""
     return frozenset((meta.explain or {}).get("kept_entities", ()))
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSum:
-    """A number, and the addends that sum to it."""
-
     name: str
     total: float
     addends: tuple[tuple[float, str], ...]
@@ -203,17 +181,11 @@ class ScoreSum:
 
 @dataclass(frozen=True, slots=True)
 class ScoreReasons:
-    """How the score of one result adds up."""
-
     first: str
-    """Why it comes before all others; empty unless it is an exact match."""
     sums: tuple[ScoreSum, ...]
-    """The score, then the document and entity parts of it; empty if an exact match has no more."""
     last: str
-    """What the reranker adds; empty without one."""
 
     def lines(self) -> list[str]:
-        """Return the reasons as lines of text."""
         return [line for line in (self.first, *map(str, self.sums), self.last) if line]
 
 
@@ -253,7 +225,6 @@ def _sum(name: str, total: float, parts: Sequence[tuple[float, str]], note: str 
 
 
 def _shares(entities: Sequence[Mapping[str, Any]], *, has_topic: bool) -> list[tuple[float, str]]:
-    """Return the shares that are not 0, with name, link and factors of each."""
     has_weights = len({entity["weight"] for entity in entities}) > 1
     return [
         (
@@ -273,7 +244,6 @@ def _shares(entities: Sequence[Mapping[str, Any]], *, has_topic: bool) -> list[t
 
 
 def _document_parts(explanation: Mapping[str, Any], *, fast: bool) -> list[tuple[float, str]]:
-    """Return the parts of `answered`: words, meaning, what a continuation propagated."""
     relevance = explanation["doc_relevance"]
     own = explanation["answered"] - explanation["date_part"]
     scale = own / relevance if relevance else 1.0

@@ -29,8 +29,8 @@ from kbx_tui.index.lexical.terms import CJK_CHARACTER, language_of, words_in
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import ENGLISH, stem
 from kbx_tui.knowledge.languages import FUNCTION_WORDS as LISTED_WORDS
-from kbx_tui.search.query.english_words import FUNCTION_WORDS
 from kbx_tui.search.query.query_terms import query_terms
+from kbx_tui.search.query.query_words import FUNCTION_WORDS
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.text_words import (
     Heading,
@@ -47,7 +47,6 @@ from kbx_tui.search.results.text_words import (
 )
 
 PASSAGE_LENGTH = 200
-"""Characters of a passage."""
 
 ROUNDING = 1e-9
 """Difference below which passages are equal: weights are added and subtracted."""
@@ -64,8 +63,6 @@ _TEXT = re.compile(r"\S")
 
 @dataclass(frozen=True, slots=True)
 class WantedWords:
-    """The words of a query by stem, each with a weight above 0."""
-
     words: Mapping[str, float]
     names: Mapping[str, float] = field(default_factory=dict)
     """Names that the document query leaves out. They count in headings alone: who took part is
@@ -73,10 +70,7 @@ class WantedWords:
 
 
 class ChunkCosines:
-    """The cosines of the chunks of a text."""
-
     def __init__(self, text: str, chunks: LinesAndCosines, first_line: int) -> None:
-        """`text` begins at the line `first_line` of the file."""
         self._text, (self._lines, self._cosines) = text, chunks
         self._first_line = self._line = first_line
         self._offset = 0
@@ -201,7 +195,6 @@ def _passages(
 
 
 def _weights(own: Stems, headings: Stems, wanted: WantedWords) -> tuple[float, Mapping[str, float]]:
-    """Return the weight of the headings of a section, and what each word in a passage adds."""
     if not headings:
         return 0.0, wanted.words
     from_headings, gains = 0.0, dict(wanted.words)
@@ -226,7 +219,6 @@ READ_AT_MOST = 60_000
 """Characters of a document that are searched, to bound the time of a snippet."""
 
 LANGUAGE_READ = 3_000
-"""Characters of a text by which its language is recognised."""
 
 _CJK_PIECE = re.compile(f"[\u30a1-\u30ff]+|[\u3041-\u309f]+|{CJK_CHARACTER}")
 _HIRAGANA = re.compile("[\u3041-\u309f]+")
@@ -377,7 +369,6 @@ def topic_stems(query: str, language: str = ENGLISH) -> Mapping[str, str]:
 
 
 def match_spans(text: str, query: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of all words of `text` that a snippet would mark for `query`, in order."""
     language = language_of(words_in(text[:LANGUAGE_READ]))
     stems = topic_stems(query, language)
     found = TextWords(text, "".join(stems), language).find(stems)
@@ -424,7 +415,6 @@ def _cut(
 
 
 def _ends(text: str) -> bool:
-    """Return whether a text ends with a sentence, which a quote or bracket may close."""
     return text.rstrip("\"'”’)]*_").endswith((".", "?", "!", "…", "。", "！", "？"))
 
 
@@ -443,7 +433,6 @@ def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _sentence_start(text: str, start: int) -> int:
-    """Return the start of the line or sentence around `start` if near, else of a word nearby."""
     near = max(0, start - PASSAGE_LENGTH // 2)
     line = text.rfind("\n", near, start) + 1
     sentence = _last_end_of_sentence(text, near, start)
@@ -468,12 +457,10 @@ def _earlier_start(text: str, begin: int) -> int:
 
 
 def _last_end_of_sentence(text: str, start: int, stop: int) -> int:
-    """Return where the last mark is that ends a sentence in a part of a text, or -1."""
     return max(text.rfind(mark, start, stop) for mark in (". ", "? ", "! "))
 
 
 def _first_text(text: str) -> int:
-    """Return the offset of the first line of text that is not a heading."""
     for line in _LINE.finditer(text):
         if not line[0].lstrip().startswith("#"):
             return line.start()
@@ -481,7 +468,6 @@ def _first_text(text: str) -> int:
 
 
 def _heading_above(text: str, headings: Sequence[Heading], offset: int) -> str:
-    """Return the text of the last heading that begins before an offset or at it."""
     index = bisect_right(headings, offset, key=itemgetter(0)) - 1
     heading = _HEADING.fullmatch(text, *headings[index][:2]) if index >= 0 else None
     return heading.group(1) if heading else ""

@@ -42,12 +42,9 @@ _FEW_CAPITALS = 8
 
 
 class TextWords:
-    """The words of one text by stem, from their offsets where these are known."""
-
     def __init__(
         self, text: str, letters: Iterable[str], language: str, offsets_of: OffsetsOf | None = None
     ) -> None:
-        """`letters` are those of all stems that are looked for."""
         self._text, self._letters, self._language = text, letters, language
         self._offsets_of = offsets_of
 
@@ -74,7 +71,6 @@ class TextWords:
 
 
 def _within(offsets: Sequence[int], spans: Sequence[tuple[int, int]] | None) -> Sequence[int]:
-    """Return the offsets in one of some ascending spans; None stands for all of the text."""
     if spans is None:
         return offsets
     within: list[int] = []
@@ -84,7 +80,6 @@ def _within(offsets: Sequence[int], spans: Sequence[tuple[int, int]] | None) -> 
 
 
 def words_at(text: str, offsets: Sequence[int], word_stem: str, language: str) -> list[Match]:
-    """Return the words that start at ascending offsets, if `find_words` finds them too."""
     word_at = (_ASCII_WORD if text.isascii() else _WORD).match
     inside, is_found = offsets[: bisect_left(offsets, len(text))], _forms(word_stem, language)
     matches = []
@@ -229,16 +224,12 @@ class Heading(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The text below one heading, or above the first."""
-
     heading: int
-    """Where its heading begins."""
     start: int
     end: int
     own: Stems
     """Stems of the words in its heading that the title lacks, as all of the page is about these."""
     headings: Stems
-    """Stems of the words in all headings above it, its own included."""
     matches: Sequence[Match]
 
 

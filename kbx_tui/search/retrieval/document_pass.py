@@ -11,48 +11,52 @@ few documents are read for it. Source: Rocchio 1971, "Relevance Feedback in Info
 for embeddings Li et al. 2021, https://arxiv.org/abs/2108.11044.
 
 Top-k retrieval, for one tuning, computes exact cosines only for documents that can enter the top k.
-Cosines with quantized vectors (`int8_codes`) have a known maximum error. They bound the final score
-of every document, and decide for nearly all whether they are results, so that few documents need
-exact cosines.
+Lexical scores, links and cosines with quantized vectors (`int8_codes`), which have a known maximum
+error, bound the final score of every document. Documents are evaluated in batches by descending
+bound, until no remaining bound exceeds the score of the k-th best. Source: two-pass proposal,
+"Convergence"; the exact rule is the threshold algorithm of Fagin, Lotem & Naor 2003,
+https://doi.org/10.1016/S0022-0000(03)00026-6.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.vectors.vector_matrix import ApproximateCosines, VectorMatrix
-from kbx_tui.search.evidence.evidence import (
-    ComponentScores,
-    EntityCandidate,
-    Evidence,
-    Topic,
-)
+from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Topic
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_CANDIDATES,
     FEEDBACK_DOCUMENTS,
     FULL_BM25,
     FULL_COSINE,
     TITLE_BONUS,
+    ComponentScores,
+    Flags,
+    QueryVariant,
     Rows,
     Scores,
+    Scoring,
     frozen,
     fuse,
     highest,
     scale_cosine,
     scale_lexical,
 )
-from kbx_tui.search.evidence.scoring import QueryVariant, Scoring
 from kbx_tui.search.open_index import IndexGeneration
-from kbx_tui.search.query.named_query import NamedQuery
-from kbx_tui.search.query.query_terms import SearchedTerms, lexical_weight, searched_terms
+from kbx_tui.search.query.query_terms import (
+    NamedQuery,
+    SearchedTerms,
+    lexical_weight,
+    searched_terms,
+)
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
-from kbx_tui.search.retrieval.convergence import WORTH_FROM, WORTH_SHARE, Rule, converge
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 
@@ -88,7 +92,6 @@ class DocumentPass:
         return Scoring(documents, variants, propagation_share)
 
     def topic(self) -> Topic | None:
-        """Return the topic of the query, None if it names people or teams and asks nothing else."""
         weight = self._lexical_weights[self._named.document_query]
         return query_topic(self._named, self._searched_terms, self._generation.words, weight)
 
@@ -113,7 +116,6 @@ def with_cosines(
     query: FeedbackQuery,
     top_k: TopKRequest | None,
 ) -> Evidence:
-    """Return the evidence with cosines: of all documents, or of those that `top_k` needs."""
     rows, rounded = scoring.documents.rows, dict[str, ApproximateCosines]()
 
     def full_scan(variants: Sequence[str]) -> list[ComponentScores]:
@@ -190,10 +192,8 @@ class FeedbackQuery:
         self._embed, self._vectors = embed, vectors
         self._made: dict[str, Vector] = {}
         self.feedback_rows: list[int] = []
-        """Rows of the documents the query was moved towards, best first; set by `vector`."""
 
     def vector(self, variant: str) -> Vector:
-        """Return the vector of a query variant, of length 1 or slightly less."""
         if variant not in self._made:
             vector = self._embed(variant)
             if variant == self._query and self._weight:
@@ -221,7 +221,6 @@ def best_documents(
 
 
 def moved_towards(query: Vector, rows: Rows, vectors: VectorMatrix, weight: float) -> Vector:
-    """Return `query` moved towards the mean of some documents; `query` itself if there are none."""
     if not len(rows):
         return query
     mean = vectors.mean_vectors(rows).mean(axis=0)
@@ -234,7 +233,6 @@ ApproximateCosine = Callable[[str], tuple[Scores, float]]
 """Returns approximate cosines of a query variant with all scored documents, NaN where there is no
 vector, and the maximum error. Called before `ExactCosine`."""
 ExactCosine = Callable[[str, Rows], Scores]
-"""Returns the cosines of a query variant with the scored documents at some positions."""
 
 UNDECIDED_SHARE = 1 / 3
 """Share of documents above which a full scan is faster, if quantized vectors leave undecided which
@@ -256,7 +254,6 @@ class TopKRequest:
         return not self.tuning.hierarchy or self.tuning.keep_names
 
     def may_keep(self, entity: EntityCandidate) -> bool:
-        """Return whether the ranking may keep an entity: by its score, or because it is pinned."""
         tuning = self.tuning
         return entity.score >= tuning.entity_threshold or entity.id in tuning.pinned
 
@@ -323,3 +320,52 @@ def top_k_evidence(
         stopped_by=converged.stopped_by,
         only_for=top_k.tuning,
     )
+
+
+Rule = Literal["exact", "stable"]
+"""`exact` gives the top k of a full scan; `stable` may stop once the top k stays the same."""
+StoppedBy = Literal["all", "exact", "stable"]
+"""Why evaluation stopped: none were left, none could enter the top k, or it stayed the same."""
+
+BATCH, STABLE_ROUNDS = 20, 3
+"""Documents per batch, and batches without a change after which the top k is stable. Chosen by the
+experiment "batch size of top-k retrieval" in docs/quality.md."""
+WORTH_FROM = 1000
+"""Documents in scope below which a full scan is as fast as sorting the bounds."""
+WORTH_SHARE = 0.1
+"""Share of the documents above which a full scan is faster than evaluating them in batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converged:
+    evaluated: Flags
+    stopped_by: StoppedBy
+
+
+def converge(
+    bounds: Scores, final_for: Callable[[Rows], Scores], k: int, rule: Rule
+) -> Converged | None:
+    """Evaluate documents until the top `k` are known; None if a full scan would be faster.
+
+    `bounds` holds an upper bound of every final score, shape (n,), -inf for a document that cannot
+    be a result; `final_for` returns the final scores of rows. Under `exact` the top `k` equals that
+    of a full scan: documents that tie with the last place are evaluated too.
+    """
+    finite = np.flatnonzero(np.isfinite(bounds))
+    order = highest(bounds, finite, int(WORTH_SHARE * len(bounds)) + BATCH)
+    evaluated = np.zeros(len(bounds), np.bool_)
+    best_rows, best = np.empty(0, np.int64), np.empty(0)
+    unchanged = 0
+    for start in range(0, len(order), BATCH):
+        if len(best) >= k and best[k - 1] > bounds[order[start]]:
+            return Converged(evaluated, "exact")
+        rows = order[start : start + BATCH]
+        evaluated[rows] = True
+        scores = np.concatenate((best, final_for(rows)))
+        top = np.argsort(-scores, kind="stable")[: max(k, 1)]
+        top_rows = np.concatenate((best_rows, rows))[top]
+        unchanged = unchanged + 1 if np.array_equal(top_rows, best_rows) else 0
+        best_rows, best = top_rows, scores[top]
+        if rule == "stable" and unchanged >= STABLE_ROUNDS:
+            return Converged(evaluated, "stable")
+    return None if len(finite) > len(order) else Converged(evaluated, "all")

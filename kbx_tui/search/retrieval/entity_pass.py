@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from kbx_tui.index.lexical.bm25 import K1, B
 from kbx_tui.index.lexical.terms import term_of, words_in
 from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks, Snapshot
-from kbx_tui.index.stored_documents import key_hash
-from kbx_tui.index.stored_entities import EntityColumn, StoredFacts
 from kbx_tui.index.stored_names import StoredNames
+from kbx_tui.index.stored_records import EntityColumn, StoredFacts, key_hash
 from kbx_tui.index.tables import attendees_from
 from kbx_tui.index.text_columns import CodedColumn, TextColumn
 from kbx_tui.knowledge.continuation_titles import continuation_pairs
@@ -37,13 +36,11 @@ from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.evidence import scores as normalization
-from kbx_tui.search.evidence.evidence import EntityCandidate, LinkedDocuments, Signal, SignalKind
-from kbx_tui.search.evidence.scores import Scores, frozen, highest
-from kbx_tui.search.evidence.scoring import Continuations
-from kbx_tui.search.query.english_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
+from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
+from kbx_tui.search.evidence.scores import Continuations, LinkedDocuments, Scores, frozen, highest
 from kbx_tui.search.query.name_matching import NameMatcher, TextsWith
-from kbx_tui.search.query.named_query import NameMatch
-from kbx_tui.search.query.query_terms import query_terms
+from kbx_tui.search.query.query_terms import NameMatch, query_terms
+from kbx_tui.search.query.query_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT
 
 SECOND_SIGNAL = 0.25
@@ -132,7 +129,6 @@ def _candidate(
 
 
 def _merged(strongest: Signal, support: float) -> float:
-    """Return the entity score by the formula of this module; `support` is the second score."""
     best = strongest.score
     if strongest.ambiguous:
         return best
@@ -166,7 +162,6 @@ class RoleIndex:
         self._words: dict[int, int] = {}
 
     def holders_asked_for(self, query: str) -> list[int]:
-        """Return the entities, by index, whose role is asked for: `who is the beekeeper?`"""
         holders = map(self._holders, self._asked_for(query))
         return sorted(chain.from_iterable(each[:MOST_HOLDERS].tolist() for each in holders))
 
@@ -236,7 +231,6 @@ class RoleIndex:
         return first
 
     def _with_both(self, of_roles: Scores, of_teams: Scores) -> Iterator[int]:
-        """Yield the first entities of each combination of scores of a role and a team."""
         if not (of_roles.any() and of_teams.any()):
             return
         holders = [self._holders(text) for text in np.flatnonzero(of_roles).tolist()]
@@ -267,7 +261,6 @@ class RoleIndex:
 
 
 def _who_is_asked_for(words: Sequence[str]) -> str:
-    """Return the folded words after `who is the`, empty for another query."""
     if tuple(words[:2]) not in ASKING_WHO:
         return ""
     rest = words[2:]
@@ -323,8 +316,6 @@ class FactIndex:
 
 
 class EntityDocuments:
-    """Computes and caches the documents of the entities of one generation."""
-
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._linked: dict[str, LinkedDocuments] = {}
@@ -335,7 +326,6 @@ class EntityDocuments:
 
     @cached_property
     def continuations(self) -> Continuations:
-        """Which documents of the base are adjacent parts of a longer one."""
         base = self._snapshot
         return Continuations.of(continuation_pairs(base.titles, base.kinds, base.dates, base.paths))
 
@@ -354,7 +344,6 @@ class EntityDocuments:
         return self._linked[entity_id]
 
     def propagated(self, entity_id: str, share: float) -> LinkedDocuments:
-        """Return all documents linked to an entity, and the parts adjacent to them."""
         if not share:
             return self.linked(entity_id)
         known_share, linked = self._propagated.get(entity_id, (0.0, None))
@@ -364,7 +353,6 @@ class EntityDocuments:
         return linked
 
     def about(self, entity_id: str) -> LinkedDocuments:
-        """Return all documents linked to a person, by how much each concerns this person."""
         if entity_id not in self._about:
             linked = self.linked(entity_id)
             places = [self._place(row, entity_id) for row in linked.rows.tolist()]
@@ -384,7 +372,6 @@ class EntityDocuments:
         return next(places, 0), len(ids_of_each)
 
     def _resolve(self, attendee: Attendee) -> frozenset[str]:
-        """Return the ids of the entities that an attendee may be, cached by attendee."""
         if attendee not in self._ids_of:
             numbers = self._resolver.by_attendee(attendee)
             entities = self._snapshot.entities
@@ -453,7 +440,6 @@ def about_person(linked: LinkedDocuments, places: Sequence[tuple[int, int]]) -> 
 
 @lru_cache(maxsize=4096)  # few combinations occur in a base
 def _reason(*links: tuple[int, int]) -> str:
-    """Return the kinds, given by number, and counts of links as text, strongest kind first."""
     labels = []
     for kind, count in sorted(links):
         label = LINK_KINDS[kind].replace("_", " ")

@@ -1,4 +1,10 @@
-"""The dates of a query against one generation: what they mean, filter and prefer.
+"""The date words of a query: what they mean, filter and prefer, and the query without them.
+
+A date without a year is the latest one, up to today, on which a document is dated; without any, the
+next one that has a document; else the latest. What is relative to today is not read beside a date
+with a year, because it is then relative to that. A month, quarter or year alone is read only after
+a word such as `in` or `since`: `Q1 goals` and `roadmap 2026` are topics. Nothing within quotation
+marks is read. Where no document is dated, the words are searched for like others.
 
 Documents are of the time that a query asks for by their dates, titles and paths. A title names a
 date in words or numbers (`Q1 2026 goals`, `Notes of 17 March`). Without a year it counts only for a
@@ -10,9 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Self
+from itertools import pairwise
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,31 +27,35 @@ from numpy.typing import NDArray
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.terms import term_of
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.dates import MONTH_NAMES
+from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import DateMatch, DatePreference, PreferredDates
 from kbx_tui.search.evidence.scores import DATE_WEIGHT, SOON_AFTER_DAYS, WRITTEN_DATE_WEIGHT, frozen
 from kbx_tui.search.open_index import IndexGeneration
-from kbx_tui.search.query.date_reading import DatedQuery, ReadDate, Span, read_dates
-from kbx_tui.search.query.english_words import DOCUMENT_WORDS, has_topic
+from kbx_tui.search.query.date_forms import (
+    DAY,
+    WEEKDAYS,
+    DateWords,
+    DocumentDates,
+    Period,
+    days,
+    find_dates,
+    week_of,
+)
 from kbx_tui.search.query.filters import Filters
-from kbx_tui.search.query.named_query import NamedQuery
-from kbx_tui.search.query.periods import DocumentDates, Period
+from kbx_tui.search.query.query_terms import NamedQuery
+from kbx_tui.search.query.query_words import DOCUMENT_WORDS, has_topic
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 
 @dataclass(frozen=True, slots=True)
 class QueryDates:
-    """The dates read in one query."""
-
     text: str
     """What is searched for; empty if the query asks for a time and nothing else."""
     filters: Filters
-    """The filters of the request, narrowed to the dates if these are a filter."""
     read: tuple[ReadDate, ...] = ()
     undated: tuple[str, ...] = ()
-    """Periods in words in which no document is dated."""
     is_filter: bool = False
 
     @classmethod
@@ -54,7 +65,6 @@ class QueryDates:
         generation: IndexGeneration,
         find_names: Callable[[str], NamedQuery],
     ) -> Self:
-        """Read the dates of a query; `find_names` finds the names in a text."""
         query, filters = request.searched, request.filters
         if request.dates == "off":
             return cls(query, filters)
@@ -124,7 +134,6 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 def date_matches(
     dates: Sequence[ReadDate], snapshot: Snapshot, documents: DocumentDates, words: Bm25Index
 ) -> NDArray[np.int8]:
-    """Return the `DateMatch` of every document with any of some dates, shape (documents,)."""
     matches = np.zeros(len(snapshot.paths), np.int8)
     for read in dates:
         if (soon_after := read.period.after(*SOON_AFTER_DAYS)) is not None:
@@ -160,7 +169,6 @@ def _forms(period: Period) -> tuple[str, Sequence[str], str]:
 
 
 def _rows_naming(period: Period, snapshot: Snapshot, words: Bm25Index) -> Iterator[int]:
-    """Yield the rows of the documents whose title or path names a day, month, quarter or year."""
     year, (rarest_word, forms, numbers) = period.first[:4], _forms(period)
     in_path = re.compile(rf"(?<!\d){numbers}(?!\d)")
     in_title = re.compile(rf"(?<!\w)(?:{'|'.join(forms)})(?!\w)|{in_path.pattern}")
@@ -173,3 +181,246 @@ def _rows_naming(period: Period, snapshot: Snapshot, words: Bm25Index) -> Iterat
     for row, path in enumerate(snapshot.paths):
         if year in path and in_path.search(fold(path)):
             yield row
+
+
+MOST_DATES = 4
+"""Dates above which none is read: the query is a pasted text."""
+FIRST_YEAR = 1900
+
+Direction = Literal["in", "since", "after", "before", "until"]
+Span = tuple[int, int]
+
+_HINT = re.compile(
+    rf"(?:19|20)\d\d|\b(?:{'|'.join(MONTH_NUMBERS)}|q[1-4]|(?:week|month|quarter|year|day)s?|"
+    rf"weekend|yesterday|today|{WEEKDAYS})\b",
+    re.IGNORECASE,
+)
+"""Occurs in every query with a date; most have none."""
+
+_FROM_ANOTHER = re.compile(
+    r"\b(?:day|night|morning|evening|afternoon|weekend|week|month|quarter|year|"
+    rf"{WEEKDAYS})s?\s+(?:before|after|following|preceding|prior\s+to)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+"""Before a date that is not asked for itself: `the Sunday before 25 October`."""
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”")
+
+_DIRECTIONS: dict[str, Direction] = {
+    "since": "since", "after": "after", "before": "before", "until": "until", "till": "until",
+    "up to": "until", "by": "until",
+}  # fmt: skip
+_NEVER_BEFORE_NAMES = frozenset({"in", "during", "throughout", "within", "last", "this"})
+"""Words that do not precede a person: `in April` is the month."""
+_LICENSING = _NEVER_BEFORE_NAMES | {
+    "since", "after", "before", "until", "till", "up to", "between", "from", "as of",
+}  # fmt: skip
+"""Words after which a month, quarter or year alone is a date."""
+_LEAD_LENGTH = 60
+_LEAD = re.compile(
+    r"(?:\b(?P<word>since|after|before|until|till|up\s+to|by|between|from|in|during|throughout|"
+    r"within|on|at|of|for|as\s+of|dated|last|this|over)\s+)?(?P<the>the\s+)?"
+    r"(?:\b(?P<part>(?:(?:beginning|start|middle|end|month|year|week|day|(?:first|second)\s+half|"
+    r"(?:first|last)\s+(?:week|days))\s+of\s+(?:the\s+)?)|early\s+|late\s+|mid(?:\s+|-)))?"
+    rf"(?:\b(?:{WEEKDAYS}),?\s+(?:the\s+)?)?$",
+    re.IGNORECASE,
+)
+"""What belongs to a date before it; fits before any."""
+_TRAIL = re.compile(
+    r"(?P<onwards>\s+(?:onwards?\b|and\s+later\b|on(?=\s*(?:$|[^\w\s]))))|['’]s?(?!\w)",
+    re.IGNORECASE,
+)
+"""What belongs to it after it: not the `on` of `from March on the rollout`."""
+_JOINS = re.compile(r"\s*(?:,|-|–|to|and|or|until|till|through|,\s*(?:and|or))\s*", re.IGNORECASE)
+_RANGE_JOINS = frozenset({"-", "–", "to", "until", "till", "through"})
+_AROUND = re.compile(r"^(?:[,–-]|and\b|or\b|\s)+|['’]s?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDate:
+    text: str
+    """As typed, with the words around it: `in March`."""
+    period: Period
+    named_period: Period | None = None
+    """The day, month, quarter or year that it names, as documents may write it; else None."""
+    is_relative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DatedQuery:
+    text: str
+    """What is searched for: without what is relative to today, as documents do not write it. Dates
+    that documents may write, and those without documents, are still part of it."""
+    rest: str
+    dates: tuple[ReadDate, ...] = ()
+    """Dates on which documents are dated."""
+    undated: tuple[ReadDate, ...] = ()
+    """Dates on which no document is dated."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Expression:
+    """One date, or a range of two, with the words that belong to it."""
+
+    start: int
+    end: int
+    first: DateWords
+    last: DateWords
+    direction: Direction
+    is_whole_week: bool
+    """Whether the week of the day is meant: `the week of 16 March`."""
+    may_be_name: bool
+
+
+def read_dates(
+    query: str,
+    today: date,
+    document_dates: Callable[[], DocumentDates],
+    find_names: Callable[[str], Sequence[Span]] = lambda text: (),
+) -> DatedQuery:
+    """Return the query without its date words, and the periods that they mean.
+
+    `document_dates` is called only if there are any, and `find_names`, which returns the spans of
+    the names in a text, only where a word such as `April` or `May` may be one.
+    """
+    expressions = _find_expressions(query, today)
+    if any(expression.may_be_name for expression in expressions):
+        named = {place for start, end in find_names(query) for place in range(start, end)}
+        expressions = [e for e in expressions if not e.may_be_name or e.first.start not in named]
+    if not expressions:
+        return DatedQuery(query, query)
+    documents = document_dates()
+    read: list[ReadDate] = []
+    undated: list[ReadDate] = []
+    removed: list[Span] = []
+    for expression in expressions:
+        meant = _resolve(query, expression, today, documents)
+        has_documents = documents.any_in(meant.period)
+        (read if has_documents else undated).append(meant)
+        if has_documents and expression.first.relative:
+            removed.append((expression.start, expression.end))
+    rest = _without_dates(query, [(expression.start, expression.end) for expression in expressions])
+    return DatedQuery(_without_dates(query, removed), rest, tuple(read), tuple(undated))
+
+
+def _find_expressions(query: str, today: date) -> list[_Expression]:
+    if not _HINT.search(query):
+        return []
+    query = _QUOTED.sub(lambda match: '"' * len(match[0]), query)
+    dates = find_dates(query, today)
+    if origins := [
+        each for each in dates if not each.relative and _precedes(_FROM_ANOTHER, query, each)
+    ]:
+        dates = [each for each in dates if not each.relative and each not in origins]
+    expressions = _joined(query, dates)
+    if len(expressions) > MOST_DATES:
+        return []
+    if any(expression.first.year for expression in expressions):
+        expressions = [e for e in expressions if not e.first.relative]
+    return expressions
+
+
+def _precedes(words: re.Pattern[str], query: str, found: DateWords) -> re.Match[str] | None:
+    return words.search(query, max(found.start - _LEAD_LENGTH, 0), found.start)
+
+
+def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
+    """Return expressions: ranges joined, dates without a year given that of the one they precede,
+    and bare words left out where nothing before them says that they are dates.
+    """
+    matches = [_JOINS.fullmatch(query, one.end, other.start) for one, other in pairwise(dates)]
+    joins = ["", *(match[0].strip().lower() if match else "" for match in matches), ""]
+    for index in range(len(dates) - 1, 0, -1):
+        if joins[index] and not (dates[index - 1].year or dates[index - 1].relative):
+            dates[index - 1] = replace(dates[index - 1], year=dates[index].year)
+    expressions: list[_Expression] = []
+    word, is_licensed, is_open = "", False, False
+    for index, first in enumerate(dates):
+        join, next_join = joins[index], joins[index + 1]
+        trail = _TRAIL.match(query, first.end)
+        end = trail.end() if trail else first.end
+        if is_open and (join in _RANGE_JOINS or (word == "between" and join == "and")):
+            expressions[-1] = replace(expressions[-1], end=end, last=first, direction="in")
+            is_open = False
+            continue
+        lead = _precedes(_LEAD, query, first)
+        assert lead is not None  # all of it is optional
+        is_joined = bool(join) and is_licensed
+        if not is_joined:
+            word = " ".join((lead["word"] or "").lower().split())
+        part = (lead["part"] or "").lower()
+        is_adjective = lead["the"] and not part  # `before the March release`
+        is_range = next_join in _RANGE_JOINS and first.months != (1, 12)  # `March to May`
+        is_licensed = bool(
+            not first.is_bare
+            or is_joined
+            or part
+            or (is_range and not dates[index + 1].relative)
+            or (word in _LICENSING and not is_adjective)
+        )
+        if not is_licensed:
+            continue
+        is_onwards = word == "from" and trail is not None and trail["onwards"]
+        expression = _Expression(
+            start=expressions[-1].end if is_joined else lead.start(),
+            end=end,
+            first=first,
+            last=first,
+            direction="since" if is_onwards else _DIRECTIONS.get(word, "in"),
+            is_whole_week=part.startswith("week"),
+            may_be_name=first.is_bare and word not in _NEVER_BEFORE_NAMES,
+        )
+        expressions.append(expression)
+        is_open = word in ("between", "from") or next_join in _RANGE_JOINS
+    return expressions
+
+
+def _resolve(query: str, e: _Expression, today: date, documents: DocumentDates) -> ReadDate:
+    text = _AROUND.sub("", " ".join(query[e.start : e.end].split()))
+    is_relative = bool(e.first.relative or e.last.relative)
+    years = (today.year,) if is_relative else _years(e.last.year, today, documents)
+    options = [dates for year in years if (dates := _within(e, year))]
+    options.sort(key=lambda dates: dates[0] > today)  # else the latest first
+    periods = [_directed(e, *dates) for dates in options or [(today, today)]]  # of a 29 February
+    period = next(filter(documents.any_in, periods), periods[0])
+    is_named = e.direction == "in" and not e.is_whole_week and e.first is e.last
+    is_one = e.first.days is None or e.first.days[0] == e.first.days[1]
+    is_named = is_named and is_one and not is_relative
+    return ReadDate(text, period, period if is_named else None, is_relative)
+
+
+def _years(year: int | None, today: date, documents: DocumentDates) -> Sequence[int]:
+    if year is not None:
+        return (year,)
+    first = max(min(documents.first_year or today.year, today.year) - 1, FIRST_YEAR)
+    return range(today.year + 1, first - 1, -1)
+
+
+def _within(e: _Expression, year: int) -> tuple[date, date] | None:
+    begins, ends = e.first.within(year), e.last.within(year)
+    if begins and ends and begins[0] > ends[1] and e.first.year in (None, e.last.year):
+        begins = replace(e.first, year=None).within(ends[0].year - 1)  # `November and February`
+    return (begins[0], max(ends[1], begins[1])) if begins and ends else None
+
+
+def _directed(e: _Expression, first: date, last: date) -> Period:
+    if e.is_whole_week:
+        first, last = week_of(first)[0], week_of(last)[1]
+    match e.direction:
+        case "since":
+            return Period(first.isoformat(), "")
+        case "after":
+            return Period((last + DAY).isoformat(), "")
+        case "before":
+            return Period("", (first - DAY).isoformat())
+        case "until":
+            return Period("", last.isoformat())
+    return days(first, last)
+
+
+def _without_dates(query: str, spans: Sequence[Span]) -> str:
+    if not spans:
+        return query
+    edges = [0, *(edge for span in spans for edge in span), len(query)]
+    rest = " ".join(query[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    joined = re.sub(r"\s+([,.;:?!])", r"\1", " ".join(rest.split()))
+    return joined.strip(" ,;:.")

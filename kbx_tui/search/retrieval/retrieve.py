@@ -21,19 +21,18 @@ from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import (
-    DateMatch,
-    EntityCandidate,
-    Evidence,
-    FeedbackDocument,
+from kbx_tui.search.evidence.evidence import DateMatch, EntityCandidate, Evidence, FeedbackDocument
+from kbx_tui.search.evidence.scores import (
+    FEEDBACK_WEIGHT,
+    PROPAGATION_SHARE,
     LinkedDocuments,
+    Scoring,
+    frozen,
 )
-from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, PROPAGATION_SHARE, frozen
-from kbx_tui.search.evidence.scoring import Scoring
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
-from kbx_tui.search.query.named_query import NamedQuery, NameMatch
+from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import (
@@ -58,7 +57,6 @@ from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
 
 VECTORS_KEPT = 256
 EMBEDDING_THREADS = 2
-"""Texts of one search embedded at the same time: the query as typed and that of pass 2."""
 HAND_OVER = 0.05
 """Maximum time in seconds to wait for a thread to start embedding; it usually starts at once."""
 
@@ -73,7 +71,6 @@ class Retriever:
         self._query_vectors = QueryVectors(open_embedder)
 
     def warm(self) -> None:
-        """Load everything that the first query needs."""
         self._query_vectors.begin("")
         generation = self._index.generation()
         _ = generation.words, generation.facts, generation.bodies
@@ -120,10 +117,6 @@ class Retriever:
         return [make_snippet(*source) for source in self._sources(evidence, rows)]
 
     def passages_to_rerank(self, evidence: Evidence, rows: Sequence[int]) -> list[str]:
-        """Return what a reranker reads of some documents, in the order of `rows`.
-
-        A deleted document has its title only.
-        """
         sources = zip(rows, self._sources(evidence, rows), strict=True)
         return [passage_to_rerank(evidence.titles[row], *source) for row, source in sources]
 
@@ -165,8 +158,6 @@ class Retriever:
 
 
 class _Source(NamedTuple):
-    """What passages of a document are chosen from: parameters of `make_snippet`."""
-
     body: str
     body_line: int
     query: str
@@ -200,7 +191,6 @@ class _Search:
     def evidence(
         self, path: PathFilter, vectors: Callable[[], VectorMatrix], opened: OpenedDocuments
     ) -> Evidence:
-        """Run all stages; `vectors` reads the vectors of the generation."""
         request, generation, top_k = self._request, self._generation, self._top_k
         self._dates = dates = QueryDates.of(request, generation, self._find_names)
         pinned = [generation.entity(entity_id) for entity_id in request.pinned]
@@ -258,7 +248,6 @@ class _Search:
         )
 
     def _within(self, scoped: ScopedDocuments, scoring: Scoring) -> Evidence:
-        """Return the evidence without cosines for documents of the scope: all, or candidates."""
         links, preference, vectors = self._links, self._preference, self._vectors
         if len(scoped.rows) < len(scoped.flags):
             links = [linked.within(scoped.flags, scoped.rows) for linked in links]
@@ -444,5 +433,4 @@ class QueryVectors:
             raise
 
     def known(self, text: str) -> Vector | None:
-        """Return the vector of a text if it is cached or being computed, else None."""
         return self.vector(text) if self._futures.get(text) is not None else None

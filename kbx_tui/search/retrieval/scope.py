@@ -18,8 +18,8 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.text_columns import CodedColumn, TextColumn
 from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.search.evidence.evidence import LinkedDocuments, Scope
-from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen, highest
+from kbx_tui.search.evidence.evidence import Scope
+from kbx_tui.search.evidence.scores import Flags, LinkedDocuments, Rows, Scores, frozen, highest
 from kbx_tui.search.query.filters import Filters, TypedFilter
 
 BY_WORDS, BY_MEANING = 1000, 5000
@@ -34,13 +34,9 @@ _NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class ScopedDocuments:
-    """The documents in scope, as columns of Evidence."""
-
     flags: Flags
-    """Over all documents."""
     scope: Scope
     rows: Rows
-    """Rows in scope, ascending."""
     paths: Sequence[str]
     titles: Sequence[str]
     dates: Sequence[str]
@@ -48,7 +44,6 @@ class ScopedDocuments:
 
     @classmethod
     def of(cls, snapshot: Snapshot, flags: Flags, scope: Scope) -> Self:
-        """Select the columns of the documents that are flagged."""
         rows = np.flatnonzero(flags)
         columns = (snapshot.paths, snapshot.titles, snapshot.dates, snapshot.kinds)
         if len(rows) == len(flags):
@@ -201,7 +196,6 @@ class WideScope:
         return np.concatenate(found)
 
     def by_links(self, links: Sequence[LinkedDocuments], bm25: Scores) -> Rows:
-        """Return the documents in scope that are linked to entities, given best first."""
         taken, room = np.zeros(len(self.scoped.flags), np.bool_), LINKED
         for linked in links:
             rows = linked.rows[self.scoped.flags[linked.rows] & ~taken[linked.rows]]
@@ -210,7 +204,6 @@ class WideScope:
         return np.flatnonzero(taken)
 
     def by_meaning(self, query: Vector) -> Rows:
-        """Return the documents in scope that are likely nearest to a query, in any order."""
         return self.vectors.best_documents(query, self.scoped.flags, BY_MEANING, self.share)
 
     def candidates(

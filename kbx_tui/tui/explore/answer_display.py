@@ -205,11 +205,8 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
         *about(width),
         BLANK,
         *(
-            (
-                Span(f"  {label:<{column}}", "dim"),
-                Span(shorten(example, max(width - column - 4, 8))),
-            )
-            for label, example in examples
+            (Span(f"  {label:<{column}}", "dim"), Span(shorten(text, max(width - column - 4, 8))))
+            for label, text in examples
         ),
         *hint,
         BLANK,
@@ -248,7 +245,7 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
 
 def has_only_common_words(query: str) -> bool:
     """Return whether a query has words, but none that a search looks for: `the`, `what of it`."""
-    from kbx_tui.search.query.english_words import has_topic  # not for the first screen
+    from kbx_tui.search.query.query_words import has_topic  # not for the first screen
 
     words = tokens(query)
     return bool(words) and not has_topic(words)

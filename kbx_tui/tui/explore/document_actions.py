@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from kbx_tui.errors import NotFound
 from kbx_tui.formatting import format_count
-from kbx_tui.safe_text import safe_line
+from kbx_tui.safe_text import safe_line, safe_lines
 from kbx_tui.search.request import command_line
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.entities import EntityCard, EntityList
@@ -16,6 +18,7 @@ from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.judging.model import DEPTH, JudgedDocument, judging_order
+from kbx_tui.tui.reading.documents import whole_passage
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 
@@ -61,7 +64,13 @@ class DocumentActions:
     async def _copy(self, content: Content, path: str, text: str) -> None:
         if content == "snippet":
             snippet = self._model.displayed.snippets[path]
-            text = await self._reader.whole_passage(path, snippet) or text
+
+            def read(engine: KnowledgeBase) -> str:
+                lines = safe_lines(engine.documents.view(path).text)
+                return whole_passage(lines, snippet.line_start, snippet.line_end)
+
+            with suppress(NotFound):  # then the snippet as it was indexed
+                text = await self._session.client.run(read) or text
         name = COMMAND if content == "command" else content
         self._screen.show_notice(await self._screen.app.copy(name, text))
 
@@ -129,8 +138,7 @@ def text_of_document(
 ) -> str:
     """Return the text to copy of the document at `path`, empty when there is none.
 
-    `titles` holds title and date by path. A path with control characters is not copied: they would
-    take effect in the terminal it is pasted into.
+    A path with control characters is not copied: they would take effect in a terminal.
     """
     if not path or safe_line(path) != path:
         return ""

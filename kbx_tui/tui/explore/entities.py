@@ -40,10 +40,7 @@ class EntityList(RowsView[EntityRow]):
     def show(
         self, entities: tuple[EntityRow, ...], threshold: float, *, fresh: bool = False
     ) -> None:
-        """Show these entities, best first; `fresh` if they are those of another query.
-
-        A cursor the user has moved stays on its entity if that is among them.
-        """
+        """Show entities; a cursor that the user moved stays on its entity, if not `fresh`."""
         self.chosen = self.chosen and (self.has_focus or not fresh)
         current_id = self.current.id if self.current is not None and self.chosen else ""
         self.rows, self.threshold = entities, threshold
@@ -165,11 +162,7 @@ class EntityCard(RowsView[str]):
         """The visible height for which the card was last laid out."""
 
     def show(self, card: Card, *, is_redacted: bool = False) -> None:
-        """Show an entity from the top; the same entity keeps its cursor and scroll position.
-
-        All texts are without control characters, except paths, and sources other than its page.
-        With `is_redacted` the page redacts its role or team.
-        """
+        """Show a card; that of the same entity keeps its cursor and scroll position."""
         same = self.card is not None and self.card.id == card.id
         path, cursor_offset = self.current_path, self._cursor_offset() if same else None
         self.card, self._is_redacted = card, is_redacted

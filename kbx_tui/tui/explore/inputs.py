@@ -359,9 +359,6 @@ def _key(key: str, label: str) -> Line:
     return (Span("  "), Span(key, "accent"), Span(f" {label}", "dim"))
 
 
-CLOSE = " x "
-
-
 class FilterChip(ChipLine):
     COMPONENT_CLASSES = looks("accent", "strong", "cursor")
 
@@ -392,7 +389,7 @@ class FilterChip(ChipLine):
 
 
 def _chip(text: str) -> Line:
-    return (Span(" "), Span(f"[{text}", "strong"), Span(CLOSE.rstrip(), "dim"), Span("]", "strong"))
+    return (Span(" "), Span(f"[{text}", "strong"), Span(" x", "dim"), Span("]", "strong"))
 
 
 class MeasureLine(LineWidget):

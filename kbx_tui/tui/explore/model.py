@@ -147,8 +147,7 @@ class ExploreModel:
     def type_query(self, query: str, *, is_open: bool) -> None:
         """Search for a query as it is typed; `is_open` if its last word may still be typed.
 
-        If such a word is none of the base, a word that begins like it is searched for instead, and
-        is part of the query from then on; `QueryCompleted` reports it.
+        An unknown word that is open is continued: `QueryCompleted` reports with what.
         """
         was_open = bool(self._open_query)
         self._open_query = query if is_open else ""

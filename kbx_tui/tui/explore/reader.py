@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from textual.widget import Widget
 
 from kbx_tui.errors import NotFound
-from kbx_tui.safe_text import safe_line, safe_lines
+from kbx_tui.safe_text import safe_line
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
@@ -22,7 +22,7 @@ from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.pane_layout import READERS, Pane, Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import ResultRow
-from kbx_tui.tui.reading.documents import present_document, read_passage, whole_passage
+from kbx_tui.tui.reading.documents import present_document, read_passage
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
 from kbx_tui.tui.shell.frame_screen import ModeScreen
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.search.browse import EntityCard as Card
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.results.response import Snippet
 
 LEAST_WIDTH = 20
 PREVIEW_PAUSE_SECONDS = 0.06
@@ -179,16 +178,6 @@ class Reader:
             case None if path in paths:
                 self.follow_cursor()
 
-    async def whole_passage(self, path: str, snippet: Snippet) -> str:
-        def read(engine: KnowledgeBase) -> str:
-            lines = safe_lines(engine.documents.view(path).text)
-            return whole_passage(lines, snippet.line_start, snippet.line_end)
-
-        try:
-            return await self._client.run(read)
-        except NotFound:
-            return ""
-
     async def _read_document(self, path: str, line: int = 0) -> None:
         evidence = self._model.displayed.evidence
 
@@ -305,10 +294,9 @@ def read_layout(
     *,
     most: int | None = None,
 ) -> TextLayout:
-    """Return a document as its file is now, laid out for a pane of `width` cells.
+    """Return a document laid out, at `line` of the file, or with 0 at its best passage.
 
-    It opens at `line` of the file; with 0, at the best passage. Of a document longer than `most`
-    bytes only the beginning is read. Raises NotFound.
+    Of a document longer than `most` bytes only the beginning is read. Raises NotFound.
     """
     read = partial(read_passage, engine, path)
     document = engine.documents.view(path, most=most)

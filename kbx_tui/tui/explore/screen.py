@@ -45,15 +45,7 @@ from kbx_tui.tui.explore.view import (
     SearchSlow,
     SnippetsReady,
 )
-from kbx_tui.tui.explore.why_pane import (
-    WhyPane,
-    alpha_words,
-    entity_words,
-    mode_words,
-    result_words,
-    threshold_words,
-    why_words,
-)
+from kbx_tui.tui.explore.why_pane import meanings
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure, GoTo
@@ -149,20 +141,7 @@ class Explore(JudgingScreen):
         return self.focused is None or super().is_typing
 
     def meanings(self) -> Iterable[tuple[str, str]]:
-        focused, view = self.focused, self.view
-        if isinstance(focused, NumberSlider):
-            words = alpha_words if focused.label == "alpha" else threshold_words
-            return words(focused.value, focused.note)
-        if view is None:
-            return ()
-        if isinstance(focused, WhyPane) and focused.why is not None:
-            return why_words(focused.why, self.model.state.alpha)
-        if isinstance(focused, EntityList) and focused.current is not None:
-            return entity_words(focused.current, view.threshold)
-        if isinstance(focused, ResultList) and focused.current is not None:
-            badge = focused.badge_of(focused.current)
-            return (*result_words(focused.current, badge), *mode_words(view))
-        return ()
+        return meanings(self.focused, self.view, self.model.state.alpha)
 
     # What the model of the search found.
 

@@ -143,10 +143,7 @@ UndoCall = Callable[[], object]
 
 @dataclass
 class Undo:
-    """Earlier states, and calls that take back other changes, in the order of the changes.
-
-    Typing is not among them: fields have an undo of their own.
-    """
+    """Earlier states, and calls that take back other changes; typing is undone by the fields."""
 
     steps: list[SearchState | UndoCall] = field(default_factory=list)
     _moving: str = ""

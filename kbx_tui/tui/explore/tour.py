@@ -74,10 +74,7 @@ class Tour:
     def take(
         self, key: str, keys_of: Callable[[str], tuple[str, ...]], *, waits: bool = False
     ) -> bool:
-        """Go to the next step if this is the key of the current one; return whether it was.
-
-        If the step `waits`, it stays, and says that its key is to be pressed again.
-        """
+        """Go on at the key of this step, unless it `waits`; return whether it was that key."""
         if self.step is None or key not in keys_of(self.step.command):
             return False
         self._is_pressed = waits
@@ -142,10 +139,7 @@ class TourGuide:
         self.show()
 
     def take_key(self, key: str) -> bool:
-        """Continue or end the tour if this is its key, which does what it always does as well.
-
-        Return whether it does nothing else: esc in the query line, which keeps the focus.
-        """
+        """Continue or end the tour; return whether the key does nothing else: esc while typing."""
         if key == "escape":
             self.end()
             return isinstance(self._screen.focused, QueryLine)

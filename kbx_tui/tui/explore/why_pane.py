@@ -1,4 +1,4 @@
-"""The pane that explains a score, and what the numbers and signs of explore mean. Pure but for it.
+"""The pane that explains a score, and what the numbers and signs of explore mean.
 
 `?` shows the meanings for the focused pane; `docs/scores.md` lists those that need no number.
 """
@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from textual.widget import Widget
 
 from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
 from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
+from kbx_tui.tui.explore.entities import EntityList
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import (
     Addend,
     EntityRow,
@@ -26,6 +29,7 @@ from kbx_tui.tui.explore.view import (
     Why,
 )
 from kbx_tui.tui.widgets.lines_view import TextPane
+from kbx_tui.tui.widgets.number_slider import NumberSlider
 
 if TYPE_CHECKING:
     from kbx_tui.search.results.response import Snippet
@@ -257,6 +261,22 @@ SIGNALS: Mapping[str, str] = {
     "meaning": "its page is about something similar",
 }
 """Why an entity was found, by the word that the list shows."""
+
+
+def meanings(focused: Widget | None, view: ExploreView | None, alpha: float) -> Iterable[Words]:
+    """Return what the focused pane shows of a ranking, and what each of it means."""
+    match focused:
+        case NumberSlider(label="alpha"):
+            return alpha_words(focused.value, focused.note)
+        case NumberSlider():
+            return threshold_words(focused.value, focused.note)
+        case WhyPane(why=Why() as why) if view is not None:
+            return why_words(why, alpha)
+        case EntityList(current=EntityRow() as entity) if view is not None:
+            return entity_words(entity, view.threshold)
+        case ResultList(current=ResultRow() as result) if view is not None:
+            return (*result_words(result, focused.badge_of(result)), *mode_words(view))
+    return ()
 
 
 def why_words(why: Why, alpha: float) -> Iterator[Words]:

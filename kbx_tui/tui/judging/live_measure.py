@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 EQUAL = 1e-12
-"""As in `evaluation.significance`, which needs numpy."""
+"""As in `evaluation.metrics`, which needs numpy."""
 LIMIT = 256 * 1024 * 1024
 """Bytes of memory for the Evidence of one preset; A and the current settings may have two."""
 PAUSE_SECONDS = 0.005

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 SIGNIFICANCE = 0.05
-"""As in `evaluation.significance`, which needs numpy."""
+"""As in `evaluation.metrics`, which needs numpy."""
 
 Undo = Callable[[], object]
 

@@ -41,10 +41,9 @@ def present_document(
     find_matches: Callable[[str], Sequence[tuple[int, int]]],
     read_passage: Callable[[str], Passage | None] = lambda target: None,
 ) -> Preview:
-    """Return a document without control characters.
+    """Return a document without control characters; `snippet` is its best passage.
 
-    `snippet` is its best passage; `find_matches` returns the spans of query words in a text,
-    `read_passage` what to show of an embedded note, given its link.
+    `find_matches` returns the spans of query words in a text.
     """
     text = document.text
     if document.left_out:
@@ -124,10 +123,7 @@ class Passage:
 
 
 def passage_of(lines: Sequence[str], heading: int, redacted: frozenset[int]) -> Passage:
-    """Return the beginning of a note, or of the section whose heading is on line `heading`.
-
-    `lines` are those of the file, without control characters; `redacted` holds 1-based lines.
-    """
+    """Return the beginning of a note, or of the section whose heading is on this 1-based line."""
     kinds = line_kinds(lines)
     start = heading or sum(kind == "front" for kind in kinds)
     end = _end_of_section(lines, kinds, heading) if heading else len(lines)

@@ -286,8 +286,7 @@ def _label_and_target(match: re.Match[str]) -> tuple[str, str]:
 def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tuple[Mark, ...]]:
     """Return `line` without the markers of emphasis, and what they marked.
 
-    `links` from number `first` on are those of the line; they are moved. The label of a link that
-    is its target is left as it is: an address may hold any sign.
+    Moves the links of the line, those from number `first` on. An address may hold any sign.
     """
     addresses = [
         (link.place.start, link.place.end)

@@ -69,12 +69,12 @@ class TextLayout:
 
     @property
     def _hidden(self) -> int:
-        return self._front_rows - 1 if self.is_folded else 0
+        return self._unfolded_rows(self.front_lines).stop - 1 if self.is_folded else 0
 
-    @property
-    def _front_rows(self) -> int:
-        after = self.front_lines
-        return self.first_rows[after] if after < len(self.first_rows) else len(self.row_offsets)
+    def _unfolded_rows(self, line: int) -> range:
+        is_last = line == len(self.first_rows)
+        after = len(self.row_offsets) if is_last else self.first_rows[line]
+        return range(self.first_rows[line - 1], after)
 
     def _unfolded(self, row: int) -> int:
         return row + self._hidden if row > 0 else row
@@ -133,10 +133,9 @@ class TextLayout:
         line = min(max(line, 1), len(self.first_rows))
         if self.is_folded and line <= self.front_lines:
             return 0
-        first = self.first_rows[line - 1]
-        after = self.first_rows[line] if line < len(self.first_rows) else len(self.row_offsets)
-        row = max(bisect_right(self.row_offsets, character, first, after) - 1, first)
-        return row - self._hidden
+        rows = self._unfolded_rows(line)
+        row = bisect_right(self.row_offsets, character, rows.start, rows.stop) - 1
+        return max(row, rows.start) - self._hidden
 
     def place_of(self, row: int) -> Place:
         start = self.row_offsets[self._unfolded(row)] if 0 <= row < self.height else 0

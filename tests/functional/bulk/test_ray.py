@@ -21,7 +21,7 @@ from kbx_tui.index.array_file import map_arrays
 from kbx_tui.index.build.workers import TEXTS_PER_TASK
 from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.store import Store
-from kbx_tui.index.stored_documents import BODIES, DOCUMENTS
+from kbx_tui.index.stored_records import BODIES, DOCUMENTS
 from kbx_tui.removal import INDEX_TABLES, RAY_FOLDER, remove_ray_folder
 from tests.functional.bulk import killed_build
 

@@ -10,7 +10,7 @@ from kbx_tui.index.index_status import IndexOverview
 from kbx_tui.index.snapshot import read_snapshot, stored_entities
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import TEXT_RULES
-from kbx_tui.index.vectors.load_vectors import read_chunk_lines
+from kbx_tui.index.vectors.vector_matrix import read_chunk_lines
 from kbx_tui.removal import INDEX_TABLES
 from kbx_tui.tools.dispatch import call
 from tests.functional.vaults import BOB, FILES, store_of, stored_rows, tree_digest, write_vault

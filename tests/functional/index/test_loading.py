@@ -8,19 +8,23 @@ import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.index.arrays import Rows
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.snapshot import LINKS, Snapshot, documents_of, read_snapshot
 from kbx_tui.index.store import Store
-from kbx_tui.index.stored_documents import DOCUMENTS
-from kbx_tui.index.stored_entities import ENTITIES, FACTS
 from kbx_tui.index.stored_names import NAMES
+from kbx_tui.index.stored_records import DOCUMENTS, ENTITIES, FACTS
 from kbx_tui.index.vectors import stored_vectors
-from kbx_tui.index.vectors.load_vectors import load_vectors, refresh_vectors_file
 from kbx_tui.index.vectors.stored_vectors import Coverage
-from kbx_tui.index.vectors.vector_matrix import ProfileVectors, VectorMatrix, VectorSegment
-from kbx_tui.search.query.named_documents import KnownItems, TitleWords
+from kbx_tui.index.vectors.vector_matrix import (
+    ProfileVectors,
+    VectorMatrix,
+    VectorSegment,
+    load_vectors,
+    refresh_vectors_file,
+)
+from kbx_tui.search.query.name_index import KnownItems, TitleWords
 from tests.functional.vaults import store_of
 
 PAGE = "---\naliases: [Quagga]\ntags: [animal]\ndate: 2026-01-02\n---\n# Zebra crossing\n"
@@ -272,7 +276,7 @@ def no_full_read(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(rows) < len(snapshot.versions), "all vectors were read from the tables"
         return stored_vectors.read_vectors(store, snapshot, rows, *rest)
 
-    monkeypatch.setattr("kbx_tui.index.vectors.load_vectors.read_vectors", some)
+    monkeypatch.setattr("kbx_tui.index.vectors.vector_matrix.read_vectors", some)
 
 
 @pytest.mark.usefixtures("no_full_read")

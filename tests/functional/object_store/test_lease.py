@@ -11,14 +11,9 @@ from msgspec.structs import replace
 
 from kbx_tui.errors import IndexLocked, StoreFault
 from kbx_tui.object_store.object_client import ObjectClient, Tag
+from kbx_tui.object_store.publish import LEASE_SECONDS, SKEW_SECONDS, WriterLease, acquire
 from kbx_tui.object_store.published_version import HEAD, decode_head
 from kbx_tui.object_store.store_uri import parse_store_uri
-from kbx_tui.object_store.writer_lease import (
-    LEASE_SECONDS,
-    SKEW_SECONDS,
-    WriterLease,
-    acquire,
-)
 from tests.functional.object_store.machines import client_of
 
 NOW = 1_800_000_000.0

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from kbx_tui.errors import StoreFault
 from kbx_tui.object_store.mirror import MirrorFolder, discard_damaged, fetch_newest
 from kbx_tui.object_store.object_client import ObjectClient
-from kbx_tui.object_store.publish import PublishReport, index_files, publish, sweep
+from kbx_tui.object_store.publish import PublishReport, acquire, index_files, publish, sweep
 from kbx_tui.object_store.published_version import HEAD
 from kbx_tui.object_store.store_uri import parse_store_uri
-from kbx_tui.object_store.writer_lease import acquire
 from tests.functional.object_store.machines import client_of
 
 LIMIT = 1_000_000

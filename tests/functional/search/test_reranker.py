@@ -203,7 +203,7 @@ def test_a_missing_folder_is_one_sentence(kb: KnowledgeBase, tmp_path: Path) -> 
 
 
 def test_an_embedding_model_is_refused_as_a_reranker(kb: KnowledgeBase) -> None:
-    from kbx_tui.embedding.model_files import BUNDLED
+    from kbx_tui.embedding.embedder import BUNDLED
 
     assert_plain(kb, str(BUNDLED.folder), "is no cross-encoder")
 

@@ -10,7 +10,8 @@ from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import OutOfRange
 from kbx_tui.search.request import SearchRequest, Tuning
-from kbx_tui.search.retrieval import convergence, document_pass
+from kbx_tui.search.retrieval import document_pass
+from kbx_tui.search.retrieval import document_pass as convergence
 from kbx_tui.search.retrieval.document_pass import TopKRequest
 
 QUERIES = [

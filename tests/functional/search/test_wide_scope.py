@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.vectors import vector_lists

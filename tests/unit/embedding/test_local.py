@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import simsimd
 
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import BUNDLED, Embedder, encodable
 from kbx_tui.embedding.local import (
     BATCH_SIZE,
     SMALL_BATCH,
@@ -22,7 +22,6 @@ from kbx_tui.embedding.local import (
     load_with_fastembed,
     prefers_int8,
 )
-from kbx_tui.embedding.model_files import BUNDLED, encodable
 
 WORDS = "budget review of the platform team is late because Zoë moved the audit to May"
 

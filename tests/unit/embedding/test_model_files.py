@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.embedding.embedder import BATCH_CHARACTERS, BUNDLED, Embedder
 from kbx_tui.embedding.local import open_embedder, prefers_int8
-from kbx_tui.embedding.model_files import BATCH_CHARACTERS, BUNDLED
 from kbx_tui.errors import EmbeddingError
 
 MODEL = "sentence-transformers/all-MiniLM-L6-v2"

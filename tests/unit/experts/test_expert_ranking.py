@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.experts.claims import Claim
 from kbx_tui.experts.expert_ranking import (
+    Claim,
     Receipt,
     Weight,
     contribution_function,

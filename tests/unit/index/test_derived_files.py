@@ -13,7 +13,7 @@ from kbx_tui.index.arrays import Versions
 from kbx_tui.index.derived_files import STALE_SHARE, DocumentFile, delete_derived_files
 from kbx_tui.index.lexical.postings import WORDS, Postings, make_postings
 from kbx_tui.index.store import Store
-from kbx_tui.index.stored_documents import BODIES, DOCUMENTS, write_bodies
+from kbx_tui.index.stored_records import BODIES, DOCUMENTS, write_bodies
 from kbx_tui.index.vectors.stored_vectors import vectors_file
 from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER, claim_index_folder
 from tests.unit.index.columns.documents import titled

@@ -7,19 +7,25 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import (
-    ComponentScores,
     DateMatch,
     DatePreference,
     EntityCandidate,
     Evidence,
-    LinkedDocuments,
     PreferredDates,
     Scope,
     Signal,
     Topic,
 )
-from kbx_tui.search.evidence.scores import DATE_WEIGHT, PROPAGATION_SHARE
-from kbx_tui.search.evidence.scoring import Continuations, QueryVariant, ScoredDocuments, Scoring
+from kbx_tui.search.evidence.scores import (
+    DATE_WEIGHT,
+    PROPAGATION_SHARE,
+    ComponentScores,
+    Continuations,
+    LinkedDocuments,
+    QueryVariant,
+    ScoredDocuments,
+    Scoring,
+)
 from kbx_tui.search.query.filters import Filters
 from kbx_tui.search.request import Tuning
 

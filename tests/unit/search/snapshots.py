@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from kbx_tui.index.snapshot import EntityPages, LinksByEntity, NameUses, Snapshot, StoredLinks
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import make_names
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.text_columns import TextArena
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity

@@ -8,13 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import (
-    ComponentScores,
-    DateMatch,
-    EntityCandidate,
-    Evidence,
-    Topic,
-)
+from kbx_tui.search.evidence.evidence import DateMatch, EntityCandidate, Evidence, Topic
+from kbx_tui.search.evidence.scores import ComponentScores
 from kbx_tui.search.ranking.rank import FEW_RESULTS, Ranking, rank
 from kbx_tui.search.request import Gate, Tuning
 from tests.unit.search.building import (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.similarity import duplicate_scan
 from kbx_tui.similarity.duplicate_scan import KeptPairs, find_clusters
 from kbx_tui.similarity.fact_vectors import FactVectors, build_fact_vectors

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kbx_tui.config import DedupSettings
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.similarity import pair_score
 from kbx_tui.similarity.comparisons import (
     Comparison,

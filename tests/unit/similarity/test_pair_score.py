@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.embedding.model_files import BUNDLED
+from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.errors import ConfigError
 from kbx_tui.similarity.compared_words import Signals
 from kbx_tui.similarity.pair_score import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kbx_tui.index.stored_documents import StoredDocuments, make_documents
+from kbx_tui.index.stored_records import StoredDocuments, make_documents
 
 
 def documents_of(*pages: tuple[str, str, str, str]) -> StoredDocuments:

@@ -1,7 +1,7 @@
 """Which names of entities are stored, and in which order they are found."""
 
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import make_names, words_hash
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import (
     LONGEST_IN_PIECES,
     SIMILAR,
@@ -16,9 +15,10 @@ from kbx_tui.index.stored_names import (
     most_changes,
     runs_to_look_up,
 )
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.misspelled_names import MisspelledNames
+from kbx_tui.search.query.name_index import MisspelledNames
 
 LETTERS = "abcdeж漢"
 short = st.text(LETTERS, min_size=6, max_size=30)
@@ -39,7 +39,7 @@ def changed(text: str, edits: list[tuple[int, str]]) -> str:
 @pytest.fixture(autouse=True)
 def any_number_of_names_is_many() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kbx_tui.search.query.misspelled_names.FEW_NAMES", 0)
+        patch.setattr("kbx_tui.search.query.name_index.FEW_NAMES", 0)
         yield
 
 

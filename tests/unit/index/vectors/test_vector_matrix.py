@@ -6,9 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.index.vectors.int8_codes import EXACT_BLOCK, quantize
-from kbx_tui.index.vectors.load_vectors import rows_of_profiles
 from kbx_tui.index.vectors.stored_vectors import Coverage, StoredVectors, document_contexts
-from kbx_tui.index.vectors.vector_matrix import ProfileVectors, VectorMatrix, VectorSegment
+from kbx_tui.index.vectors.vector_matrix import (
+    ProfileVectors,
+    VectorMatrix,
+    VectorSegment,
+    rows_of_profiles,
+)
 from tests.vectors import NO_PROFILES, stored_vectors
 
 DOCUMENTS, CHUNKS, DIMENSION = 700, 2 * EXACT_BLOCK + 100, 8

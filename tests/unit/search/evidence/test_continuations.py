@@ -5,9 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import LinkedDocuments
-from kbx_tui.search.evidence.scores import Scores
-from kbx_tui.search.evidence.scoring import AFTER, NONE, Continuations, ScoredDocuments
+from kbx_tui.search.evidence.scores import (
+    AFTER,
+    NONE,
+    Continuations,
+    LinkedDocuments,
+    ScoredDocuments,
+    Scores,
+)
 from tests.unit.search.building import linked
 
 SHARE = 0.75

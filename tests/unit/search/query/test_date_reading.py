@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.query.date_reading import DatedQuery, read_dates
-from kbx_tui.search.query.periods import DocumentDates, Period
+from kbx_tui.search.query.date_forms import DocumentDates, Period
+from kbx_tui.search.retrieval.query_dates import DatedQuery, read_dates
 
 TODAY = date(2026, 11, 23)
 """A Monday."""

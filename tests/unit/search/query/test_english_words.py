@@ -3,7 +3,7 @@
 import pytest
 
 from kbx_tui.knowledge.folding import folded_words
-from kbx_tui.search.query.english_words import (
+from kbx_tui.search.query.query_words import (
     COMPOUNDS,
     NAMES_THAT_ARE_WORDS,
     asks_for_topic,

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import SHORTEST_TO_COMPARE, SIMILAR, make_names
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.misspelled_names import MisspelledNames
+from kbx_tui.search.query.name_index import MisspelledNames
 
 NAMES = ("Ruth Miller", "Ruth Muller", "Jan van der Berg", "Biot Savart", "Navdeep Bains", "Biot")
 ENTITIES = [Entity(f"person:{n}", name, "person", f"{n}.md") for n, name in enumerate(NAMES)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.name_matching import NameMatcher
-from kbx_tui.search.query.named_query import AMBIGUOUS, HINT, NameMatch
+from kbx_tui.search.query.query_terms import AMBIGUOUS, HINT, NameMatch
 from tests.unit.search.query.people import person
 
 ENTITIES = (

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from kbx_tui.index.snapshot import EntityPages
-from kbx_tui.index.stored_documents import DocumentSegment
-from kbx_tui.index.stored_entities import EntityColumn
+from kbx_tui.index.stored_records import DocumentSegment, EntityColumn
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.named_documents import MOST_TITLES, KnownItems, TitleWords
+from kbx_tui.search.query.name_index import MOST_TITLES, KnownItems, TitleWords
 from tests.unit.index.columns.documents import documents_of, titled
 from tests.unit.search.snapshots import links_of
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbx_tui.search.evidence.evidence import ComponentScores, Evidence
+from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.evidence.scores import ComponentScores
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes, swap_points
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning

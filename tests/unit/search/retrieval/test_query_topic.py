@@ -8,8 +8,7 @@ from kbx_tui.index.lexical.postings import make_postings
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Topic
 from kbx_tui.search.query.name_matching import NameMatcher
-from kbx_tui.search.query.named_query import NamedQuery
-from kbx_tui.search.query.query_terms import searched_terms
+from kbx_tui.search.query.query_terms import NamedQuery, searched_terms
 from kbx_tui.search.retrieval.document_pass import query_topic
 
 ENTITIES = (

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbx_tui.index.stored_entities import EntityColumn
 from kbx_tui.index.stored_names import make_names
+from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT

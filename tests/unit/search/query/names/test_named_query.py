@@ -5,7 +5,7 @@ import pytest
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.name_matching import NameMatcher
-from kbx_tui.search.query.named_query import AMBIGUOUS, HINT, NamedQuery, NameMatch
+from kbx_tui.search.query.query_terms import AMBIGUOUS, HINT, NamedQuery, NameMatch
 from tests.unit.search.query.people import person
 
 ENTITIES = (

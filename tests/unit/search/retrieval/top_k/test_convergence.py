@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.scores import Rows, Scores
-from kbx_tui.search.retrieval import convergence
-from kbx_tui.search.retrieval.convergence import STABLE_ROUNDS, converge
+from kbx_tui.search.retrieval import document_pass
+from kbx_tui.search.retrieval.document_pass import STABLE_ROUNDS, converge
 
 some_scores = st.lists(
     st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0])), max_size=40
@@ -16,8 +16,8 @@ some_scores = st.lists(
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convergence, "BATCH", 3)
-    monkeypatch.setattr(convergence, "WORTH_SHARE", 1.0)
+    monkeypatch.setattr(document_pass, "BATCH", 3)
+    monkeypatch.setattr(document_pass, "WORTH_SHARE", 1.0)
 
 
 def best(scores: Scores, rows: Rows, limit: int) -> list[float]:
@@ -56,6 +56,6 @@ def test_stable_rule_stops_once_the_top_k_stays_the_same() -> None:
 def test_nothing_is_returned_if_a_full_scan_would_be_faster(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(convergence, "WORTH_SHARE", 0.1)
+    monkeypatch.setattr(document_pass, "WORTH_SHARE", 0.1)
     bounds = np.ones(90)
     assert converge(bounds, lambda rows: np.zeros(len(rows)), 2, "exact") is None

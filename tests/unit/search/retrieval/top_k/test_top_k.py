@@ -9,11 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import Evidence, Topic
-from kbx_tui.search.evidence.scores import PROPAGATION_SHARE, Rows, Scores
-from kbx_tui.search.evidence.scoring import QueryVariant, ScoredDocuments, Scoring
+from kbx_tui.search.evidence.scores import (
+    PROPAGATION_SHARE,
+    QueryVariant,
+    Rows,
+    ScoredDocuments,
+    Scores,
+    Scoring,
+)
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning
-from kbx_tui.search.retrieval import convergence, document_pass
+from kbx_tui.search.retrieval import document_pass
+from kbx_tui.search.retrieval import document_pass as convergence
 from kbx_tui.search.retrieval.document_pass import TopKRequest, top_k_evidence
 from tests.unit.search import building
 from tests.unit.search.building import some_evidence, some_tuning

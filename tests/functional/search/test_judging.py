@@ -14,7 +14,7 @@ from statistics import fmean
 import pytest
 
 from kbx_tui import Judgment, KnowledgeBase, NotFound, OutOfRange, Tuning, WriteFault
-from kbx_tui.demo import JUDGMENTS as SHIPPED_JUDGMENTS_JUDGMENTS
+from kbx_tui.demo import JUDGMENTS as DEMO_JUDGMENTS
 from kbx_tui.demo import SHIPPED, SHIPPED_JUDGMENTS
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
 from kbx_tui.evaluation.metrics import ndcg
@@ -205,7 +205,7 @@ LEAST_JUDGED = 0.95
 @pytest.fixture
 def judged_demo(demo_copy: Path) -> Path:
     """The indexed demo with the shipped judgments, as an installed copy has them."""
-    shutil.copy(SHIPPED / SHIPPED_JUDGMENTS, demo_copy / SHIPPED_JUDGMENTS_JUDGMENTS)
+    shutil.copy(SHIPPED / SHIPPED_JUDGMENTS, demo_copy / DEMO_JUDGMENTS)
     return demo_copy
 
 

@@ -31,7 +31,7 @@ def scored_paths(driver: Driver) -> list[str]:
     return [result.path for result in driver.results.rows if result.reranker_part > 0.0]
 
 
-async def test_the_plain_ranking_is_shown_until_the_reranker_is_measurableed(base: Path) -> None:
+async def test_the_plain_ranking_is_shown_until_the_reranker_is_ready(base: Path) -> None:
     watched = Watched()
     watched.reranking.clear()
     async with running(base, WIDE, watched=watched, asked=QUESTION) as driver:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.records import Entity
 from tests.unit.knowledge.building import page

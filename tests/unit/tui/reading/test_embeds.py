@@ -1,7 +1,5 @@
 """Embedded notes are quoted below the line that embeds them."""
 
-from __future__ import annotations
-
 from kbx_tui.tui.reading.documents import MOST_LINES, passage_of, with_passages
 from kbx_tui.tui.reading.markdown_lines import Preview, render_inline
 

@@ -1,7 +1,5 @@
 """Past queries and snapshots in the tune mode."""
 
-from __future__ import annotations
-
 from kbx_tui.evaluation.judgments import TuningSnapshot, knobs_of
 from kbx_tui.evaluation.metrics import paired_difference
 from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory

@@ -138,7 +138,7 @@ def test_words_asked_are_what_the_names_leave(query: str, asked: str) -> None:
     assert named(query).words_asked == asked
 
 
-WAYS_TO_WRITE_NAMES_ENTITIES = (
+WRITTEN = (
     person("Jean-Yves Duclos"),
     person("Jean Yip"),
     person("Seamus O'Regan"),
@@ -184,19 +184,14 @@ def texts_with(word: str, following: str = "") -> int:
     return TEXTS.get(f"{word} {following}".strip(), 0)
 
 
-WAYS_TO_WRITE_NAMES_NAMES = NameMatcher.of(
-    WAYS_TO_WRITE_NAMES_ENTITIES, VOTES, texts_with=texts_with
-)
+WRITTEN_NAMES = NameMatcher.of(WRITTEN, VOTES, texts_with=texts_with)
 
 
 def found(query: str) -> dict[str, NameMatch]:
-    return {
-        WAYS_TO_WRITE_NAMES_ENTITIES[match.entity].name: match
-        for match in WAYS_TO_WRITE_NAMES_NAMES.find(query)
-    }
+    return {WRITTEN[match.entity].name: match for match in WRITTEN_NAMES.find(query)}
 
 
-def ways_to_write_names_named(query: str) -> set[str]:
+def names_named(query: str) -> set[str]:
     return {name for name, match in found(query).items() if match.named}
 
 
@@ -225,7 +220,7 @@ def ways_to_write_names_named(query: str) -> set[str]:
     ],
 )
 def test_names_are_found_however_they_are_written(query: str, name: str) -> None:
-    assert ways_to_write_names_named(query) == {name}
+    assert names_named(query) == {name}
 
 
 @pytest.mark.parametrize(
@@ -250,7 +245,7 @@ def test_names_are_found_however_they_are_written(query: str, name: str) -> None
     ],
 )
 def test_words_that_only_resemble_names_name_nobody(query: str) -> None:
-    assert not ways_to_write_names_named(query)
+    assert not names_named(query)
 
 
 def test_first_name_of_one_and_surname_of_another_may_mean_both() -> None:
@@ -266,11 +261,11 @@ def test_first_name_of_one_and_surname_of_another_may_mean_both() -> None:
 def test_doubtful_name_beside_a_certain_one_is_one() -> None:
     assert found("Trudeau deficit")["Justin Trudeau"].signal.score == HINT
 
-    assert ways_to_write_names_named("Trudeau and Scheer on the deficit") == {
+    assert names_named("Trudeau and Scheer on the deficit") == {
         "Justin Trudeau",
         "Andrew Scheer",
     }
-    assert ways_to_write_names_named("kg, scheer on fees") == {"Kevin Gibbons", "Andrew Scheer"}
+    assert names_named("kg, scheer on fees") == {"Kevin Gibbons", "Andrew Scheer"}
 
 
 @pytest.mark.parametrize("query", ["Scheer distance", "what is the scheer distance of budgets"])

@@ -34,7 +34,10 @@ def store_of(settings: Settings) -> StoreUri | None:
 
 
 def index_location(root: Path, settings: Settings) -> str:
-    """Return the URI or folder that the settings name. Raises ConfigError for anything but a path."""
+    """Return the URI or folder that the settings name.
+
+    Raises ConfigError for a `file:` URI or another that is not supported.
+    """
     uri = settings.index.uri
     if "://" in uri:
         return uri

@@ -56,19 +56,19 @@ class Grid:
         return [*([] if self.off is None else [self.off]), *self.values]
 
 
-DEMO, LINKS = "test_demo_judgments", "test_link_strength"
+DEMO, LINKS = "test_judging", "test_entity_pass"
 
 GRIDS: Mapping[str, Grid] = {
     "LEXICAL_HALF": Grid((10.0, 12.5, 17.5, 20.0)),
     "LEXICAL_WEIGHT": Grid((0.4, 0.6)),
     "NAMES_LEXICAL_WEIGHT": Grid((0.6, 0.7, 0.75), off=0.5, demanded_by=DEMO),
-    "VECTOR_FLOOR": Grid((0.2, 0.4), off=0.0, demanded_by="test_blend_laws"),
+    "VECTOR_FLOOR": Grid((0.2, 0.4), off=0.0, demanded_by="test_evidence"),
     "IDENTIFIER_WEIGHT": Grid((0.85, 1.0), off=0.5, demanded_by=DEMO),
     "REPEATS_COUNTED": Grid((2, 4), off=1, demanded_by="test_query_terms"),
     "PAIR_WEIGHT": Grid((0.2, 0.4), off=0.0, demanded_by=DEMO),
     "FEEDBACK_WEIGHT": Grid((0.2, 0.4), off=0.0, demanded_by=DEMO),
     "FEEDBACK_DOCUMENTS": Grid((2, 5)),
-    "TITLE_BONUS": Grid((4.0, 12.0), off=0.0, demanded_by="test_titles"),
+    "TITLE_BONUS": Grid((4.0, 12.0), off=0.0, demanded_by="test_search"),
     "PROPAGATION_SHARE": Grid((0.8, 0.85, 0.95), off=0.0, demanded_by="test_continuations"),
     "WRITTEN_DATE_WEIGHT": Grid((0.1, 0.2), off=0.0, demanded_by="test_dates"),
     "MEMBER_STRENGTH": Grid(((0.7, 0.3), (0.9, 0.1)), off=(1.0, 0.0), demanded_by=LINKS),
@@ -78,7 +78,7 @@ GRIDS: Mapping[str, Grid] = {
     "FULL_BM25": Grid((1.25, 1.4, 1.6, 1.75)),
     "FULL_COSINE": Grid((0.4, 0.45, 0.55, 0.6)),
     "ANSWER_POWER": Grid((1.25, 1.75), off=1.0, demanded_by=DEMO),
-    "THING_SHARPNESS": Grid((3, 5), off=1, demanded_by="test_entity_credit"),
+    "THING_SHARPNESS": Grid((3, 5), off=1, demanded_by="test_evidence"),
     "THING_WEIGHT": Grid((0.8, 0.9), off=1.0),
     "SECOND_SIGNAL": Grid(off=0.0),
     "FACT_WEIGHT": Grid(off=0.0),

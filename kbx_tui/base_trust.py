@@ -58,7 +58,7 @@ def requests_of(root: Path, settings: Settings) -> tuple[TrustRequest, ...]:
 
 
 def _requests(root: Path, settings: Settings) -> Iterator[TrustRequest]:
-    """A new setting that reaches outside the base is added here, and nowhere else."""
+    """Yield the trust requests: a setting that reaches outside the base needs one here."""
     if settings.index.uri and (uri := _outside(root, index_location(root, settings))):
         wish = f'[index] uri = "{settings.index.uri}"'
         effect = f"keeps the index, which holds the texts of all pages, at {uri}"
@@ -167,7 +167,7 @@ class TrustedBase(msgspec.Struct, omit_defaults=True):
     made_here: bool = False
     granted: dict[str, str] = {}
     declined: dict[str, str] = {}
-    """What the user declined, and is not asked again."""
+    """What the user declined, by key: a request with this value is not put to them again."""
 
 
 class _TrustFile(msgspec.Struct):
@@ -184,7 +184,7 @@ def trusted_bases() -> Mapping[str, TrustedBase]:
 
 
 def missing_trust(root: Path, settings: Settings) -> tuple[TrustRequest, ...]:
-    """Return what is not granted to a base. Raises NotTrusted if it cannot be opened so."""
+    """Return what is not granted to a base. Raises NotTrusted if it cannot be opened without."""
     missing = ungranted(root, requests_of(root, settings))
     if blocking := [request for request in missing if request.blocks]:
         raise refusal(root, blocking)

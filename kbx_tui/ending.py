@@ -35,7 +35,7 @@ LIMIT_SECONDS = 2.0
 Callback = Callable[[], object]
 
 INPUT_POLL_MILLISECONDS = 200
-"""How often it is checked whether the end of the input still matters."""
+"""How often the thread that waits for the end of the input checks whether it may stop."""
 
 _BY_ITSELF = 0
 """Stands for no signal where a signal number is expected."""
@@ -184,7 +184,7 @@ def interrupts_for_child() -> Iterator[None]:
 
 
 def _note(number: int, frame: object) -> None:
-    """Keep the signal in mind in case the main thread exits before the watching one is awake."""
+    """Remember the signal, in case the main thread exits before the watching thread wakes up."""
     if not _is_for_child(number):
         _process.signal = _process.signal or number
         end_by(number)  # again, in case a library has taken the wakeup descriptor

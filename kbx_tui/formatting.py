@@ -61,7 +61,7 @@ def format_percent(share: float) -> str:
 
 
 def format_score(score: float, digits: int = 2) -> str:
-    """Return a figure of 0..1 with two decimals and no leading zero: `.86`, `1.00`."""
+    """Return a score of 0..1 rounded to `digits` decimals, no leading zero: `.86`, `1.00`."""
     return f"{score:.{digits}f}".removeprefix("0")
 
 

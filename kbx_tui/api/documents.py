@@ -60,9 +60,9 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\w+")
 
 PUBLIC_PAGES = 1000
-"""Pages whose public text is kept, the last used ones."""
+"""How many pages have their public text cached: the most recently used ones."""
 SETTLED_NS = 2_000_000_000
-"""Age of a change in nanoseconds from which the identity of a file is relied on."""
+"""Age of a change, in nanoseconds, above which an unchanged identity means an unchanged file."""
 
 Naming = tuple[str, Entity | None, str]
 """Path of a document, the entity if it is about one, and one of its names."""
@@ -158,7 +158,7 @@ class Documents:
         return known[1]
 
     def is_redacted(self, path: str, text: str) -> bool:
-        """Return whether a text that is on a page stands only in what is redacted of it now."""
+        """Return whether a text of a page now occurs only in redacted parts of the page."""
         page = self.public_page(path) if path else None
         return page is not None and page.redacts(text)
 
@@ -224,7 +224,8 @@ class Documents:
     def named_in(self, text: str) -> Iterator[Naming]:
         """Yield what a text names by title, path, id, name or alias, ignoring letter case.
 
-        As (path, entity, name as indexed); documents without, and entities perhaps without a path.
+        Each is (path, entity, name as indexed). The entity is None for a document about none, and
+        the path of an entity without a page is empty.
         """
         text, table = text.casefold(), self._name_table()
         for word in {"", *_WORD.findall(text)}:  # looked up by first word: a base has thousands
@@ -304,14 +305,14 @@ class Documents:
         return complete(paths, replace_surrogates(text), self._session.root, limit)
 
     def complete_filter(self, unfinished: UnfinishedFilter, limit: int = 20) -> FilterCompletions:
-        """Return how the filter at the end of a query may go on (`unfinished_filter`)."""
+        """Return completions of the unfinished filter (`unfinished_filter`) that ends a query."""
         return complete_filter(self._session.fresh_index().generation(), unfinished, limit)
 
     def complete_query(self, query: str) -> str:
-        """Return a query whose last word may still be typed, with that word continued.
+        """Return a query with its last word, which may be unfinished, completed.
 
-        To the most frequent word that begins like it, if no document holds what is typed; otherwise
-        the query itself.
+        If no document holds that word as typed, it becomes the most frequent word that begins with
+        it; otherwise the query is returned unchanged.
         """
         return complete_last_word(self._session.fresh_index().generation(), query)
 
@@ -413,7 +414,7 @@ class Links:
         return self._links().overview()
 
     def most_linked(self, documents: Ranking | str) -> tuple[LinkedDocument, ...]:
-        """Return those of some documents with most links to them, at least 2; "" are all."""
+        """Return the most linked of some documents, at least 2 links each; "" stands for all."""
         return self._links().most_linked(Documents.of(self._session).chosen(documents))
 
     def follow(self, target: str, source: str) -> Destination | None:

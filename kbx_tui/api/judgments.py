@@ -267,7 +267,7 @@ SEED_SETS = frozenset({"hierarchy_gate", "hierarchy_parent"})
 
 
 class Tuner:
-    """Measures and changes the knobs of one base; `kb.tuner`."""
+    """The knobs of one base: compared on judged queries, and written; `kb.tuner`."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._searcher = session, Searcher(session)
@@ -288,11 +288,12 @@ class Tuner:
         limit: int = EVIDENCE_BYTES,
         progress: Progress | None = None,
     ) -> JudgedEvidence:
-        """Return the evidence of judged queries, with which any knobs are measured at once.
+        """Return the evidence of judged queries, which can measure any knobs without a search.
 
-        It is kept for the next call, until the index has another generation; then only queries that
-        are new are retrieved. At most `limit` bytes: `left_out` says how many queries are missing.
-        `progress` is called with the number of queries done and the total; True stops.
+        It is kept, so that the next call retrieves only new queries, until the generation of the
+        index changes. It takes at most `limit` bytes: `left_out` says how many queries are missing.
+        `progress` is called with the number of queries done and the total; if it returns True, it
+        stops.
         """
         generation = self._session.newest_generation()
         request = SearchRequest("", doc_types=doc_types, preset=preset)
@@ -329,9 +330,10 @@ class Tuner:
         *,
         progress: ProgressCallback | None = None,
     ) -> Advice:
-        """Return whether other knobs win on queries that did not choose them, without a search.
+        """Return whether other knobs do better on queries that were not used to choose them.
 
-        `current` is by default that of kbx.toml; what `progress` raises ends the call.
+        Searches nothing. `current` is by default the tuning of kbx.toml. An exception that
+        `progress` raises ends the call.
         """
         return advise(kept, current or self._searcher.tuning(), progress=progress)
 
@@ -351,7 +353,7 @@ class Tuner:
         return self._files.set_settings("search", values, "tune", dry_run=dry_run)
 
     def mute_documents(self, paths: Collection[str]) -> Written:
-        """Write that just these documents are left out of every search. Raises as `save`."""
+        """Leave these documents, and no others, out of all searches to come. Raises as `save`."""
         return self._files.set_settings("search", {"muted_documents": sorted(paths)}, "mute")
 
     def first_results(self, queries: Sequence[str], limit: int = 10) -> list[tuple[str, ...]]:

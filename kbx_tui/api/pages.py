@@ -201,7 +201,7 @@ class Pages:
         force: bool = False,
         dry_run: bool,
     ) -> Written:
-        """Write `edits`, after which `text` stands for a fact, unless it is known elsewhere."""
+        """Write `edits` of a fact, unless its new `text`, if any, is known elsewhere."""
         matches: tuple[SimilarityMatch, ...] = ()
         if text:  # not compared with the fact itself
             draft = new_draft(text, kind=fact.kind, stands_for=fact.fact_id)
@@ -233,14 +233,14 @@ class Pages:
         return page_path(kind, name, "" if walked_folder(root) == root else "memory/")
 
     def _free_path(self, kind: str, name: str) -> str:
-        """Return the path for a new page. Raises WriteFault if there is a file."""
+        """Return the path for a new page. Raises WriteFault if that file exists."""
         path = self._new_path(kind, name)
         if read_file(self._session.root, path) is not None:
             raise WriteFault(f"{name} has a page already: {path}")
         return path
 
     def _known(self, draft: Draft, entity_id: str, path: str) -> tuple[SimilarityMatch, ...]:
-        """Return what keeps a fact from being new on the page of an entity, best first."""
+        """Return the matches because of which a fact is not new to an entity's page, best first."""
         self._files.index_edited([path])
         entity = self._session.open_index().generation().entities.get(entity_id)
         if entity is None:
@@ -260,7 +260,7 @@ class Pages:
         return tuple(hints)
 
     def fact(self, fact_id: int) -> Fact:
-        """Return a fact by its id; an unknown id has the files indexed first. Raises NotFound."""
+        """Return a fact by its id; if it is unknown, index the files first. Raises NotFound."""
         self._session.ensure_indexed()
         if not 0 < fact_id < ID_LIMIT:
             raise no_fact(fact_id)

@@ -59,12 +59,12 @@ REFRESH_SECONDS = 0.2
 """Minimum time between two checks of the index for changes by `fresh_index`."""
 
 LOOK_SECONDS = 0.002
-"""The same for the looks at the folder of the index: a method may ask for it once per page."""
+"""Minimum time between two looks at the folder of the index: a method may need one per page."""
 
 OUTDATED_SECONDS = 30.0
 """Age from which the number of files that changed since they were indexed is counted again."""
 OUTDATED_TIMES = 100
-"""The same, at least, in times of what counting took."""
+"""That age, too, as a multiple of the time that the last count took: the longer one applies."""
 
 PUBLISH_AGAIN = "publish it again with this version, or install the one that published it"
 
@@ -299,7 +299,7 @@ class Session:
             raise damage from error
 
     def repair_derived_files(self) -> tuple[str, ...]:
-        """Write the damaged derived files again that reading found; return a note for each."""
+        """Rewrite the derived files that were found damaged when read; return a note for each."""
         store = self.open_index().store
         if not store.damaged_files:
             return ()

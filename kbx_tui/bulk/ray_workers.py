@@ -150,7 +150,7 @@ class _Run:
                 yield [self._finished.pop(number) for number in numbers]
 
     def _assign(self, limit: int) -> bool:
-        """Give tasks to free workers; return whether there are no more inputs."""
+        """Give tasks to free workers, up to `limit` pending ones; return True after the last."""
         while len(self._running) + len(self._finished) < limit:
             if (worker := self._pool.free()) is None:
                 return False
@@ -244,11 +244,10 @@ class RayPool:
         return reference
 
     def wait(self, running: Iterable[Any]) -> list[Any]:
-        """Return those of the references whose results are there, perhaps none, after a second.
+        """Wait briefly, and return those references whose results have arrived, perhaps none.
 
-        `running` are all that have not been received, also those of workers that were replaced: the
-        tasks of a dead worker fail one after the other. Raises EngineFault if no worker can be
-        started.
+        `running` holds all references without a result, including those of replaced workers: the
+        tasks of a dead worker fail one by one. Raises EngineFault if no worker can be started.
         """
         starting = {w.starting: w for w in self._workers if w.starting is not None}
         references = [*running, *starting]
@@ -521,7 +520,7 @@ def _own_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(ValueError):  # not on the main thread, where Ray replaces none
+        with suppress(ValueError):  # off the main thread, where Ray sets no handler
             signal.signal(signal.SIGTERM, before)
 
 

@@ -246,7 +246,7 @@ def removals(page: FactPage, item: ListItem) -> Iterator[Splice]:
 
 
 def strikes(page: FactPage, item: ListItem) -> Iterator[Splice]:
-    """Yield splices that mark an item as superseded: `~~struck~~`, else a trailing tag."""
+    """Yield splices that mark an item as superseded: by a tag and, on one line, by `~~`."""
     first, last = page.body_start + item.line, page.body_start + item.text_end - 1
     offset, rest = page.content(first)
     if last == first:

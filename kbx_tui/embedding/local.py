@@ -47,13 +47,12 @@ SMALL_BATCH = 4
 def open_embedder(
     model: str = "bundled", *, cache_dir: Path | None = None, threads: int | None = None
 ) -> Embedder:
-    """Return the embedder for the setting ``[embedding] model``.
-
-    A local one embeds many texts with so many ``threads``, by default one per usable core.
+    """Return the embedder for ``model``, the value of ``[embedding] model``.
 
     This is ``bundled``, a folder with an ONNX model and its tokenizer, ``gemini`` (see
     `embedding/gemini.py`), or a name that fastembed lists, which is downloaded to ``cache_dir``
-    unless it is there. Only such a name loads fastembed here.
+    unless it is there. Only such a name loads fastembed here. A local model embeds many texts with
+    ``threads`` threads, by default one per usable core.
     Raises EmbeddingError within 5 seconds, with a message of one sentence.
     """
     if model == "bundled":
@@ -202,7 +201,7 @@ def usable_cores() -> int:
 
 
 _SHORT = 2000
-"""Characters up to which tokenizing is fast enough to keep Python's lock."""
+"""Characters up to which a text is tokenized without releasing the GIL, as that is fast."""
 
 
 class PooledModel:
@@ -248,10 +247,10 @@ class PooledModel:
         return _mean_pool(token_vectors, mask)
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:
-        """Return the encodings of texts; a single short one without releasing Python's lock.
+        """Return the encodings of texts; a single short one without releasing the GIL.
 
-        A thread that embeds one query would otherwise wait for other threads to release the lock
-        before it could run the model.
+        Otherwise a thread that embeds one query would have to wait for other threads to release the
+        GIL before it could run the model.
         """
         if len(texts) == 1 and len(texts[0]) <= _SHORT:
             return [self._tokenizer.encode(texts[0])]

@@ -65,8 +65,8 @@ def refusal(
 ) -> str | None:
     """Return why a request is refused, if it is.
 
-    `navigates`: the request may come from a link on any page. `from_page`: only a page sends it, so
-    that an Origin must be there.
+    `navigates`: the request may come from a link on any page. `from_page`: only a page of ours
+    sends it, so it must have an Origin.
     """
     host, origin = headers.get("Host", ""), headers.get("Origin")
     if not rules.accepts_host(host):

@@ -1,7 +1,7 @@
 """Health and metrics of a server, on a port of their own: `/healthz`, `/readyz`, `/metrics`.
 
-The port is for this machine. No token is asked for, as nothing of a base is said; a request must
-name this machine as its host and come from no page, as everywhere.
+The port is for programs on this machine. It needs no token, as its answers hold nothing of a base.
+As everywhere, a request must name this machine as its host and must not come from a page.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def listen_for_monitoring(host: str, port: int) -> MonitorPort:
 
 @asynccontextmanager
 async def monitored(port: MonitorPort | None, state: ServiceState) -> AsyncIterator[None]:
-    """Answer requests of health and metrics within the block; nothing without a port."""
+    """Answer requests for health and metrics within the block; without a port, do nothing."""
     if port is None:
         yield
         return

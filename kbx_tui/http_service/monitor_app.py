@@ -31,7 +31,7 @@ from kbx_tui.http_service.server_process import Observer, ServiceState, process_
 
 
 class MonitorApp:
-    """Answers programs of this machine."""
+    """ASGI application for `/healthz`, `/readyz` and `/metrics`."""
 
     def __init__(self, rules: HostRules, state: ServiceState, metrics: ServiceMetrics) -> None:
         self._rules, self._state, self._metrics = rules, state, metrics
@@ -72,7 +72,7 @@ class MonitorApp:
 
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""Upper bounds of the buckets of times."""
+"""Upper bounds of the histogram buckets for durations, in seconds."""
 
 
 class ServiceMetrics(Observer):
@@ -81,7 +81,7 @@ class ServiceMetrics(Observer):
     content_type = "text/plain; version=0.0.4; charset=utf-8"
 
     def __init__(self, state: ServiceState) -> None:
-        # Of each series it would write a time, too, which this text format does not know.
+        # Otherwise each series would get a creation time, which this text format does not define.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         self._registry.register(_StateCollector(state))  # read again each time

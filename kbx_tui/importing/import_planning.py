@@ -50,7 +50,7 @@ class ImportPlan:
 
 
 class ImportPlanner:
-    """Lays out imported documents in a base of which it reads only what it is given."""
+    """Plans the pages of imported documents; sees the base only through its arguments."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class AttendeeMatcher:
         return self._answer(question)
 
     def _candidates(self, attendee: Attendee) -> tuple[Entity, ...]:
-        """Return those of the same name, the same first or last name, or a similar name."""
+        """Return the people with the same name, the same first or last name, or a similar name."""
         if indices := self._resolver.by_attendee(attendee):
             return tuple(self._people[index] for index in indices)
         key = name_key(_name_in_address(attendee) or attendee.name)
@@ -263,7 +263,7 @@ def page_suffix(document: ImportedDocument) -> str:
 
 
 def stored_id(document: ImportedDocument) -> str:
-    """Return the id of a document as a page gives it back: without line breaks, for one."""
+    """Return the id of a document as it reads when parsed from its page, on one line."""
     return text_of(replace_surrogates(document.import_id))
 
 
@@ -295,7 +295,7 @@ def _short(name: str) -> str:
 
 
 def _field(name: str, value: Any) -> str:
-    """Return one field of frontmatter; only what is in a list is on one line with others."""
+    """Return one field of frontmatter as YAML; only the entries of a list share a line."""
     return yaml.safe_dump(
         {name: _plain(value)},
         sort_keys=False,

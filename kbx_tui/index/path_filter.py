@@ -22,7 +22,7 @@ from pathlib import Path
 from kbx_tui.errors import ConfigError
 
 MAX_PATH = 4096
-"""Characters of a path or glob as typed: the longest path of Linux."""
+"""Maximum length of a path or glob as typed: that of a path on Linux."""
 
 
 @dataclass(frozen=True, slots=True)

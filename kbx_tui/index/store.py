@@ -166,9 +166,10 @@ class Store:
         return is_replaced
 
     def _read(self, action: str, read: Callable[[], Result]) -> Result:
-        """Return what `read` returns, tried again where another process may be the reason.
+        """Return what `read` returns; try again if another process may have made it fail.
 
-        It replaced the index, or compacted a table and deleted the files that were being read.
+        That process may have replaced the index, or compacted a table and deleted the files that
+        were being read.
         """
         with translate_errors(action, self.uri):
             for _ in range(READ_ATTEMPTS - 1):

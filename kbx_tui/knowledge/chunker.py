@@ -54,8 +54,8 @@ class Segment:
 def split_segments(body: str, shortest: int = 0) -> list[Segment]:
     """Return the segments of ``body``, none if it is blank.
 
-    In the unread lines of a large body, those with less than ``shortest`` characters are joined to
-    the next ones.
+    In a large body, beyond the lines that are read as markdown, segments of fewer than ``shortest``
+    characters are joined to the next ones.
     """
     if not body or body.isspace():
         return []
@@ -106,7 +106,11 @@ def split_segment(
 def _ranges_between(
     body: str, bounds: Iterable[int], start: int, end: int, joined_from: int, shortest: int
 ) -> Iterator[tuple[int, int]]:
-    """A blank range joins the one before it, and from ``joined_from`` on a short one the next."""
+    """Yield the ranges between ``bounds``, from ``start`` to ``end``.
+
+    A blank range is joined to the one before it and, from offset ``joined_from``, one of fewer than
+    ``shortest`` characters to the next.
+    """
     pending = None
     for bound in chain(bounds, (end,)):
         if bound <= start or bound > end:

@@ -24,8 +24,8 @@ ENGLISH_SHARE = 0.25
 to 50 %, prose of other languages that share some of these words below 15 %."""
 
 LEAST_WORDS, LEAST_SHARE = 3, 0.12
-"""Different function words of another language that a text holds at least, without those that are
-English or parts of names, and the share of its words that all of them make up."""
+"""How many distinct function words of another language a text must hold, apart from those that are
+also English or parts of names, and the share of its words that they must make up."""
 
 NAME_PARTICLES = frozenset(
     {
@@ -70,7 +70,7 @@ def language_detector(english_words: frozenset[str]) -> Callable[[Sequence[str]]
     Single letters do not count as English: they are words of many languages.
     """
     english_words = frozenset(word for word in english_words if len(word) > 1)
-    letters = {word for word in _LANGUAGES_OF if len(word) == 1}  # initials
+    letters = {word for word in _LANGUAGES_OF if len(word) == 1}  # one letter may be an initial
     common = english_words | NAME_PARTICLES | letters
 
     def detect(words: Sequence[str]) -> str:

@@ -62,7 +62,7 @@ def parse_document(
     path = unicodedata.normalize("NFC", path)
     text, note = decode(data)
     is_cut = len(text) > MAX_PARSED
-    if is_cut:  # at the end of a line, unless a line alone is longer
+    if is_cut:  # cut at the end of a line, unless one line is too long
         text = text[: text.rfind("\n", 0, MAX_PARSED) + 1 or MAX_PARSED]
     front = read_frontmatter(text)
     properties = {**inline_fields(front.body), **front.values}
@@ -356,8 +356,8 @@ def load_yaml(source: str) -> tuple[Any, bool]:
 def cut_yaml(source: str, max_values: int) -> str:
     """Return the first `max_values` keys, values and lists of a source, with brackets closed.
 
-    To find where to cut takes a fifth of the time to load as many. Raises UnreadableYaml if values
-    are nested too deep to load, which recurses in C and could crash, and as PyYAML.
+    Finding the place takes much less time than loading these values. Raises UnreadableYaml if they
+    are nested so deep that loading, which recurses in C, could crash; also raises as PyYAML.
     """
     closings: list[str] = []
     values = 0

@@ -126,7 +126,7 @@ class PublishedIndex:
         return tuple(notes)
 
     def update(self) -> None:
-        """Fetch the newest version the first time; later look for one beside what is going on.
+        """Fetch the newest version on the first call; later, look for it now and then on a thread.
 
         Raises StoreFault, or NotFound where nothing is published, if there is nothing to read.
         """
@@ -156,7 +156,7 @@ class PublishedIndex:
             self._thread.start()
 
     def fetch_again(self) -> None:
-        """Replace the damaged version that was opened. Raises StoreFault with it in place."""
+        """Replace the opened version, which is damaged. Raises StoreFault, leaving it in place."""
         if os.environ.get(OFFLINE):
             raise StoreFault(f"{OFFLINE} is set")
         if self._version is not None:

@@ -27,11 +27,11 @@ from kbx_tui.object_store.store_uri import ENDPOINT_VARIABLES, StoreUri
 
 CONNECT_SECONDS = 3
 ANSWER_SECONDS = 20
-"""Longest time in which nothing of an answer arrives, except that to an upload."""
+"""Longest wait for the next part of an answer, except for that to an upload."""
 REQUEST_SECONDS = 300
 """Longest duration of one request. It limits how slow a network may be."""
 LOOK_SECONDS = 5
-"""The same, for a request without whose answer the program can go on."""
+"""Longest duration of a request whose answer the program can do without."""
 RETRY_SECONDS = 60
 RANGE = 8 * 1024 * 1024
 """Bytes of a large object that are read or written by one request."""
@@ -250,7 +250,7 @@ class StoreCheck:
     read_ms: float
     write_ms: float
     list_ms: float
-    """Median time of a request for a small object, in milliseconds."""
+    """Median times of reading and writing a small object, and of listing some, in milliseconds."""
 
     @property
     def is_fit(self) -> bool:

@@ -144,7 +144,7 @@ def _described(folder: Path, path: str, before: PublishedFile | None) -> Publish
 def _published(lease: WriterLease) -> Manifest | None:
     """Return the newest published version; None if there is none, or its manifest is lost.
 
-    It is lost, too, if it is damaged: otherwise nothing could be published any more.
+    A damaged manifest counts as lost: otherwise nothing could be published ever again.
     """
     head, client = lease.head, lease.client
     if stored := client.read(head.manifest) if head.manifest else None:
@@ -210,8 +210,8 @@ SWEEP_SECONDS = 6 * 3600.0
 
 
 def sweep_if_due(lease: WriterLease, now: float) -> int:
-    """Sweep if the last time is long ago; `now` is in seconds since 1970. Raises StoreFault."""
-    if 0 <= now - lease.head.swept_at < SWEEP_SECONDS:  # below 0 by a clock that was wrong
+    """Sweep if the last one was long ago; `now` is in seconds since 1970. Raises StoreFault."""
+    if 0 <= now - lease.head.swept_at < SWEEP_SECONDS:  # negative if a clock was wrong
         return 0
     deleted = sweep(lease)
     lease.publish(swept_at=now)

@@ -83,7 +83,7 @@ class EntityName:
     name: str
     type: str
     path: str
-    """Its page, or empty."""
+    """Path of the entity's page; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)

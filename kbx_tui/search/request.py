@@ -44,9 +44,9 @@ class Filters:
     """Tags, ignoring case and a leading `#`."""
     entities: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
-    """Paths of documents that do not exist for whoever asks."""
+    """Paths of documents that the caller must not know of."""
     hidden_names: frozenset[tuple[str, str]] = frozenset()
-    """Typed names, each with the id of an entity that does not have it for whoever asks."""
+    """Typed names, each with the id of an entity that the caller must not find by it."""
     muted_documents: frozenset[str] = frozenset()
     """Paths of documents that the user wants in no results; they are counted."""
     typed: tuple[TypedFilter, ...] = ()
@@ -380,12 +380,12 @@ class SearchRequest:
     entities: Sequence[str] = ()
     """Ids of entities; only documents linked to one of them match."""
     hidden: Collection[str] = frozenset()
-    """Paths of documents that do not exist for whoever asks: neither results nor counted."""
+    """Paths of documents that the caller must not know of: neither results nor counted."""
     hidden_names: Collection[tuple[str, str]] = frozenset()
-    """Names in filters of the query, and ids of entities that do not have them for whoever asks."""
+    """Names in filters of the query, each with the id of an entity that it must not find."""
     usual_words: bool = True
-    """False takes words that most documents hold for a topic, too: that they do may not be known to
-    whoever asks."""
+    """False counts words that most documents hold as a topic, too: that they hold them may be
+    something that the caller must not know."""
     muted_documents: Collection[str] | None = None
     """Paths of documents left out of the results and counted; None: those of kbx.toml."""
     dates: str | None = None
@@ -426,7 +426,7 @@ class SearchRequest:
     exact: bool = False
     """True compares every chunk in scope in meaning, however many there are (`WideScope`)."""
     also: Sequence[str] = ()
-    """Paths of documents that are scored even where a wide scope has candidates only."""
+    """Paths of documents that are scored even if a wide scope scores only its candidates."""
     explain: bool = False
     """True explains the score of every result."""
 

@@ -19,10 +19,10 @@ from kbx_tui.tools.visible_pages import visible_pages
 
 @dataclass(frozen=True, slots=True)
 class SharedSearch:
-    """A search as it is shown to other people. Nothing in it is redacted."""
+    """A search as it is shown to other people: without any text that its owner redacted."""
 
     answer: SeveralResponse
-    """The results with the base that each is of, and what each base answered; explained."""
+    """The results, each with its base, and the answer of each base, with `explain`."""
     command: str
     when: datetime
     """With its time zone."""

@@ -176,7 +176,7 @@ def best_first(matches: Sequence[SimilarityMatch]) -> list[SimilarityMatch]:
 
 
 def shown_matches(matches: Sequence[SimilarityMatch], limit: int) -> tuple[SimilarityMatch, ...]:
-    """Return the best `limit` matches; the last is one that is similar if no other is."""
+    """Return the best `limit` matches; if none is similar, the best that is replaces the last."""
     ordered = best_first(matches)
     shown = ordered[:limit]
     if not any(match.is_similar for match in shown):

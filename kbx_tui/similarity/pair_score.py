@@ -128,8 +128,8 @@ def too_long_for_a_fact(text: str) -> str:
 TABLES = Path(__file__).parent / "calibration.json"
 
 DISTINCT, BELOW = 0.84, 0.009
-"""Cap for labels that are `distinct`, and the range above it that keeps their order: `Platform &
-Infrastructure` is close to `Platform`, but not a duplicate."""
+"""Scores above the first number, of labels that are `distinct`, are compressed to a range of the
+second, which keeps their order: `Platform & Infrastructure` is near `Platform`, no duplicate."""
 
 NEARLY_ONE = 0.999
 
@@ -283,7 +283,7 @@ class SimilarityCheck:
     """`entity` (full name) and `path`, where given."""
     threshold: float
     matches: tuple[SimilarityMatch, ...]
-    """Best first, at most the limit; conflicts and what is somewhat similar included."""
+    """Best first, at most the limit; includes conflicts and texts that are somewhat similar."""
     has_similar: bool
     best_score: float
     """Of all texts compared, even below the threshold; 0 when there were none."""

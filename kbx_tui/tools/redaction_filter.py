@@ -29,7 +29,7 @@ from kbx_tui.tools.visible_pages import VisiblePages, visible_pages
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _MAPPING = (dict, Mapping)
-"""To test by `isinstance`, which takes longer for an abstract class."""
+"""For `isinstance`: testing for `dict` first spares the slower abstract class."""
 UNNAMED = "[redacted]"
 """In place of a withheld name, line or quotation."""
 WITHHELD: Any = object()
@@ -37,7 +37,7 @@ WITHHELD: Any = object()
 
 @dataclass(slots=True)
 class Source:
-    """What the object that holds a text is about. Not changed; to freeze it takes longer."""
+    """What the object that holds a text is about. Never changed; not frozen, which is slower."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     page: PublicPage | None = None
@@ -90,7 +90,7 @@ class RedactionFilter:
         return self._pages.names_only_visible(text)
 
     def _object(self, model: type[Answer], values: Any, outer: Source) -> Any:
-        """Return what may be passed on of an object; `outer` is what that around it is about."""
+        """Return what may be passed on of an object; `outer` is what the enclosing one is about."""
         if not isinstance(values, _MAPPING):
             return WITHHELD
         source = self._source(model.about, values, outer)
@@ -115,7 +115,7 @@ class RedactionFilter:
         return passed
 
     def _checked(self, hint: Any, value: Any, source: Source) -> Any:
-        """Return a value as its type lets it pass, WITHHELD without a known one or provenance."""
+        """Return as much of a value as its type lets pass; WITHHELD for text without provenance."""
         if isinstance(hint, type):
             if issubclass(hint, Answer):
                 return self._object(hint, value, source)
@@ -322,9 +322,9 @@ def pass_on(
 ) -> Json:
     """Return what `answer` returns without what is redacted, as `model` declares it.
 
-    An answer that met a page which was marked since it was indexed is made again, unless it
-    `writes`, so that other results take its place. Raises as `answer`, and NotFound if nothing may
-    be passed on.
+    If it meets a page that was marked after it was indexed, `answer` is called again, unless it
+    `writes`, so that other results take the place of that page. Raises as `answer`, and NotFound if
+    nothing may be passed on.
     """
     pages = visible_pages(kb)
     for left in reversed(range(1 if writes else ATTEMPTS)):

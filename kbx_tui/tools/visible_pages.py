@@ -23,7 +23,7 @@ from kbx_tui.search.name_lookup import EntityFinder, EntityNames
 
 NO_LIMIT = 10**9
 ATTEMPTS = 20
-"""Names tried until one is found that is not of a page just learned to be redacted."""
+"""How often a name is looked up again because the page found turns out to be redacted."""
 
 
 class VisiblePages:
@@ -137,7 +137,7 @@ class VisiblePages:
         return entity if members == entity.members else replace(entity, members=members)
 
     def find(self, name: str) -> Entity:
-        """Find the entity that a name means, as `kb.entities.named`, as if hidden ones were not."""
+        """Find the entity that a name means, as if the hidden ones did not exist."""
         if not self.kb.is_indexed():
             self.kb.index(fast=True)
         with self.kb.naming_newer_files():
@@ -182,7 +182,7 @@ class VisiblePages:
         return True
 
     def _finder(self, excluded: frozenset[str]) -> EntityFinder:
-        """Return the finder of all other entities; the last one is kept."""
+        """Return the finder of all other entities, kept until the marked documents change."""
         documents = self.kb.documents.containing(REDACTED)
         if self._finders is None or self._finders[0] is not documents:
             self._finders = (documents, {})

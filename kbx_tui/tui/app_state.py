@@ -53,14 +53,14 @@ class BaseState(msgspec.Struct):
     threshold: Knob | None = None
     """Both only with `[app] remember_knobs`."""
     entities_asked: bool = False
-    """Whether the user has answered what the entities of notes without any are."""
+    """Whether the user has answered, for a base without entities, what these could be."""
 
 
 class AppState:
     """The state of the user, read at once, and that of the open base."""
 
     def __init__(self, *, is_kept: bool = True, theme: str = "") -> None:
-        """With `is_kept` False, no file is read or written; `theme` is that until one is chosen."""
+        """With `is_kept` False, no file is read or written; `theme` applies until one is chosen."""
         self._is_kept = is_kept
         self.base = BaseState()
         self.keeps_knobs = False
@@ -142,7 +142,7 @@ class AppState:
         return [past.query for past in self.past]
 
     def remember_query(self, asked: PastQuery | None) -> None:
-        """Put a query first among the recent ones, on disk too, unless it is there or None."""
+        """Put a query first among the recent ones, also on disk; ignore None and a repetition."""
         if asked is None or (self.past and replace(self.past[0], at=asked.at) == asked):
             return
         others = (other for other in self.past if other.query != asked.query)

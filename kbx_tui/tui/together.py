@@ -431,7 +431,7 @@ class Together(FrameScreen):
 
     @property
     def root_in_hand(self) -> Path:
-        """The root of the base whose modes the keys of modes open."""
+        """The root of the base in which the keys for modes open a mode: that under the cursor."""
         bases, result = self.query_one(BaseList), self.query_one(OwnedList).current
         if result is not None and not bases.has_focus:
             return self.model.root_of(result.base)

@@ -336,10 +336,10 @@ class PageSocket:
 
 @contextmanager
 def _foreign_cancellation_ignored() -> Iterator[None]:
-    """Go on when a send was cancelled but this task was not.
+    """Within the block, ignore that a send was cancelled, unless this task was.
 
-    All who send on a connection wait for one future of aiohttp, and its heartbeat, if the page
-    does not answer, cancels its own wait and with it those of all others.
+    All sends on a connection wait for the same future of aiohttp. When the page does not answer
+    the heartbeat, aiohttp cancels the heartbeat's wait, and so that of every other send.
     """
     try:
         yield

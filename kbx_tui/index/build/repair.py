@@ -1,8 +1,8 @@
-"""What becomes of an index that is damaged or outdated.
+"""Repair and replacement of an index that is damaged or outdated.
 
-A new one is built beside the old one and takes its place by rename. At any moment a process may
-die: there is either the old index or the new one. What is left beside them is removed, or put in
-place, by the next run, which knows by the writer lock that nobody uses it.
+A new index is built beside the old one and takes its place by a rename. Whenever a process dies,
+either the old index or the new one is complete. The next run removes what is left beside them, or
+puts it in place: as it holds the writer lock, it knows that nobody uses these leftovers.
 """
 
 from __future__ import annotations
@@ -104,10 +104,10 @@ COLUMNS = ["text_hash", "vector"]
 
 
 def copy_vectors(old: Store, new: Store, *, model: str, dimension: int) -> None:
-    """Copy the vectors of `model` from an index that is replaced: they are what takes long.
+    """Copy the vectors of `model` from the index being replaced, as computing them takes long.
 
-    None if a file of them is damaged, and none that is not finite and of unit length. What cannot
-    be read is left out. Raises IndexFault when `new` cannot be written.
+    Copies none if any of their files is damaged, and only those that are finite and of unit length;
+    unreadable ones are left out. Raises IndexFault when `new` cannot be written.
     """
     if model_of(old) != model or _has_damaged_vectors(old):
         return
@@ -175,9 +175,9 @@ def _add(store: Store, waiting: list[Any]) -> None:
 
 
 def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:
-    """Write the derived files again that `store` found damaged; return a sentence for each.
+    """Rewrite the derived files that `store` found damaged; return a sentence for each.
 
-    While another process is indexing, or where nothing can be written, they stay as they are.
+    While another process is indexing, or if they cannot be written, they stay as they are.
     """
     damaged = sorted(store.damaged_files - {LISTS.name})  # which takes minutes: `wide_scope_notes`
     if not damaged:

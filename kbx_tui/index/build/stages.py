@@ -154,7 +154,7 @@ def _json(value: Any) -> str:
 
 
 CHUNK_TEXT_COLUMNS = ["path", "version", "ordinal", "start", "end", "text_hash"]
-"""Columns of chunks that `read_chunk_texts` needs, and what it returns them by."""
+"""The columns of table chunks that `read_chunk_texts` needs in each chunk."""
 
 DOCUMENTS_AT_ONCE = 500
 
@@ -359,9 +359,9 @@ def _add_vectors(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> Non
 MAX_FRAGMENTS = 8
 """Files of rows up to which a table is not compacted: a run adds one, and compacting copies all."""
 MAX_STALE = 0.1
-"""Share of rows that may be deleted, or missing in the index of their table."""
+"""Share of rows that may be deleted, or missing from the table's index, before it is compacted."""
 MAX_UNUSED, FEW_BYTES = 0.1, 200_000
-"""Share of a table that may lie in files it no longer needs, and what does not matter anyway."""
+"""A table may keep unneeded files: this share of the bytes it needs, plus this many bytes."""
 
 
 def compact(store: Store, name: str) -> None:

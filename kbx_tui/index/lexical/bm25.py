@@ -32,9 +32,9 @@ TERMS_KEPT = 1000
 FREQUENT = 20
 
 USUAL_SHARE, USUAL_FROM = 2 / 3, 30
-"""Share of the texts that hold a usual word, chosen by the experiment "topics that tell little" in
-docs/quality.md, and number of texts from which there are such: of few, most hold any word of their
-subject."""
+"""Share of the texts above which a word they hold is usual, chosen by the experiment "topics that
+tell little" in docs/quality.md, and number of texts below which no word is: if there are few, most
+hold every word of their subject."""
 
 PlainTerm = str | tuple[str, str]
 """A term, or a pair of terms of which the second directly follows the first."""
@@ -42,9 +42,9 @@ PlainTerm = str | tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """A word by its terms in several languages. A text is in one, so it holds one of them at most.
+    """A word as its terms in several languages. A text, in one language, holds at most one of them.
 
-    It is as rare as all texts that hold one of them are.
+    Its idf is that of a term held by all the texts that hold any of them.
     """
 
     terms: tuple[PlainTerm, ...]
@@ -171,8 +171,10 @@ class Bm25Index:
         )
 
     def frequent(self, beginning: str) -> Counter[str]:
-        """Return terms that begin with a text, the most frequent ones, and how many texts hold
-        each; a text that was replaced counts as well."""
+        """Return the most frequent terms that begin with `beginning`, and how many texts hold each.
+
+        Texts that have been replaced still count.
+        """
         counts = Counter[str]()
         for segment in self._segments:
             counts.update(dict(segment.postings.frequent_terms_from(beginning, FREQUENT)))
@@ -182,9 +184,9 @@ class Bm25Index:
         return self._lookup(term)[0]
 
     def texts_with(self, word: str, following: str = "", /) -> int:
-        """Return how many texts hold a folded word, in the language that most do; 0 if none may.
+        """Return how many texts hold a folded word, in the language in which most do.
 
-        With `following`, how many hold that one directly after it.
+        With `following`, return how many hold that word directly after it.
         """
         first, second = self._terms_of(word), self._terms_of(following)
         terms: dict[str, PlainTerm] = dict(first)
@@ -198,7 +200,7 @@ class Bm25Index:
             return False
         term = term_of(word, self._usual_language)
         at_most = sum(segment.most_texts_with(term) for segment in self._segments)
-        if not term or at_most < USUAL_SHARE * self._count:  # as nearly all: quickly answered
+        if not term or at_most < USUAL_SHARE * self._count:  # a fast bound, enough for most words
             return False
         return self._rarity(term)[0] <= -math.log(USUAL_SHARE)
 

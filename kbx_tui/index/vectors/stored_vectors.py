@@ -281,8 +281,8 @@ def find_vectors(
 def document_contexts(chunks: Matrix, starts: Starts, titles: Matrix) -> tuple[Matrix, Vector]:
     """Return `StoredVectors.contexts` and `StoredVectors.chunk_weights`.
 
-    `titles` has a row per document, zeros without a vector; then the title's weight is shared out
-    among chunk and document.
+    `titles` has a row per document, all zeros for a title without a vector, whose weight then goes
+    to chunk and document in proportion to theirs.
     """
     if not len(titles):
         return titles, np.zeros(0, np.float32)

@@ -128,8 +128,8 @@ more lists, so it is high. Chosen by the rows "share of the ten best chunks" in 
 QUERIES = 400
 QUERY_MIX = 0.6
 """A query of the sample is this much of one stored vector, the rest of another: it lies between
-topics, as questions do. With those of docs/quality.md ("recall of the lists") that comes closest
-to real questions."""
+topics, as questions do. Of the mixtures tried, that comes closest to real questions: the rows
+"share of the ten best chunks" in docs/quality.md."""
 SEED = 14
 
 

@@ -84,7 +84,8 @@ class VectorSegment:
     def of(cls, stored: StoredVectors, rows: Rows) -> Self:
         """Return the segment of stored vectors in a generation.
 
-        `rows` has the row of each of their documents, -1 for none, in the order of those that stay.
+        `rows` has the row of each stored document, -1 for one that is not part of the generation;
+        the other rows ascend.
         """
         document_rows = rows[stored.document_rows]
         is_here = document_rows >= 0
@@ -240,8 +241,9 @@ class VectorMatrix:
     ) -> Rows:
         """Return the rows of about `count` documents in scope that are likely nearest to `query`.
 
-        Approximate: it reads `lists`, which must be there. `scope_share` is that of the wide scope.
-        Of documents newer than the lists, all codes are compared. In any order.
+        They are in no particular order, and approximate: only some of `lists`, which must not be
+        None, are read. `scope_share` is what `share_of_wide_scope` returned. The codes of documents
+        newer than the lists are all compared.
         """
         assert self.lists is not None
         first, *newer = self.segments
@@ -410,7 +412,7 @@ def rows_of_profiles(profiles: Versions, stored: Versions) -> Rows:
 
 
 def _without_vector(profiles: Versions, newer: Sequence[StoredVectors]) -> Versions:
-    """Return the different ones of these hashes that none of `newer` has a vector for."""
+    """Return the distinct profile hashes for which none of `newer` has a vector."""
     known = {b"", *(profile for stored in newer for profile in stored.profiles.tolist())}
     wanted = sorted(set(profiles.tolist()) - known)
     return np.array(wanted or [], profiles.dtype)

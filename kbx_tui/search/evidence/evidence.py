@@ -61,7 +61,7 @@ class EntityCandidate:
     name: str
     type: str
     path: str
-    """Its page, or empty."""
+    """Path of the entity's page; empty without one."""
     score: float
     """0..1, combined from the signals (`entity_pass`); 0 when it is only pinned."""
     named: bool
@@ -131,11 +131,11 @@ class Topic:
         return self.thing_share * things + (1.0 - self.thing_share) * rest
 
     def for_things(self, relevance: Scores) -> Scores:
-        """Return the factor of the credit of a thing, whose own name needs no answer."""
+        """Return the factor of the credit of a thing: only the rest of the topic needs answers."""
         return self.thing_share + (1.0 - self.thing_share) * self._rest(relevance)
 
     def _rest(self, relevance: Scores) -> Scores:
-        """Return how far credit counts by what documents say, not by the things they link to."""
+        """Return the factor of credit for the part of the topic that names no things, 0..1."""
         answered = np.sqrt(self.answered(relevance))
         if self.weight == 1.0:
             return answered
@@ -198,7 +198,7 @@ class DatePreference:
     full_relevance: float | None
     """Relevance of a full answer, 0..1; None where the query asks only for people."""
     weight: float
-    """How much the time weighs, 0 up to .5."""
+    """Weight of the time in the relevance, `w` above: at least 0, below .5."""
     is_filter: bool = False
     """Whether only documents dated in the periods, and between them, are in scope."""
 
@@ -216,8 +216,8 @@ class DatePreference:
     ) -> Scores:
         """Return the dated relevance of some rows, given their relevance; both shape (n,).
 
-        `capped` counts no relevance above that of a full answer. With `alone` the document has to
-        answer something: see above. Without, it is that of documents of people the query names.
+        With `capped`, no relevance above that of a full answer counts. `alone` is for documents
+        that must answer the query by themselves, False for those linked to people it names.
         """
         full = self.full_relevance
         if full is None:
@@ -229,10 +229,10 @@ class DatePreference:
         return (1.0 - self.weight) * own + self.weight * gained
 
     def own_share(self, relevance: Scores, rows: Rows, *, capped: bool) -> float:
-        """Return which part of the dated relevance of one row is not the time's, 0..1.
+        """Return the share of one row's dated relevance that is not due to the time, 0..1.
 
-        All of it where the time is the topic: it then scales what the document has, and adds
-        nothing. 0 for a document without relevance.
+        It is 1 where the time is the topic, which then only scales the relevance, and 0 for a
+        document without relevance.
         """
         own = float(relevance[0])
         if self.full_relevance is None or not own:
@@ -241,9 +241,9 @@ class DatePreference:
         return (1.0 - self.weight) * (min(own, self.full_relevance) if capped else own) / dated
 
     def credit_factors(self, rows: Rows | slice) -> Scores:
-        """Return what is left of the entities' part of the score of some rows, shape (n,).
+        """Return the factors by which the time scales the parent scores of some rows, shape (n,).
 
-        All of it, unless the time is the topic: it depends on the dated relevance already.
+        They are 1 where the time is not the topic: credit depends on the dated relevance already.
         """
         factors = self._lowered(rows)
         return factors if self.full_relevance is None else np.ones_like(factors)

@@ -50,8 +50,8 @@ REPEATS_COUNTED = 3
 terms" in docs/quality.md."""
 
 IDENTIFIER_SHARE, IDENTIFIER_WEIGHT = 1 / 3, 0.95
-"""If at least this share of the words are identifiers, the query is a lookup: they count as often
-as a word can (`REPEATS_COUNTED`), and the lexical score gets this weight. Chosen by the experiment
+"""If at least this share of the words are identifiers, the query is a lookup: each of them counts
+`REPEATS_COUNTED` times, and the lexical score gets this weight. Chosen by the experiment
 "identifier lookups" in docs/quality.md."""
 
 PAIR_WEIGHT = 0.3
@@ -78,15 +78,15 @@ the words of the date are searched for too. Chosen by the experiment "date prefe
 docs/quality.md."""
 
 SOON_AFTER_SHARE, SOON_AFTER_DAYS = 0.5, (7, 31)
-"""How far a document is of a time that ended shortly before: at most as many days ago as the time
-lasted, but at least and at most these. Chosen by the same experiment."""
+"""Share (`DatePreference`) of a document dated soon after the time: within as many days as the time
+lasted, but at least 7 and at most 31. Chosen by the same experiment."""
 
 DATE_COUNTS_FROM = 0.25
 """Share of a full answer from which the time counts in full. Chosen by the same experiment."""
 
 DATE_ALONE_WEIGHT = 0.75
-"""What a document of another time loses if the query asks for people and a time, nothing else: so
-much that those of that time come first unless they are hardly linked."""
+"""Share of its score that a document of another time loses if the query asks for people and a time
+only: enough for those of that time to come first, unless they are hardly linked."""
 
 MEMBER_STRENGTH, MENTION_STRENGTH, COUNT_SCALE = (0.8, 0.2), (0.5, 0.4), 3.0
 """Link strength by the number of members of a team, or of mentions: floor and highest gain, of

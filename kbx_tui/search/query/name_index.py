@@ -56,7 +56,7 @@ MOST_NAMESAKES = 1000
 """Entities with the same name that are looked at, the first by id: 20 are shown at most."""
 
 _KINDS: tuple[SignalKind, ...] = ("name", "alias")
-"""By the number that a name is stored with."""
+"""The kind of a name by the number stored with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _n_grams(words: Sequence[str], longest: int) -> tuple[list[Words], Hashes]:
 
 
 def _places(hashes: Hashes, wanted: Hashes) -> Iterator[tuple[int, int, int]]:
-    """Yield the wanted hashes that ascending ones hold, by number, with start and end of each."""
+    """Yield the index of each wanted hash found in ascending ones, with its start and end."""
     if not len(hashes):
         return
     starts = hashes.searchsorted(wanted)
@@ -307,7 +307,7 @@ class MisspelledParts:
     def most_similar(self, word: str) -> tuple[float, list[int]]:
         """Return the similarity, 0..100, and the people with the part most similar to a word.
 
-        Nobody if none is similar, or if the word is such a part: then it was not meant as a name.
+        There are none if no part is similar, or if the word itself is one: it is not misspelled.
         """
         if word in self._holders:
             return 0.0, []

@@ -189,7 +189,8 @@ class _QueryNames:
         is_first = name.entity in self._names.first_names.get(word.folded, ())
         is_acronym = len(name.text) <= LONGEST_ACRONYM and name.text.isupper() and not is_first
         if is_acronym and fold(name.text) == word.folded and name.text != word.text:
-            # `jhd` for JHD, but `us` and `api`; one that nobody uses as a word needs a single sign
+            # `jhd` may mean JHD, but `us` and `api` are words. So in small letters an acronym needs
+            # a word after it as in `X said` or, unless it may be a word, any sign in `OF_AGENTS`.
             is_agent = query.is_in(OF_AGENTS, index) or query.is_possessive(index)
             is_word = priors.may_be_word(word.folded)
             return query.after(index + 1) in ASKING_AFTER or (is_agent and not is_word)
@@ -242,9 +243,9 @@ class _QueryNames:
                 )
 
     def _may_be_misspelled(self, index: int, entity: int, name: str) -> bool:
-        """Return whether a word similar to a name counts as that, as the name itself would.
+        """Return whether a word similar to a name may be a misspelling of the name.
 
-        `platforms` is rather the word, if `platform` is, where a team is called Platform.
+        With a team called Platform, `platforms` is more likely the ordinary word.
         """
         words, kind = folded_words(name), self._types[entity]
         if len(words) > 1 or kind in (self.query.before(index), self.query.after(index + 1)):
@@ -252,10 +253,10 @@ class _QueryNames:
         return not is_common_word(words[0]) or self.query.is_asked_about(index, 1)
 
     def _is_other_word(self, text: str, name: str) -> bool:
-        """Return whether a word similar to a name is rather a word of its own.
+        """Return whether a word similar to a name is more likely a different word.
 
-        More documents hold it than the name, written as one word too: `consensus`, where a team is
-        called Consensys, and `grading`, where someone is G. Radin.
+        It is if more documents hold it than hold the name written as one word: `consensus` in a
+        base with a team called Consensys, or `grading` in one with a G. Radin.
         """
         return self._texts_with(text, "") > self._texts_with("".join(folded_words(name)), "")
 
@@ -331,8 +332,8 @@ class _QueryNames:
     def _is_part_of_longer_name(self, index: int, size: int) -> bool:
         """Return whether an adjacent word makes a surname part of another name: `Gerard Salton`.
 
-        Not one after it that documents hold, but never right after it, and that names nobody:
-        `Salton LaTeX macros`.
+        A word after it does not if it names nobody and documents hold it, but never directly after
+        the surname: `Salton LaTeX macros`.
         """
         query, after = self.query, self.query.after(index + size)
         if query.may_be_first_name(index - 1) or not query.may_be_surname(index + size):
@@ -359,10 +360,10 @@ class _QueryNames:
         return word in self._names.first_names or (word,) in self._names.surnames
 
     def _is_name_here(self, index: int, size: int) -> bool:
-        """Return whether words are a name wherever this base has them.
+        """Return whether words count as a name in this base, whatever the query shows.
 
-        Several hardly are a phrase, `Finch-Saunders`, unless each may be an ordinary word:
-        `Follow-up` is one, and may be the name of someone in a list of attendees.
+        Several words, such as `Finch-Saunders`, are taken for a name unless each may be an ordinary
+        word: `Follow-up` may be a phrase even if a list of attendees has someone of that name.
         """
         words = self.query.folded[index : index + size]
         if size == 1:

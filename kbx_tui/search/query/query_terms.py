@@ -302,7 +302,7 @@ def searched_terms(
 def _may_hold(terms: Sequence[str], is_held: Callable[[str], bool]) -> bool:
     """Return whether the terms of a query in a language may add to those of English.
 
-    They do not if each is left out or, without being held, is a term of that language alone.
+    They may not if no document holds any of them and one is a term of that language alone.
     """
     return any(map(is_held, terms)) or not any(OF in term for term in terms)
 
@@ -315,7 +315,7 @@ def _any_of(terms: Sequence[PlainTerm]) -> tuple[Term, ...]:
 def _adjacent_signs(query: str) -> list[tuple[str, str]]:
     """Return the different pairs of adjacent CJK characters in a query, each folded.
 
-    Without those of two hiragana, which inflect and connect words, while others remain.
+    Pairs of two hiragana, which inflect and connect words, are left out while others remain.
     """
     runs = [words_in(run) for run in _CJK_RUN.findall(query)]
     pairs = list(dict.fromkeys(pair for run in runs for pair in pairwise(run)))
@@ -329,8 +329,8 @@ def _is_sign(term: Term) -> bool:
 def _weight_of_sign(term: Term, weight: float, signs: Collection[Term]) -> float:
     """Return the weight of a term of a query with the pairs `signs` of CJK characters, or 0.
 
-    A pair counts as a word, and a character as little as pairs of words, a kana not at all: only
-    the others mean something alone.
+    A pair counts as a word, a single character as little as a pair of words, and a single kana not
+    at all, as it means nothing by itself.
     """
     if term in signs:
         return 1.0

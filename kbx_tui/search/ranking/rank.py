@@ -7,9 +7,9 @@
 `answered` says how fully the document answers the query, from its relevance and that of a full
 answer (`Topic`), and the parent score is the credit from entities, scaled by how fully the document
 answers the rest of the query (`EntityCredit`). So a document that neither says anything of the
-topic nor is linked to a thing in it scores 0 under any alpha. It is a result only where it is
-linked to the entities and fewer than 10 documents score more. It follows these, in the order of
-BM25 of the query as typed.
+topic nor is linked to a thing in it scores 0 under any alpha. It is a result only if it is linked
+to the entities and fewer than 10 documents say something of the topic. It comes after those, in the
+order of BM25 for the query as typed.
 
 Where the query asks for a time, the relevance is that of `DatePreference`, which counts for the
 credit of entities too; but a document that says nothing of the topic has no `answered`.
@@ -247,9 +247,9 @@ class Ranking(EntityChoice):
         return np.where(np.isin(rows, known_items), 1.0, final) if known_items else final
 
     def answered(self, relevance: Scores, rows: Rows | slice) -> Scores:
-        """Return how fully some rows of this relevance answer the query: alpha weighs this.
+        """Return how fully some rows of this relevance answer the query, 0..1; alpha weighs it.
 
-        The dated relevance itself where `topic` is None. 0 where the relevance is.
+        This is the dated relevance itself where `topic` is None, and 0 where the relevance is 0.
         """
         dated = self.dated(relevance, rows)
         return dated if self.topic is None else self.topic.answered(dated)

@@ -72,7 +72,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class FewAnswers:
-    """The few documents that answer a topic, where those follow that are only linked."""
+    """The few documents that answer a topic, in a list that continues with those only linked."""
 
     topic: str
     paths: tuple[str, ...]

@@ -131,7 +131,7 @@ def best_passage(
         for start, weight in _passages(section, from_headings, gains, text, wanted.words):
             score = weight / total
             if score + closest < best_score - ROUNDING:
-                continue  # counts no lines
+                continue  # spares counting lines for the cosine
             score += MEANING_WEIGHT * cosines.at(start)
             is_first = best_start is None or start < best_start
             if score > best_score + ROUNDING or (is_first and score >= best_score - ROUNDING):
@@ -294,8 +294,8 @@ def passage_to_rerank(
 ) -> str:
     """Return what a reranker reads of a document: title, heading and text of the best passage.
 
-    Parameters as of `make_snippet`, which begins at the same place; the text is longer, at most
-    `RERANKED_LENGTH` characters.
+    The parameters are those of `make_snippet`, and the passage begins at the same place, but is
+    longer: at most `RERANKED_LENGTH` characters.
     """
     text, stems = body[:READ_AT_MOST], topic_stems(query, language)
     headings = find_headings(text)

@@ -208,10 +208,11 @@ class RoleIndex:
                     yield number, signals[code]
 
     def _first(self, scores: Mapping[int, float]) -> set[int]:
-        """Return the first entities with a role of each score, and with a team of each.
+        """Return the entities that may become candidates by their role or team alone.
 
-        Only the highest scores are looked at, as many as are enough for all candidates: an entity
-        with none of these can be a candidate only by another signal.
+        Of those whose role, or whose team, has the same score, these are the first by row. The
+        highest scores come first, until there are enough entities: any other one needs another
+        signal to become a candidate.
         """
         groups: dict[tuple[float, bool], list[int]] = {}
         for text, score in scores.items():

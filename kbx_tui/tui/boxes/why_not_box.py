@@ -50,7 +50,7 @@ class DocumentLine(OrderedInput):
 
 
 class WhyNotBox(ModeBox[Chosen | None]):
-    """Dismissed with what to do. The field keeps the focus: typing finds other documents."""
+    """A box whose result is what to do. The field keeps the focus: typing finds other documents."""
 
     AUTO_FOCUS = "DocumentLine"
 
@@ -58,7 +58,7 @@ class WhyNotBox(ModeBox[Chosen | None]):
         super().__init__(below)
         self._requests = LatestOnly(self._client)
         self._cancelled = threading.Event()
-        """Set when nobody waits for what was asked last: on the engine's thread it ends soon."""
+        """Set when the last request is no longer wanted: it then ends soon on the engine thread."""
         self._found_for: str | None = None
         self._takes_found = False
 

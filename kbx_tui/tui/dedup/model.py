@@ -61,7 +61,7 @@ class ReviewModel:
         self.post: Callable[[Message], object] = lambda message: None
         self.drafts: tuple[Draft, ...] = ()
         self._threshold: float | None = None
-        """Decides; None for those of kbx.toml, which differ by kind."""
+        """The threshold that the user has set; None: those of kbx.toml, which differ by kind."""
         self._checks: dict[str, DraftCheck] = {}
         """The newest check of each draft, by its id."""
         self._steps: deque[ReviewStep] = deque(maxlen=MAX_STEPS)

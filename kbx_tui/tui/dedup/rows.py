@@ -175,7 +175,7 @@ def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
     for match in check.matches:
         known = match.known
         place = format_place(known.source_path, known.line)
-        is_found = check.draft.stands_for is not None  # by a scan, which looks at all entities
+        is_found = check.draft.stands_for is not None  # a scan compares with all entities
         fact = row(known.text, known, place, decides=match.is_own or is_found)
         rows.append(
             replace(

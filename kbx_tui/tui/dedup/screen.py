@@ -275,7 +275,7 @@ class Dedup(ModeScreen):
             self._decide(draft.id, Choice(action, (known.fact_id,)))
 
     def _changeable_draft(self) -> DraftRow | None:
-        """Return the draft under the cursor; says why not if a scan found it."""
+        """Return the draft under the cursor; None, with a notice, if a scan found it."""
         if self.draft is not None and self.draft.is_found:
             self._refuse_found()
             return None

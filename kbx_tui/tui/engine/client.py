@@ -26,7 +26,7 @@ ItemT = TypeVar("ItemT")
 OpenEngine = Callable[[], "KnowledgeBase"]
 
 GROUP = 5
-"""Items of `in_groups` that are read in one call: for so long a search of the user waits."""
+"""Items of `in_groups` that are read in one call, for which a search may have to wait."""
 GROUP_PAUSE = 0.005
 
 
@@ -56,7 +56,7 @@ class EngineClient:
         self._tasks: set[asyncio.Task[object]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._context = copy_context()
-        """That of the last request, in which Textual finds the app; threads have none of it."""
+        """Context of the last request, by which Textual finds the app; other threads lack it."""
         self.engine: KnowledgeBase | None = None
         """The engine, for calls without I/O; None until it is open."""
         self.closed = threading.Event()
@@ -76,7 +76,7 @@ class EngineClient:
         return await asyncio.wrap_future(self._pool.submit(self._call, call))
 
     async def write(self, call: Callable[[KnowledgeBase], object]) -> None:
-        """Make a call as `run` does, which saves work of the user: closing does not skip it."""
+        """Run `call`, which saves work of the user, as `run` does; closing does not skip it."""
         self._writes.append(call)
         await self.run(lambda engine: self._writes.popleft()(engine))
 
@@ -214,4 +214,7 @@ class Host(Status, Protocol):
     def ask_for_entities(
         self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
     ) -> None:
-        """`names` are lines with the most frequent ones; `answer` receives the answer."""
+        """Ask whether to use proposed entities; `names` are lines that show the most frequent ones.
+
+        `answer` receives whether the user says so.
+        """

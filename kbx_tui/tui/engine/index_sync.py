@@ -59,7 +59,7 @@ class IndexRun:
         return format_percent(now.done / now.total) if now and now.total > 1 else ""
 
     def in_state(self, state: RunState) -> IndexRun:
-        """Return the run in another state; one that ends or begins has other stages."""
+        """Return the run in another state; a start resets its stages, an end marks them as over."""
         if state == "counting":
             return IndexRun(state)
         if state == "idle":  # complete
@@ -149,7 +149,7 @@ class IndexSync:
             self._indexing = self._client.start(self._index())
 
     def pause(self) -> None:
-        """Let the run wait at its next step, with what it has done; it stays the only writer."""
+        """Pause the run at its next step, with its work so far; it stays the only writer."""
         if self.is_indexing and self.run.is_active:
             self._resumed.clear()
             self._show_run(self.run.in_state("paused"))
@@ -160,7 +160,7 @@ class IndexSync:
             self._show_run(self.run.in_state("running"))
 
     def halt(self) -> None:
-        """End the run at its next step, until the user goes on; what is indexed stays."""
+        """End the run at its next step; what is indexed stays. Only the user can start another."""
         self._stopped.set()
         self._resumed.set()
         self._index_again = False

@@ -50,10 +50,10 @@ Kind = Key | Literal["linked", "dates"]
 class FacetRow:
     kind: Kind
     value: str
-    """That of the filter, the path of the document, or the first and last time of a span."""
+    """Value of the filter, path of the document, or first and last time of the span."""
     label: str
     count: int
-    """Results with it, or documents that link to it."""
+    """Number of results with the value, or of documents that link to the document."""
     is_on: bool = False
 
 
@@ -124,8 +124,8 @@ class DateStrip:
     def of(cls, months: Sequence[tuple[str, int]], width: int = MONTHS) -> Self:
         """Return a strip of months, or of years where these are more than `width` cells.
 
-        `months` are those with a result, in order. Of more years than fit, those are shown that
-        hold the most results: a single wrong date may be centuries away.
+        `months` are those with a result, in order. If there are more years than fit, the span with
+        the most results is shown: a single wrong date may be centuries away.
         """
         width = max(min(width, MONTHS), 1)
         by_month = {12 * int(month[:4]) + int(month[5:7]) - 1: count for month, count in months}
@@ -184,7 +184,7 @@ class DateStrip:
 
 
 def _fullest(counts: Mapping[int, int], width: int) -> dict[int, int]:
-    """Return the counts within `width` numbers that are the most together; of equals, the last."""
+    """Return the counts in the span of `width` numbers with the highest sum; on ties, the last."""
     spans = (
         {number: count for number, count in counts.items() if first <= number < first + width}
         for first in sorted(counts, reverse=True)

@@ -87,13 +87,13 @@ class ExploreModel:
         self.debounce = debounce
         self.on_settings: Callable[[SearchSettings], object] = lambda settings: None
         self.on_state: Callable[[], object] = lambda: None
-        """Called when the state has changed other than by the user in a field: shows all of it."""
+        """Shows the whole state, after a change that the user did not make in a field."""
         self.on_answer: Callable[[bool], object] = lambda is_new: None
         """Shows the newest ranking; `is_new` unless the same query was ranked again."""
         self.on_ranking: Callable[[], object] = lambda: None
         """Called after each ranking; set by a screen above explore that shows it, too."""
         self.post: Callable[[Message], object] = lambda message: None
-        """Takes to the screen what comes later, from the engine's thread."""
+        """Sends the screen messages about results that arrive later, from the engine's thread."""
         self.state = SearchState()
         self.defaults = SearchState()
         """What kbx.toml says."""
@@ -146,7 +146,7 @@ class ExploreModel:
     def type_query(self, query: str, *, is_open: bool) -> None:
         """Search for a query as it is typed; `is_open` if its last word may still be typed.
 
-        An unknown word that is open is continued: `QueryCompleted` reports with what.
+        If that word is unknown, it is completed; `QueryCompleted` reports to what.
         """
         was_open = bool(self._open_query)
         self._open_query = query if is_open else ""
@@ -286,7 +286,8 @@ class ExploreModel:
 
     def search_again(self) -> None:
         if self._open_query and self.state.query.startswith(self._open_query):
-            self.state = replace(self.state, query=self._open_query)  # it may be a word by now
+            # Undo the completion of the last word: the index may hold it as typed by now.
+            self.state = replace(self.state, query=self._open_query)
         if self.is_searching:
             self._is_outdated = True
         elif self.state.query:

@@ -354,7 +354,10 @@ def entity_words(entity: EntityRow, threshold: float) -> Iterator[Words]:
 
 
 def result_words(result: ResultRow, badge: str = "") -> Iterator[Words]:
-    """Yield the parts of a row, rounded so that they add up; `badge` says what is off with it."""
+    """Yield the signs of a result's row with their meanings; `badge` is its warning, if any.
+
+    The parts of the score are rounded so that they add up.
+    """
     parts = (result.document_part, result.entity_part, result.reranker_part)
     document, entity, reranker = rounded_parts(sum(parts), parts)
     yield format_score(result.score), MEANINGS["score"]

@@ -21,7 +21,7 @@ class FolderRow:
     """Relative to the root, without a final slash; empty for the whole base."""
     depth: int
     documents: int
-    """In the folder and all folders below it."""
+    """Number of documents in the folder and all folders below it."""
     hits: int | None
     """Those of them that match the current query; None without a query."""
     mark: Mark
@@ -82,7 +82,7 @@ def tree_of(paths: Iterable[str]) -> FolderTree:
 
 
 def count_by_folder(paths: Iterable[str]) -> Mapping[str, int]:
-    """Return the documents in each folder and below it; "" has all, and may have none."""
+    """Return the number of documents in each folder, those below it included; "" is the root."""
     direct = Counter(map(parent_of, paths))
     counts: Counter[str] = Counter({"": 0})
     for folder, count in direct.items():

@@ -65,9 +65,9 @@ def main() -> None:
 
 
 def preload() -> None:
-    """Load what every copy needs, as far as it starts no thread of Python.
+    """Load what every copy needs, except what starts a Python thread.
 
-    Raises RuntimeError if it does: such a process must not be copied.
+    Raises RuntimeError if a thread is running: a process with threads must not be forked.
     """
     with suppress(ImportError):  # most of the time that importing LanceDB takes, but not our own
         import lance_namespace  # noqa: F401
@@ -99,7 +99,7 @@ def _become(request: dict[str, Any], sockets: list[int], arguments: list[str]) -
         os.environ["COLUMNS"], os.environ["ROWS"] = str(request["columns"]), str(request["rows"])
         sys.argv[1:] = [*arguments, *request["arguments"]]
         visitor.main()
-    except BaseException:  # else nobody learns why it has failed
+    except BaseException:  # otherwise the reason of the failure would be lost
         traceback.print_exc()
     finally:
         os._exit(UNREADABLE)

@@ -1,7 +1,7 @@
-"""Whether the tables of an index are what the last run noted in its stamp.
+"""A check that the tables of an index are as the last run noted them in its stamp.
 
-LanceDB never changes a file, so later runs only add to the digests; each is compared once per state
-of its file.
+LanceDB never changes a file, so later runs only add digests. A digest is compared again only when
+its file has changed on disk.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from kbx_tui.index.store import Store, translate_errors
 from kbx_tui.removal import INDEX_TABLES
 
 NOTED_FOLDERS = ("_versions", "data", "_deletions", "_indices")
-"""Folders of a table whose files decide what is read."""
+"""Folders of a table whose files affect what is read from it."""
 NOTED_ENDINGS = (".manifest", ".lance", ".arrow", ".bin", ".idx")
 
 
 def note_state(store: Store) -> None:
     """Stamp an index with the state of its tables. Raises IndexFault.
 
-    For the holder of the writer lock. A file noted before keeps its digest, and no version falls:
-    damage must not become the state to compare with.
+    The caller must hold the writer lock. A file noted before keeps its digest, and no version goes
+    down: damage must not become the state to compare with.
     """
     folder = Path(store.uri)
     with translate_errors("note the state of the index", store.uri):
@@ -50,12 +50,12 @@ def note_state(store: Store) -> None:
 
 
 def find_damage(store: Store) -> list[str]:
-    """Return a sentence for each table that is not what was noted; opens all."""
+    """Return a sentence for each table that differs from the stamp; opens all tables."""
     return _compare(store)[1] or _wrong_stamp(store)
 
 
 def undamaged_versions(store: Store) -> dict[str, int]:
-    """Return the tables' versions, opening none. Raises IndexDamaged if they are not as noted."""
+    """Return the versions of the tables, opening none. Raises IndexDamaged if not as noted."""
     versions, damage = _compare(store)
     if damage:
         raise IndexDamaged(damage[0])
@@ -93,10 +93,10 @@ def _compare_once(store: Store) -> tuple[dict[str, int], list[str]]:
 
 def _wrong_stamp(store: Store) -> list[str]:
     if (stamp := read_stamp(Path(store.uri))) is None:
-        return []  # another index is about to take the place
+        return []  # the index is being replaced
     current, opened = store.versions(), store.opened_versions()
     counts, meta = store.stored_counts(), store.stored_meta()
-    is_right = current == opened or store.versions() != current  # written meanwhile
+    is_right = current == opened or store.versions() != current  # or written meanwhile
     for name, count in counts.items():
         is_right &= current[name] != stamp.versions[name] or stamp.counts[name] == count
     is_right &= current["meta"] != stamp.versions["meta"] or stamp.meta == meta
@@ -104,7 +104,7 @@ def _wrong_stamp(store: Store) -> list[str]:
 
 
 def changed_files(store: Store, files: Mapping[str, tuple[int, int]]) -> list[str]:
-    """Return those of the noted files that exist and have another size or digest."""
+    """Return the noted files that exist but cannot be read, or have another size or digest."""
     folder, verified = Path(store.uri), verified_files(store.uri)
     changed = []
     for name, (size, digest) in files.items():
@@ -119,7 +119,7 @@ def changed_files(store: Store, files: Mapping[str, tuple[int, int]]) -> list[st
             except FileNotFoundError:
                 raise
             except OSError:
-                pass  # cannot be read
+                pass  # unreadable counts as changed
             changed.append(name)
     verified.keep()
     return changed

@@ -1,9 +1,11 @@
-"""The stamp of an index, `DIGESTS`: what a run left in the tables, for readers that open none.
+"""The stamp of an index, `DIGESTS`: the state in which a run left the tables, readable without
+opening them.
 
 LanceDB takes a second to import and has no checksums: a flipped bit gives other rows, and a lost
-manifest silently gives the version before. So each run notes the version, the rows and the content
-of table meta, and the digest of every file. A table may be newer than noted, while a run is writing
-or after one was killed, but never older; of a newer one the stamp says nothing.
+manifest silently gives the previous version. So each run notes the version and row count of each
+table, the content of table meta, and the digest of every file. A table may be newer than noted,
+while a run is writing or after one was killed, but never older; the stamp does not cover a newer
+one.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ REBUILT = "the next index run rebuilds it"
 
 _MANIFEST = re.compile(r"(\d{20})\.manifest")
 _LAST = (1 << 64) - 1
-"""LanceDB names the manifest of version n by this minus n, so that the newest comes first."""
+"""LanceDB names the manifest of version n by this minus n, so that the newest sorts first."""
 
 
 class Stamp(msgspec.Struct, frozen=True):
@@ -67,7 +69,7 @@ def write_stamp(folder: Path, stamp: Stamp) -> None:
 
 
 def newest_version(table: str) -> int | None:
-    """Return the version of the table in a folder by the names of its manifests, None without."""
+    """Return the version of the table in a folder, from its manifests' names; None without any."""
     with suppress(OSError):
         names = os.listdir(f"{table}/_versions")  # noqa: PTH208 - faster than Path
         if manifests := [name for name in names if _MANIFEST.fullmatch(name)]:

@@ -1,14 +1,14 @@
-"""All names of all entities by hash, for one lookup of a query's words: names.bin.
+"""All names of all entities by hash, to look up the words of a query at once: names.bin.
 
-Misspelled names are found by pieces that they still hold, so few names are compared with a text. A
-text and a name are as similar as `SIMILAR` at least if at most d letters are left out or added on
-the way from one to the other, where d follows from their lengths. Of d + 1 pieces of the name one
-is whole in the text then, near the same place. So names are found by their pieces, and none that is
-similar enough is missed. Source: Li, Deng, Wang & Feng 2011, "Pass-Join: A Partition-based Method
-for Similarity Joins", here for letters left out or added.
+Misspelled names are found by their intact pieces, so that a text is compared with few names. A text
+and a name have a similarity of at least `SIMILAR` if at most d insertions and deletions of letters
+turn one into the other, where d follows from their lengths. If the name is cut into d + 1 pieces,
+one of them is then intact in the text, near the same place. So looking up pieces misses no name
+that is similar enough. Source: Li, Deng, Wang & Feng 2011, "Pass-Join: A Partition-based Method for
+Similarity Joins", here for insertions and deletions.
 
-The runs of a text that may be a piece grow with the cube of its length. So long names, of which
-there are few, have no pieces: a text is compared with all of them.
+The number of runs of a text that may be a piece grows with the cube of its length. So long names,
+of which there are few, are not cut into pieces: a text is compared with all of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from kbx_tui.knowledge.languages import singular, stem
 from kbx_tui.knowledge.records import Entity
 
 SHORTEST_TO_COMPARE = 6
-"""Letters of a name below which misspellings are not looked for: too many texts differ by one."""
+"""Shortest name, in letters, whose misspellings are found: too many short words differ by one."""
 
 
 Words = tuple[str, ...]
@@ -50,41 +50,41 @@ _PRIME, _MODULUS = 0x9E3779B97F4A7C15, 1 << 64
 
 @dataclass(frozen=True, slots=True)
 class StoredNames:
-    """The names of entities, by the hash of their folded words; entities are rows."""
+    """The names of entities by the hash of their folded words; an entity is given as its row."""
 
     state: Versions
     full: ByHash
     """Entities by full name, alias and e-mail address."""
     full_kinds: NDArray[np.uint8]
-    """0 for names, 1 for aliases and addresses."""
+    """0 for a name, 1 for an alias or address; parallel to the numbers of `full`."""
     full_texts: TextArena
     first_names: ByHash
     """People by first name."""
     surnames: ByHash
     """People by surname."""
     initials: TextArena
-    """First letters of the given names of each of `surnames`."""
+    """Initials of the given names; parallel to the numbers of `surnames`."""
     most_words: NDArray[np.int64]
     """Number of words of the longest full name or surname, shape (1,)."""
     keys: TextArena
-    """Different full names, folded and written as one word."""
+    """Distinct full names, folded and without spaces."""
     key_entities: Ints
-    """The first entity with each name."""
+    """The first entity with each of `keys`."""
     key_signatures: Hashes
     pieces: ByHash
     """Indices into `keys` by the hash of a piece."""
     resolver: ByHash
-    """Entities by the keys by which links, tags and attendees mean them (`EntityResolver`)."""
+    """Entities by the keys with which links, tags and attendees name them (`EntityResolver`)."""
     stems: ByHash
-    """Roles and teams by the stems of their words: a role by its code in the column of entities, a
-    team by its code and the number of roles."""
+    """Roles and teams by the stems of their words: a role as its code in the column of entities, a
+    team as its code plus the number of roles."""
     roles: ByHash
-    """Roles by their folded text."""
+    """Codes of roles by their folded text."""
     holder_starts: Starts
-    """Where the entities with each role start in `holders`, then those with each team, shape
+    """Where the entities with each role, then those with each team, start in `holders`; shape
     (roles + teams + 1,)."""
     holders: Ints
-    """Those with one role or team ascending; an empty text has none."""
+    """The entities with a role or team, ascending within each; the empty text has none."""
 
     def with_key(self, kind: KeyKind, key: str) -> list[int]:
         return self.resolver.find(resolver_hash(kind, key))
@@ -96,7 +96,7 @@ _word_hash = lru_cache(maxsize=1 << 16)(key_hash)
 
 
 def hash_after(before: int, word: str) -> int:
-    """Return the hash of folded words, given that of those before the last; of none it is 0."""
+    """Return the hash of folded words, given the hash of all before the last, 0 for none."""
     return (before * _PRIME + _word_hash(word)) % _MODULUS
 
 
@@ -110,16 +110,16 @@ def resolver_hash(kind: KeyKind, key: str) -> int:
 
 
 LONGEST_NAME = 12
-"""Names of more words are not indexed."""
+"""Most words of a name; longer ones are not indexed."""
 SHORTEST_SURNAME = 2
 SUFFIXES = frozenset({("jr",), ("sr",), ("ii",), ("iii",), ("iv",)})
-"""Ends of a name after the surname: `J. P. Strong III`."""
+"""Words that may follow the surname: `J. P. Strong III`."""
 
 
 class _Names:
-    """Hashes of words, each with an entity and a text, in the order in which they are to be found.
+    """Hashes of words, each with an entity and a text; equal hashes are found in this order.
 
-    In arrays: as Python objects, those of two million entities take gigabytes.
+    Held in arrays: as Python objects, the names of two million entities take gigabytes.
     """
 
     def __init__(self) -> None:
@@ -140,7 +140,7 @@ class _Names:
 
 
 class _Builder:
-    """Collects the names of entities, all of one entity before those of the next."""
+    """Collects the names of entities, one entity after the other."""
 
     def __init__(self) -> None:
         self.full, self.kinds = _Names(), array("B")
@@ -148,7 +148,7 @@ class _Builder:
         self.most_words = 0
         self._entity = -1
         self._known: set[int] = set()
-        """Hashes of the names of the entity added last."""
+        """Hashes of the names added for the current entity."""
 
     def add(self, number: int, kind: int, text: str) -> Words:
         words = folded_words(text)
@@ -182,9 +182,9 @@ class _Builder:
             self.most_words = max(self.most_words, len(surname))
 
     def add_spellings(self, number: int, entity: Entity, as_written: Hashes) -> None:
-        """Add the singular and plural of names of several words, unless it is another's name.
+        """Add the singular and plural of multi-word names, unless an entity has it as a name.
 
-        Names of one word are left to typo matching: their plural is more often an ordinary word.
+        One-word names are left to typo matching: their plural is more often an ordinary word.
         """
         for name in (entity.name, *entity.aliases):
             for spelling in other_spellings(name) if " " in name else ():
@@ -224,7 +224,7 @@ def make_names(entities: EntityColumn, state: Versions) -> StoredNames:
 
 
 def _compared(keys: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of names that misspellings are compared with."""
+    """Return the columns for finding misspelled names."""
     letters, lengths = letters_of(keys), np.array(list(map(len, keys)), np.int64)
     starts = np.cumsum(lengths) - lengths
     hashes, of_keys = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
@@ -289,14 +289,14 @@ def _is_phrase(name: str) -> bool:
 
 
 SIMILAR = 88.0
-"""Lowest similarity of a misspelling to the name, 0..100: twice the letters they share in order, in
-percent of all letters of both."""
+"""Lowest similarity of a misspelling to the name, 0..100: twice the number of letters they share in
+order, as a percentage of the letters of both."""
 
 LONGEST_IN_PIECES = 64
-"""Letters of the longest name that is found by its pieces."""
+"""Length in letters up to which a name is cut into pieces."""
 
 Letters = NDArray[np.uint32]
-"""Code points of texts, one after the other."""
+"""The code points of texts, concatenated."""
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _OF_LENGTH, _OF_PIECE = 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
@@ -308,7 +308,7 @@ def letters_of(texts: Sequence[str]) -> Letters:
 
 
 def signatures(letters: Letters, lengths: NDArray[np.int64]) -> Hashes:
-    """Return which letters each text has, as bits: of two texts, at most d bits differ."""
+    """Return the set of letters of each text as bits; d insertions and deletions flip at most d."""
     bits = np.uint64(1) << (letters % np.uint32(64)).astype(np.uint64)
     starts = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)
     if not len(lengths):
@@ -318,9 +318,12 @@ def signatures(letters: Letters, lengths: NDArray[np.int64]) -> Hashes:
 
 
 def most_changes(length: int, other: int) -> int:
-    """Return the most letters left out or added between similar texts of two lengths, or -1."""
+    """Return the most insertions and deletions between similar texts of two lengths.
+
+    -1 if texts of these lengths cannot be similar.
+    """
     most = int((1.0 - SIMILAR / 100.0) * (length + other) + _ROUNDING)
-    most -= (most + length + other) % 2  # as many as the lengths differ by, or 2, 4, ... more
+    most -= (most + length + other) % 2  # the difference of the lengths, plus an even number
     return most if most >= abs(length - other) else -1
 
 
@@ -331,7 +334,10 @@ def changes_at_most(length: int) -> int:
 
 @lru_cache(maxsize=256)
 def partitions(length: int) -> tuple[int, ...]:
-    """Return for how many changes a name is cut into pieces; a very long one is not."""
+    """Return the numbers of changes for which a name of this length is cut into pieces.
+
+    Empty for a name longer than `LONGEST_IN_PIECES`.
+    """
     if length > LONGEST_IN_PIECES:
         return ()
     others = range(length // 2, 2 * length + 1)
@@ -345,14 +351,14 @@ def pieces(length: int, changes: int) -> Iterator[tuple[int, int]]:
 
 
 def piece_salt(length: int, changes: int, number: int) -> int:
-    """Return a 64-bit number by which equal pieces at different places of names differ."""
+    """Return a 64-bit salt, so that equal pieces at different places get different hashes."""
     return (length * _OF_LENGTH + (changes << 8 | number) * _OF_PIECE) % (1 << 64)
 
 
 def piece_hashes(
     letters: Letters, starts: NDArray[np.int64], sizes: NDArray[np.int64], salts: Hashes
 ) -> Hashes:
-    """Return a hash of each run of letters. Different runs may have the same."""
+    """Return a hash of each run of letters; different runs may collide."""
     hashes = salts.copy()
     for number in range(int(sizes.max(initial=0))):
         longer = np.flatnonzero(sizes > number)
@@ -362,7 +368,7 @@ def piece_hashes(
 
 @lru_cache(maxsize=256)
 def runs_to_look_up(length: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Hashes]:
-    """Return start, size and salt of each run of a text of this length that may be a piece."""
+    """Return the start, size and salt of each run of a text of this length that may be a piece."""
     runs = []
     for other in range(length // 2, min(2 * length, LONGEST_IN_PIECES) + 1):
         changes, longer = most_changes(length, other), length - other

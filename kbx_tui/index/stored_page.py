@@ -1,7 +1,7 @@
-"""Pages made from the index, for a machine that has the index of a base but not its files.
+"""Pages rebuilt from the index, for a machine that has the index of a base but not its files.
 
-What the index does not keep of a page, such as comments in its frontmatter, may say that something
-is redacted. So pages with that word are published as they are, in the file `PAGES`.
+Parts of a page that the index does not keep, such as comments in its frontmatter, may mark text as
+redacted. So pages with the word "redacted" are published verbatim, in the file `PAGES`.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ FENCE = "---"
 
 
 def stored_page(row: Mapping[str, Any]) -> bytes:
-    """Return a page with a document's properties and body, on their lines in the file."""
+    """Return a page with a document's properties, and its body on the same lines as in the file."""
     room, body = int(row["body_line"]) - 3, str(row["body"])
     if room < 1:
         return ("\n" * (room + 2) + body).encode()
     properties = msgspec.json.decode(row["frontmatter"], type=dict[str, Any])
     lines = [f"{_json(name)}: {_json(value)}" for name, value in properties.items()]
     if len(lines) > room:
-        lines = [str(row["frontmatter"])]  # JSON is YAML, too
+        lines = [str(row["frontmatter"])]  # JSON is valid YAML
     lines += [""] * (room - len(lines))
     return "\n".join([FENCE, *lines, FENCE, body]).encode()
 
 
 def write_marked_pages(root: Path, store: Store, settings: Settings) -> None:
-    """Write the file `PAGES` of an index: indexed pages with the word redacted, by path.
+    """Write the file `PAGES` of an index: the indexed pages with the word "redacted", by path.
 
-    A page that is no longer what was indexed has no content there. Raises IndexFault.
+    A page that changed since it was indexed is stored empty. Raises IndexFault.
     """
     files, marked = list_files(root, excluded_files(root, settings.index)), dict[str, bytes]()
     for path, indexed_hash in store.mapping("documents", "path", "content_hash").items():
@@ -79,5 +79,5 @@ def _json(value: Any) -> str:
 
 
 def _has_word(data: bytes) -> bool:
-    is_plain = b"\0" not in data  # which UTF-16 has in every letter
+    is_plain = b"\0" not in data  # UTF-16 has NULs in Latin letters
     return REDACTED in (data.decode("latin-1") if is_plain else decode(data)[0]).lower()

@@ -1,6 +1,7 @@
-"""What a search needs of documents and entities besides words, vectors, names and links.
+"""Documents, bodies, entities and facts as arrays, for searches.
 
-The files are documents.bin, bodies.bin, entities.bin and facts.bin.
+The files are documents.bin, bodies.bin, entities.bin and facts.bin. Words, vectors, names and links
+have files of their own.
 """
 
 from __future__ import annotations
@@ -49,24 +50,24 @@ class StoredDocuments:
 
     versions: Versions
     state: Versions
-    """State of the table of which the files have all documents and no others, shape (1,)."""
+    """The state of the table whose documents the files hold, all and no others; shape (1,)."""
     gone: Ints
-    """In the file of newer documents: those of documents.bin that are no longer in the index."""
+    """In documents-new.bin: the documents of documents.bin that are no longer in the index."""
     paths: TextArena
     ids: TextArena
-    """Ids as the documents have them; the page of an entity has that of the entity instead."""
+    """Ids that documents have of their own; for the page of an entity, use the entity's id."""
     titles: TextArena
     attendees: TextArena
     tags: TextArena
     aliases: TextArena
-    """These two as `TextLists`."""
+    """`tags` and `aliases` hold `TextLists`."""
     folded_titles: TextArena
-    """Titles as they are searched, each followed by a line break."""
+    """Titles, folded for search, each followed by a line break."""
     dates: CodedColumn
     kinds: CodedColumn
     by_key: ByHash
-    """By the hash of each key that names a document in full: the document, as an index into
-    `versions`, times 8, and what the key is, as its number in `KINDS`."""
+    """By the hash of each key that names a document in full: 8 times the document, an index into
+    `versions`, plus the kind of key, an index into `KINDS`."""
 
     def __len__(self) -> int:
         return len(self.versions)
@@ -80,11 +81,11 @@ DOCUMENTS = DocumentFile("documents", "2", StoredDocuments)
 
 @dataclass(frozen=True, slots=True)
 class DocumentSegment:
-    """Some documents of a generation: those mapped from documents.bin, or those newer than it."""
+    """Some documents of a generation: those mapped from documents.bin, or the newer ones."""
 
     documents: StoredDocuments
     rows: Rows
-    """Row in the generation of each document, -1 for one that is not part of it."""
+    """The row of each document in the generation, -1 if it is not part of it."""
 
     @classmethod
     def of(cls, documents: StoredDocuments) -> Self:
@@ -92,7 +93,7 @@ class DocumentSegment:
 
 
 def places_by_row(segments: Sequence[DocumentSegment]) -> Rows | None:
-    """Return which document each row has, counted through all segments; None: as they are."""
+    """Return the document of each row, numbered across all segments; None: row i is document i."""
     if len(segments) == 1 and np.array_equal(segments[0].rows, np.arange(len(segments[0].rows))):
         return None
     rows = np.concatenate([segment.rows for segment in segments])
@@ -105,7 +106,7 @@ def places_by_row(segments: Sequence[DocumentSegment]) -> Rows | None:
 def make_documents(
     rows: Iterable[Mapping[str, Any]], state: Versions = NO_STATE
 ) -> StoredDocuments:
-    """Return the arrays of documents, given by rows with `COLUMNS`, ordered by path."""
+    """Return the arrays of documents; `rows` have `COLUMNS` and are ordered by path."""
     builder = ColumnsBuilder(
         texts={"paths": "path", "ids": "id", "titles": "title", "attendees": "attendees"},
         lists={"tags": "tags", "aliases": "aliases"},
@@ -133,14 +134,14 @@ def make_documents(
 ItemKind = Literal["path", "id", "title", "date"]
 
 KINDS: tuple[ItemKind, ...] = ("path", "id", "title", "date", "title", "title")
-"""What a key of each number is: of the last two, the number before a title, `INC-0117: the
-outage`, and the words of a title without punctuation."""
+"""The kind of key by its number. The last two are parts of a title: the number before it, as in
+`INC-0117: the outage`, and its words without punctuation."""
 
 EXTRA = 4
 
 
 def item_key(text: str) -> str:
-    """Return the key of a path, id, title or date; empty for text that names nothing."""
+    """Return the key of a path, id, title or date; empty if nothing is left of the text."""
     return " ".join(fold(text).split()).strip("/")
 
 
@@ -171,14 +172,14 @@ Body = tuple[str, int]
 class Bodies:
     versions: Versions
     compressed: Bytes
-    """All bodies in UTF-8, each one block of LZ4."""
+    """All bodies in UTF-8, each compressed as one LZ4 block."""
     starts: Starts
     """Where each body starts in `compressed`, shape (documents + 1,)."""
     sizes: Ints
     first_lines: Ints
 
     def __getitem__(self, doc_id: int) -> Body:
-        starts = self.starts.data  # items and slices of arrays are slow
+        starts = self.starts.data  # indexing and slicing arrays is slow
         block = self.compressed.data[starts[doc_id] : starts[doc_id + 1]]
         text = _lz4().decompress(block, int(self.sizes[doc_id]), asbytes=True)
         return text.decode(), int(self.first_lines[doc_id])
@@ -215,7 +216,7 @@ def _lz4() -> Any:
 
 
 class EntityColumn(Column[Entity]):
-    """The entities of one generation, ordered by id. Keeps those asked for last."""
+    """The entities of one generation, ordered by id. Caches the last used."""
 
     __slots__ = ("_columns", "_kept", "ids", "paths", "row_of", "stored", "types")
 
@@ -241,7 +242,7 @@ class EntityColumn(Column[Entity]):
 
     @classmethod
     def of(cls, entities: Iterable[Entity]) -> Self:
-        """Return a column of entities in this order; they are found by id if it is that of ids."""
+        """Return a column of entities in the given order; lookup by id needs them ordered by id."""
         rows = ({**field_values(entity), "text_hash": ""} for entity in entities)
         return cls(make_entities(rows, NO_STATE))
 
@@ -290,14 +291,14 @@ class StoredEntities:
     aliases: TextArena
     members: TextArena
     emails: TextArena
-    """These three as `TextLists`."""
+    """`aliases`, `members` and `emails` hold `TextLists`."""
     types: CodedColumn
     roles: CodedColumn
     teams: CodedColumn
     profiles: Versions
-    """Hash of the profile of each entity, by which its vector is found."""
+    """The hash of each entity's profile: the key of its vector."""
     by_id: ByHash
-    """The entities by the hash of their id as queries name it (`item_key`)."""
+    """The entities by the hash of their id's key (`item_key`)."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -310,7 +311,7 @@ ENTITIES = StateFile("entities", "2", StoredEntities, ("entities",))
 
 
 def make_entities(rows: Iterable[Mapping[str, Any]], state: Versions) -> StoredEntities:
-    """Return the arrays of entities, given by rows of their table ordered by id."""
+    """Return the arrays of entities; `rows` are those of their table, ordered by id."""
     builder = ColumnsBuilder(
         texts={"ids": "id", "names": "name", "paths": "path"},
         lists={"aliases": "aliases", "members": "members", "emails": "emails"},
@@ -331,16 +332,16 @@ def make_entities(rows: Iterable[Mapping[str, Any]], state: Versions) -> StoredE
 
 @dataclass(frozen=True, slots=True)
 class StoredFacts(Terms):
-    """Facts ordered by id, with their terms, in arrays of one dimension. Read-only."""
+    """Facts ordered by id, with their terms, in one-dimensional arrays. Read-only."""
 
     state: Versions
     entities: Ints
-    """The entity of each fact, -1 for one that is gone."""
+    """The entity of each fact, -1 for an entity that is gone."""
     texts: TextArena
     active: NDArray[np.uint8]
-    """1 for those that can be found; others only count in statistics."""
+    """1 for facts that can be found; others only count in statistics."""
     language_order: NDArray[np.uint8]
-    """Numbers in `LANGUAGES` of those that facts are in, that of most facts first."""
+    """The languages of the facts as indices into `LANGUAGES`, the most frequent first."""
 
     def __len__(self) -> int:
         return len(self.entities)
@@ -358,7 +359,7 @@ def make_facts(
     language_of: Callable[[str], str],
     state: Versions,
 ) -> StoredFacts:
-    """Read the facts of entities; `language_of` gives that of a page by its path."""
+    """Read the facts of entities; `language_of` returns the language of a page, given its path."""
     columns = ["fact_id", "entity_id", "text", "status", "path"]
     table = store.rows("facts", columns).sort_by("fact_id")
     texts: list[str] = table["text"].to_pylist()

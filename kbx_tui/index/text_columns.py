@@ -1,6 +1,7 @@
-"""Columns: a value for each row, made from a few arrays when it is asked for, and none is held.
+"""Columns: a value for each row, made from a few arrays on access and not kept.
 
-And numbers by hash. As Python objects, all of them take ten times the memory, and seconds to make.
+Also numbers by hash. As Python objects, all of these take ten times the memory, and seconds to
+make.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Column(Sequence[Value]):
 
     @abstractmethod
     def _at(self, row: int) -> Value:
-        """Return the value of a row, which is not negative. Raises IndexError beyond the last."""
+        """Return the value of a row, which is at least 0. Raises IndexError beyond the last."""
 
     def _slice(self, rows: slice) -> tuple[Value, ...]:
         return tuple(map(self._at, range(*rows.indices(len(self)))))
@@ -55,7 +56,7 @@ class Column(Sequence[Value]):
 BLOCK = 1000
 
 ROWS_KEPT = 2000
-"""Rows of texts that are kept: one search asks for those of its results several times."""
+"""Most entries of a cache of rows: a search looks up those of its results several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class TextArena:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> TextArena:
-        """Return an arena of texts. Surrogates, which no table holds, become question marks."""
+        """Return an arena of texts. Surrogates, which tables cannot hold, become question marks."""
         builder = TextArenaBuilder()
         for text in texts:
             builder.append(text)
@@ -79,7 +80,7 @@ class TextArena:
         return self.between(0, len(self))
 
     def between(self, first: int, end: int) -> Iterator[str]:
-        """Yield the texts from `first` to `end`: faster than one by one."""
+        """Yield the texts from `first` up to `end`: faster than one by one."""
         data = self.data.data
         for begin in range(first, end, BLOCK):
             bounds = self.starts[begin : min(begin + BLOCK, end) + 1].tolist()
@@ -110,7 +111,7 @@ class TextColumn(Column[str]):
     __slots__ = ("_arenas", "_places", "_size", "_views")
 
     def __init__(self, arenas: Sequence[TextArena], places: Rows | None = None) -> None:
-        """`places` says which text, counted through all arenas, each row has; None: as it is."""
+        """`places` has the text of each row, numbered across all arenas; None: row i has text i."""
         self._arenas, self._places = tuple(arenas), places
         self._views = [(arena.data.data, arena.starts.data, len(arena)) for arena in arenas]
         self._size = len(self._arenas[0]) if places is None else len(places)
@@ -123,7 +124,7 @@ class TextColumn(Column[str]):
         return type(self)(self._arenas, rows if self._places is None else self._places[rows])
 
     def to_arrow(self) -> Any:
-        """Return the texts as a pyarrow array; those of one arena are not copied."""
+        """Return the texts as a pyarrow array; those of a single arena are not copied."""
         import pyarrow as pa
 
         arrays = [
@@ -162,7 +163,7 @@ class TextColumn(Column[str]):
 
 
 class SortedTexts(TextColumn):
-    """Different texts in ascending order, so that one is found without reading all."""
+    """Distinct texts in ascending order, for binary search."""
 
     __slots__ = ()
 
@@ -181,7 +182,7 @@ class SortedTexts(TextColumn):
 
 
 class RowOfText(Mapping[str, int]):
-    """The row of each text of a sorted column. Keeps those of the texts asked for last."""
+    """The row of each text of a sorted column. Caches those of the last texts looked up."""
 
     __slots__ = ("_column", "_found")
 
@@ -198,7 +199,7 @@ class RowOfText(Mapping[str, int]):
         return isinstance(text, str) and self._row(text) >= 0
 
     def get(self, text: str, default: Any = None) -> Any:
-        """Return the row of a text, or `default`; faster than that of `Mapping`."""
+        """Return the row of a text, or `default`; faster than `Mapping.get`."""
         return default if (row := self._row(text)) < 0 else row
 
     def _row(self, text: str) -> int:
@@ -219,7 +220,7 @@ class TextLists(Column[tuple[str, ...]]):
     __slots__ = ("_column",)
 
     END = "\0"
-    """Follows each text; no text of a table holds it."""
+    """Follows each text; texts of tables never hold it."""
 
     def __init__(self, column: TextColumn) -> None:
         self._column = column
@@ -256,7 +257,7 @@ class CodeBuilder:
 
 
 class CodedColumn(Column[str]):
-    """A few different texts, such as types and dates: a number for each row. Immutable."""
+    """Texts with few distinct values, such as types and dates: a code for each row. Immutable."""
 
     __slots__ = ("_values", "arena", "codes")
 
@@ -293,7 +294,7 @@ class CodedColumn(Column[str]):
         return taken
 
     def flags(self, matches: Callable[[str], bool]) -> Flags:
-        """Return which rows have a text that matches; each different text is asked for once."""
+        """Return which rows have a text that matches; each distinct text is tested once."""
         return np.fromiter(map(matches, self.values), np.bool_, len(self.values))[self.codes]
 
     def __len__(self) -> int:
@@ -311,15 +312,15 @@ class CodedColumn(Column[str]):
 
 @dataclass(frozen=True, slots=True)
 class ByHash:
-    """Numbers by a 64-bit hash; several may have the same."""
+    """Numbers by a 64-bit hash; several numbers may share a hash."""
 
     hashes: Hashes
-    """Ascending."""
+    """The hashes in ascending order."""
     numbers: Ints
 
     @classmethod
     def of(cls, hashes: Any, numbers: Any) -> ByHash:
-        """Return numbers, each by the hash at the same place; those with one keep their order."""
+        """Index `numbers` by the parallel `hashes`; numbers with the same hash keep their order."""
         unordered = np.array(hashes, np.uint64)
         order = np.argsort(unordered, kind="stable")
         return cls(unordered[order], np.array(numbers, np.int32)[order])
@@ -333,10 +334,10 @@ class ByHash:
 
 
 class ColumnsBuilder:
-    """Makes columns of the rows of a table, as they come: as bytes at once.
+    """Makes columns from the rows of a table, converting each row to bytes as it arrives.
 
-    As Python objects, all of them would take ten times the memory. `texts`, `lists` and `codes`
-    name the column of the table by that which is made of it.
+    As Python objects, all rows would take ten times the memory. `texts`, `lists` and `codes` map
+    the name of each column made to that of the table's column.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Versions of documents and hashes of texts as arrays: where each is among others.
+"""Versions of documents and hashes of texts as arrays, and lookups of each among others.
 
 As Python objects, five million hashes take half a gigabyte.
 """
@@ -44,7 +44,7 @@ def version_array(versions: Sequence[str]) -> Versions:
 
 
 def hash_array(column: Any) -> NDArray[np.bytes_]:
-    """Return a pyarrow column of hashes, all of one length, without a Python object for each."""
+    """Return a pyarrow column of equally long hashes as an array, without making Python objects."""
     arrays = [_hashes_of(chunk) for chunk in column.chunks]
     return np.concatenate(arrays) if arrays else np.empty(0, np.bytes_)
 
@@ -63,9 +63,9 @@ def stored_versions(store: Store) -> Versions:
 
 
 def rows_of_versions(versions: Versions, current: Versions) -> Rows:
-    """Return the place of each version among the current ones, -1 where it has none.
+    """Return the index of each version among the current ones, -1 for one that is not there.
 
-    Few differ, in a base of any size: what both begin and end with is compared as arrays.
+    Usually few versions differ, so the common prefix and suffix are compared as arrays.
     """
     shared = min(len(current), len(versions))
     before = _equal_until(current[:shared], versions[:shared])
@@ -87,7 +87,7 @@ def _equal_until(first: Versions, second: Versions) -> int:
 
 
 def have_same_versions(versions: Versions, others: Versions) -> bool:
-    """Return whether two arrays hold the same versions in any order, by their sums."""
+    """Return whether two arrays hold the same versions in any order; compares checksums."""
     is_alike = versions.shape == others.shape and versions.dtype == others.dtype
     return is_alike and bool(np.array_equal(sums_of_versions(versions), sums_of_versions(others)))
 
@@ -104,7 +104,7 @@ def count_differing(versions: Versions, others: Versions) -> int:
 
 
 def sums_of_versions(versions: Versions) -> NDArray[np.uint64]:
-    """Return the sums, modulo 2^64, of every eight bytes of all versions."""
+    """Return a checksum of versions that ignores order: the sums modulo 2^64 of 8-byte words."""
     parts = -(-versions.dtype.itemsize // 8)
     padded = np.ascontiguousarray(versions.astype(f"S{8 * parts}", copy=False))
     sums: NDArray[np.uint64] = padded.view(np.uint64).reshape(len(versions), parts).sum(axis=0)
@@ -112,7 +112,10 @@ def sums_of_versions(versions: Versions) -> NDArray[np.uint64]:
 
 
 def places_of(values: Any, among: Any) -> Rows:
-    """Return the place of each text in another column, -1 without one; columns, lists or bytes."""
+    """Return the index of each text in another column, -1 if it is not there.
+
+    Both may be pyarrow columns, lists of texts or arrays of bytes.
+    """
     import pyarrow.compute as pc
 
     found: Rows = (
@@ -135,7 +138,7 @@ def _texts(values: Any) -> Any:
 NO_STATE = np.empty(0, "S32")
 
 TABLES_ID = "tables_id"
-"""Key in table meta: an id that the first run gives the tables of an index."""
+"""Key in table meta of the id that the first run gives to the tables of an index."""
 
 
 def table_state(
@@ -144,7 +147,10 @@ def table_state(
     meta: Mapping[str, Any],
     documents: Versions | None = None,
 ) -> NDArray[np.bytes_]:
-    """Return what identifies a state of some tables, and of documents with these versions; (1,)."""
+    """Return a hash of the state of some tables, and of documents with these versions.
+
+    Shape (1,).
+    """
     numbers = [versions[name] for name in tables]
     sums = [] if documents is None else [len(documents), *sums_of_versions(documents).tolist()]
     return np.array([text_hash(json.dumps([numbers, meta.get(TABLES_ID, ""), sums]))], "S32")

@@ -1,4 +1,4 @@
-"""Titles of documents that continue another, pure: `Offsite, part 2 of 5`, `Offsite (cont'd)`.
+"""Titles of documents that continue another: `Offsite, part 2 of 5`, `Offsite (cont'd)`. Pure.
 
 Long transcripts are often split this way, by hand or by the program that recorded them.
 """
@@ -20,7 +20,7 @@ _MAX_TITLE = 300
 _AFTER_ALL_NUMBERS = 100
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _HINTS = ("part", "teil", "deel", "cont", "/", " of ")
-"""A title without any of these is not a continuation; a fast check that rejects most titles."""
+"""Every continuation's title contains one of these: a fast check that rejects most titles."""
 
 _BLOCK, _BETWEEN = 1000, "\0"
 
@@ -45,7 +45,10 @@ class ParsedTitle:
 
 
 def parse_title(title: str) -> ParsedTitle:
-    """A title that is only a part number or has a date (`Report (1/2026)`) is its own base."""
+    """Split a title into base and part number.
+
+    A title that is only a part number or has a date (`Report (1/2026)`) is its own base.
+    """
     rest, number, total = fold(title[:_MAX_TITLE]), 0, 0
     if not _has_hint(rest):
         return ParsedTitle(name_key(rest))
@@ -75,8 +78,9 @@ def continuation_pairs(
 ) -> list[tuple[int, int]]:
     """Return the pairs of rows ``(before, after)`` where one document continues the other.
 
-    The arguments are columns, one entry per document; dates are ISO or empty. The two documents
-    have the same kind. Of several candidates, one in the same folder is preferred, then the latest.
+    The arguments are columns, one entry per document; dates are ISO or empty. Both documents of a
+    pair have the same kind. Of several candidates for `before`, one in the same folder is
+    preferred, then the latest.
     """
     bases = continued_bases(titles)
     if not bases:
@@ -121,7 +125,7 @@ class _Member:
 
 
 def _order(member: _Member) -> tuple[str, str, int, bool, int]:
-    """An unnumbered original counts as part 1, a continuation as the last."""
+    """Return a sort key; an unnumbered original counts as part 1, a continuation as the last."""
     title = member.title
     number = title.number or (_AFTER_ALL_NUMBERS if title.is_continuation else 1)
     return member.date, member.folder, number, title.is_continuation, member.row
@@ -149,7 +153,7 @@ def _pairs(members: Sequence[_Member]) -> Iterator[tuple[int, int]]:
 def _is_near(before: _Member, after: _Member) -> bool:
     try:
         days = date.fromisoformat(after.date) - date.fromisoformat(before.date)
-    except ValueError:  # one has no date
+    except ValueError:  # a date is missing
         return before.folder == after.folder
     return days.days <= MAX_GAP_DAYS
 

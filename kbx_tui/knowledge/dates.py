@@ -1,4 +1,4 @@
-"""Dates of documents, from frontmatter, file name or folders; names of months and weekdays."""
+"""Dates of documents, from frontmatter, file name or folders, and names of months and weekdays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DATE_FOLDERS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})/")
 _DATE_NAME = re.compile(
     r"\d{4}([_.-]?)\d\d\1\d\d|[\w.]{1,9},? [\w.]{1,9},? \d{4}|\d\d?\.\d\d?\.\d{4}"
 )
-"""File names that are a date as a whole: ``2026_03_17``, ``17 March 2026``, ``17.3.2026``."""
+"""Matches file names that consist of a date: ``2026_03_17``, ``17 March 2026``, ``17.3.2026``."""
 _DATE_FORMATS = (
     "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%d.%m.%Y",
 )  # fmt: skip
@@ -53,8 +53,8 @@ def date_of(
 ) -> str:
     """Return the ISO date of a document, empty if it has none.
 
-    Sources are its frontmatter, then its name as a daily note, then a date in its file name or a
-    file name that is a date in any form, then its folders (``2026/03/17/``).
+    Tried in order are its frontmatter, its name as that of a daily note, a date in its file name or
+    a file name that is a date in any form, and its folders (``2026/03/17/``).
     """
     written = text_of(frontmatter.get("date"))
     if iso := written and iso_date(written):
@@ -77,7 +77,7 @@ def date_of(
 def iso_date(text: str) -> str:
     """Return the date in a text as ``YYYY-MM-DD``, empty if there is no valid one.
 
-    A date that starts with the year may be followed by other text. A numeric day and month are read
+    A date that starts with the year may be followed by other text. Numeric days and months are read
     only where their order is certain: after the year, or separated by dots.
     """
     if match := _ISO.match(text):
@@ -113,9 +113,9 @@ _OLDEST_SHORT_YEAR = 69
 
 
 def date_in_format(name: str, moment_format: str) -> str:
-    """Return the ISO date that a whole name is in a format; empty if it is none.
+    """Return the ISO date in a name that matches a Moment.js format; empty if it does not.
 
-    Month names are English. A format without year, month or day, as that of a week, gives none.
+    Month names are English. Empty, too, for a format without year, month or day, such as a week.
     """
     match = _pattern(moment_format).fullmatch(name)
     if match is None:

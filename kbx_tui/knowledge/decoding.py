@@ -1,4 +1,4 @@
-"""Decoding of files. Any bytes are accepted; a note says what had to be guessed."""
+"""Decoding of files. Any bytes are accepted; a note says what was guessed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def content_hash(data: bytes) -> str:
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Return the text of a file, and a note that is empty unless something had to be guessed.
+    """Return the text of a file, and a note, which is empty if nothing had to be guessed.
 
     Binary content gives no text and the note ``BINARY``. NUL characters become U+FFFD, line ends
     become ``\\n``; a byte order mark is dropped.
@@ -91,9 +91,9 @@ def _guess(data: bytes) -> tuple[str, str]:
 def _detect(sample: bytes) -> str:
     high = sum(byte > 0x7F for byte in sample)
     if high >= 8 and sample.decode("utf-8", "replace").count("\ufffd") * 8 <= high:
-        return "utf-8"  # with a few invalid bytes
+        return "utf-8"  # UTF-8 with a few invalid bytes
     if high > _DETECT_SHARE * len(sample):
-        from charset_normalizer import from_bytes  # late: few files need it
+        from charset_normalizer import from_bytes  # imported late: few files need it
 
         best = from_bytes(sample).best()
         if best is not None:

@@ -1,5 +1,5 @@
-"""Entities of a base: pages, the teams that pages and company.md name, and the topics that kbx.toml
-makes entities: tags, hubs, maps of content, notes of a folder, what properties link to.
+"""Entities of a base: those with pages, teams named in pages and company.md, and the topics that
+kbx.toml selects: tags, hubs, maps of content, notes of a folder, and notes that properties link to.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def build_entities(
 ) -> tuple[Entity, ...]:
     """Return the entities in the documents, sorted by id.
 
-    These are the pages of entity types, with the ids of `unique_ids`, and the teams without a page
-    that a ``team:`` value or company.md names. ``entity_types`` is as in `parse_document`.
+    These are the pages of entity types, with ids made unique by `unique_ids`, and the teams without
+    a page that a ``team:`` value or company.md names. ``entity_types`` is as in `parse_document`.
     """
     documents = sorted(documents, key=lambda document: document.path)
     ids = unique_ids(documents)
@@ -141,7 +141,7 @@ class Teams:
             self._members.setdefault(group, set()).update(filter(None, people))
 
     def with_members(self, entities: Iterable[Entity]) -> Iterator[Entity]:
-        """Yield the entities with members; a project that is someone's team gets none."""
+        """Yield the entities with their members; a project named as someone's team gets none."""
         for entity in (*entities, *self._without_page.values()):
             members = self._members.get(entity.id) if entity.type != "project" else None
             yield replace(entity, members=tuple(sorted(members))) if members else entity
@@ -210,7 +210,7 @@ def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
 
 
 PROPOSED_TAG, PROPOSED_HUB = 3, 5
-"""Notes with a tag, and notes that link to one, from which these are proposed as entities."""
+"""Least number of notes with a tag, and of links to a note (a hub), to propose it as an entity."""
 
 PEOPLE_PROPERTIES = frozenset(
     ["author", "authors", "attendees", "attendee", "participants", "people", "person", "with"]
@@ -259,7 +259,8 @@ class EntityProposal:
     counts: Mapping[str, int]
     settings: Mapping[str, Any]
     examples: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
-    """By what they are, names of the most frequent ones and how many notes have or link to each."""
+    """By kind, the names of the most frequent, each with the number of notes that have or link to
+    it."""
 
     @property
     def sentence(self) -> str:
@@ -287,10 +288,11 @@ class Topics:
         self._named = {name_key(note.title): note.path for note in reversed(notes)}
 
     def entities(self, rules: TopicRules, known: Sequence[Entity]) -> list[Entity]:
-        """Return the entities by `rules`, without those that `known` has, sorted by id.
+        """Return the entities that `rules` select, without those in `known`, sorted by id.
 
-        A note is one entity, by the first rule that holds: a property links to it, it is in a
-        folder, a map, a hub. Ids are `type:slug`; of several alike the first by path has it.
+        A note becomes at most one entity, by the first rule that holds: a property links to it, it
+        is in a folder, it is a map, it is a hub. Ids are `type:slug`; of several notes with the
+        same id, the first by path gets it.
         """
         pages, ids = {entity.path for entity in known}, {entity.id for entity in known}
         made = (
@@ -385,7 +387,7 @@ class Topics:
                 part
                 for tag in note.tags
                 for part in tag_and_above(tag)
-                if tag_and_above(tag)[-1].casefold() != REDACTED  # a mark, not a topic
+                if tag_and_above(tag)[-1].casefold() != REDACTED  # a redaction mark
             }
             counts.update({written.setdefault(tag.casefold(), tag) for tag in sorted(tags)})
         return counts

@@ -1,4 +1,4 @@
-"""Names of entities: what they refer to, other spellings, and where they are ordinary words."""
+"""Names of entities: resolving references, other spellings, and uses as ordinary words."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class EntityResolver:
         return resolver
 
     def by_reference(self, target: str) -> Sequence[int]:
-        """Return the entities that a wikilink or frontmatter reference means.
+        """Return the entities that a wikilink or frontmatter reference refers to.
 
-        Tried in turn are path, name, alias and file name; `go/no-go` may be a path or a name.
+        Path, name, alias and file name are tried in turn; `go/no-go` may be a path or a name.
         """
         names = [target]
         if "/" in target or target.lower().endswith(".md"):
@@ -106,8 +106,8 @@ _CONJUNCTIONS = ("&", "and")
 def other_spellings(name: str) -> list[str]:
     """Return other ways to write a name: in the singular or plural, with `and` for `&`.
 
-    Only the last word changes, and a word joined to it by `and` or `&`. A name of a single word has
-    no singular: Windows is not a window.
+    Only the last word changes, and a word joined to it by `and` or `&`. A one-word name gets no
+    singular: Windows is not a window.
     """
     spellings: list[str] = []
     for written in (name, name.replace(" & ", " and "), name.replace(" and ", " & ")):
@@ -151,8 +151,8 @@ def is_ambiguous(key: str) -> bool:
 def is_common_word(word: str) -> bool:
     """Return whether a folded word is listed in ``common_words.txt``.
 
-    It has frequent words of several collections, and words that teams are often named after. Chosen
-    by the experiment "common words" in docs/quality.md.
+    The list has frequent words of several collections, and words that teams are often named after.
+    Chosen by the experiment "common words" in docs/quality.md.
     """
     return word in _common_words()
 
@@ -166,11 +166,11 @@ MIN_WORDS_LEFT = 2
 
 
 def strip_subject(text: str, entity: Entity | None) -> str:
-    """Return a text without the entity's name at its beginning, else unchanged.
+    """Return a text without the entity's name at its beginning, unchanged if it has none.
 
     For a person, the first name is enough. A possessive (`Alice's team`) is another subject. Both
-    sides of a comparison are stripped, the stored fact of its own entity's name: a name on one side
-    hides a duplicate, on both sides it makes any two facts of a person look alike.
+    sides of a comparison are stripped, a stored fact of its own entity's name: a name on one side
+    only hides duplicates, and on both sides it makes any two facts about a person look similar.
     """
     if entity is None:
         return text
@@ -181,7 +181,7 @@ def strip_subject(text: str, entity: Entity | None) -> str:
     near = [name for name in names if name and name.casefold() in start]
     for name in sorted(near, key=len, reverse=True):
         prefix = _prefix(name).match(text)
-        if prefix:  # only the longest name: `Bob Okafor rows` must not become `Okafor rows`
+        if prefix:  # the longest name first: `Bob Okafor rows` must not become `Okafor rows`
             rest = text[prefix.end() :]
             return rest if len(rest.split()) >= MIN_WORDS_LEFT else text
     return text
@@ -194,9 +194,9 @@ def _prefix(name: str) -> re.Pattern[str]:
 
 SHORTEST = 2
 READ_AT_MOST = 50_000
-"""Characters read of one document, which has one vote per word however long it is."""
+"""Characters of a document in which uses of names are counted."""
 CASED_SAMPLE = 10_000
-"""Characters read of one document to see whether it has capitals where they belong."""
+"""Characters of a document read to decide whether it uses capitals normally (`is_cased`)."""
 
 LONGEST_SENTENCE = 80
 
@@ -206,7 +206,7 @@ DETERMINERS = frozenset(
         "this", "those",
     }
 )  # fmt: skip
-"""They hardly ever precede the name of a person. Not `that` and `which`: `the shoes that Nate
+"""Words that hardly ever precede a person's name. `that` and `which` do: `the shoes that Nate
 wore`."""
 
 TITLES = HONORIFICS - {"the"}
@@ -229,7 +229,10 @@ class _NamePart:
 
 
 def _name_parts(entities: Iterable[Entity]) -> dict[str, _NamePart]:
-    """The full names of other entities than people add nothing: `the Platform team`."""
+    """Return the words that alone may name an entity: one-word names, and all words of people's.
+
+    Longer names of other entities are left out: `the Platform team`.
+    """
     parts: dict[str, _NamePart] = {}
     for entity in entities:
         for name in (entity.name, *entity.aliases):
@@ -250,16 +253,16 @@ class NameUseCounter:
     Every word that alone may name an entity is looked up: names and aliases of one word, and each
     part of the names of people. An occurrence counts as the name
 
-    - beside the rest of the name (`Bill Blair`), unless small letters tell something there and
-      either is in them (`light client`, and someone is called Light Client);
-    - after a title (`Mr Bill`), however it is written;
-    - with a capital within a sentence, alone.
+    - beside the rest of the name (`Bill Blair`), unless letter case is significant there and either
+      is in lower case (`light client`, where someone is called Light Client);
+    - after a title (`Mr Bill`), in any letter case;
+    - capitalised within a sentence, alone.
 
-    It counts as a word in small letters; of people also after a determiner (`this Bill`) and as
-    part of a label (`Bill C-6`). What tells nothing is left out: the beginning of a sentence, a
-    heading or an item, a word next to another capitalised one, one all in capitals, a part of a
-    compound, an address or a link, and scripts without small letters. Small letters tell nothing
-    in a text or a sentence that begins with one, and in a sentence with the pronoun `i`.
+    It counts as a word in lower case; a person's name also after a determiner (`this Bill`) and as
+    part of a label (`Bill C-6`). Undecidable occurrences are left out: at the beginning of a
+    sentence, heading or item, next to another capitalised word, all in capitals, as part of a
+    compound, an address or a link, and in scripts without lower case. Lower case is not significant
+    in a text or a sentence that begins with it, or in a sentence with the pronoun `i`.
     """
 
     def __init__(self, entities: Sequence[Entity]) -> None:
@@ -277,13 +280,13 @@ class NameUseCounter:
 
     def _find(self, body: str) -> Iterator[tuple[str, Use]]:
         text = strip_accents(body)
-        pieces = _WORD.split(text)  # gap, word, gap, word ... gap
+        pieces = _WORD.split(text)  # alternating: gap, word ... gap
         known = {word for word in {*pieces[1::2]} if word.casefold() in self._parts}
         if not known:
             return
         cased = is_cased(text[:CASED_SAMPLE])
         for index in [index for index, piece in enumerate(pieces) if piece in known]:
-            word = pieces[index].casefold()  # without accents already, so as `fold`
+            word = pieces[index].casefold()  # as `fold`: the accents are gone
             use = _use(pieces, index, self._parts[word], cased=cased)
             if use:
                 yield word, use

@@ -33,7 +33,7 @@ ID_LIMIT = 2**53
 
 
 def fact_id(entity_id: str, text: str, *discriminators: str) -> int:
-    """Return a hash of 53 bits, never 0; it ignores case, accents and spacing of the text."""
+    """Return a 53-bit hash, never 0, which ignores case, accents and spacing of the text."""
     key = "\0".join((entity_id, _normalized(text), *(discriminators or ("0",))))
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) >> 11 or 1
 
@@ -41,8 +41,8 @@ def fact_id(entity_id: str, text: str, *discriminators: str) -> int:
 def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
     """Return the facts and open items on the page of an entity, in file order.
 
-    These are the list items in the sections named Recent Facts, Facts or Open Items. A nested item
-    that only gives sources, status or confidence belongs to its parent; any other is a fact itself.
+    These are the list items in sections named Recent Facts, Facts or Open Items. A nested item that
+    only gives sources, status or confidence belongs to its parent; any other is a fact of its own.
     """
     return tuple(fact for fact, _ in facts_with_items(document, entity_id))
 
@@ -72,7 +72,7 @@ def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, Li
 def first_new_fact(before: Sequence[Fact], after: Sequence[Fact]) -> Fact | None:
     """Return the first fact in ``after`` that is not in ``before``, None if there is none.
 
-    Both are in file order. Status, check box and confidence are not compared.
+    Both are in file order. Status, checkbox and confidence are not compared.
     """
     contents = [_content(fact) for fact in before]
     for index, fact in enumerate(after):
@@ -88,9 +88,10 @@ def _content(fact: Fact) -> tuple[object, ...]:
 def _discriminators(entries: Sequence[_Entry]) -> Iterator[tuple[str, ...]]:
     """Yield the discriminators for the id of each fact: none if its text is unique on the page.
 
-    Else these are kind, date and sources, and its number among the facts that share them all. So an
-    id never passes to another line: when one of two facts is deleted, the text of the other becomes
-    unique, and when one of three is deleted that differ in date or source, the others keep theirs.
+    Otherwise they are its kind, date and sources, and its number and the count of facts that share
+    text and all of these. So an id never passes to another line: if one of two facts with the same
+    text is deleted, the text of the other becomes unique; if one of three that differ in date or
+    source is deleted, the others keep their ids.
     """
     keys = [
         (_normalized(entry.line.text), entry.kind, entry.line.date, *entry.line.sources)
@@ -157,7 +158,7 @@ def _entries(document: Document) -> list[_Entry]:
             parents.pop()
         line = read_fact_line(text)
         if (page_redacted or item.line in redacted) and line.status in ("", "active"):
-            line = replace(line, status="redacted")  # a line cannot lift the redaction above it
+            line = replace(line, status="redacted")  # cannot undo the redaction around it
         parent = parents[-1] if parents and item.line < parents[-1].item.end else None
         if parent is not None and line.is_note:
             parent.line = parent.line.with_note(line)

@@ -21,14 +21,15 @@ _ACCENTS = re.compile(
     "(?:(?<![\u0418\u0438])\u0306"
     "|[\u0300-\u0305\u0307-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f])+"
 )
-"""Marks, but not the breve of the Cyrillic short i: that is a letter, of which endings are made."""
+"""Combining marks, except the breve of the Cyrillic short i: a letter of its own, used in endings.
+"""
 _NO_SPACES = (
     "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 
 
 def strip_accents(text: str) -> str:
-    """Only marks of European scripts are removed: in Hindi, a mark makes another word."""
+    """Remove the marks of European scripts only: in Hindi, a mark makes another word."""
     if text.isascii():
         return text
     return _NON_ASCII.sub(lambda match: _strip_run(match[0]), text)
@@ -45,7 +46,7 @@ def folded_words(text: str) -> tuple[str, ...]:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the folded words of ``text``; in scripts without spaces, every character is one."""
+    """Return the folded words of ``text``; in scripts without spaces, each character is a word."""
     return _token_pattern().findall(fold(text))
 
 
@@ -59,13 +60,19 @@ def name_key(name: str) -> str:
 
 
 def slug(name: str) -> str:
-    """As in kbx, characters without an ASCII form are dropped, unless there are no others."""
+    """Return the slug of a name.
+
+    As in kbx, characters without an ASCII form are dropped, unless nothing else would be left.
+    """
     ascii_name = unicodedata.normalize("NFKD", strip_accents(name)).encode("ascii", "ignore")
     return _hyphenate(ascii_name.decode().lower()) or _hyphenate(fold(name))
 
 
 def is_word_edge(text: str, start: int, end: int) -> bool:
-    """An underscore is a boundary; in scripts without spaces, every position is one."""
+    """Return whether a span begins and ends at word boundaries.
+
+    An underscore is a boundary; in scripts without spaces, every position is one.
+    """
     return (start == 0 or not _joined(text[start - 1], text[start])) and (
         end == len(text) or not _joined(text[end - 1], text[end])
     )

@@ -1,9 +1,8 @@
-"""A process with an engine: what it needs to know, and what it reports to its terminal, to the
-process that started it, or to its own metrics.
+"""What a process that runs an engine reports: to its terminal, its parent or its own metrics.
 
     python -P -m kbx_tui.tools.engine_process BASE [--trust]
 
-keeps an index in step with the files for `kbx web` and prints its reports, until stdin ends.
+keeps the index of a base up to date for `kbx web` and prints its reports until stdin is closed.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ def start_log() -> None:
 
 
 Report = Callable[..., object]
-"""Receives the kind of a report and its values: `load` (requests in progress, calls that wait),
-`request` (status, seconds), `call` (tool, `ok` or type of the failure, seconds), `index` (the
-fields of IndexState, None for none)."""
+"""Receives the kind of a report and its values: `load` (requests in progress, waiting calls),
+`request` (status, seconds), `call` (tool, `ok` or the type of failure, seconds), `index` (the
+fields of IndexState, or None without an index)."""
 
 
 def sent_as_lines(send: Callable[[bytes], object]) -> Report:
@@ -50,11 +49,11 @@ def sent_as_lines(send: Callable[[bytes], object]) -> Report:
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 2.0
-"""Time between two looks for a newer index, which is then open before a call needs it."""
+"""Time between checks for a newer index, which opens it before a call needs it."""
 
 
 async def report_index(engine: EngineWorker, report: Report) -> None:
-    """Report the index that is open whenever it is another one; runs until it is cancelled."""
+    """Report the open index whenever it changes; runs until cancelled."""
     before = None
     while True:
         try:

@@ -1,8 +1,8 @@
-"""The thread on which servers run the engine, and those that keep its index in step with the files.
+"""The thread on which servers run the engine, and two threads that keep its index up to date.
 
-A call never waits for the latter: one waits for the system to report changed files, the other
-indexes them, text first and then vectors, a few at a time. Without an index nothing happens: only a
-search or `kbx index` makes one.
+Calls never wait for those two. One waits for the system to report changed files; the other indexes
+them a few at a time, text first, then vectors. They do nothing until an index exists: only a search
+or `kbx index` creates one.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _BUSY = Failure(
 )
 
 TIMEOUT_SECONDS = 60.0
-"""After this a caller is asked to try again; the work continues."""
+"""Time after which a caller is asked to try again; the work continues."""
 MOST_CALLS = 64
-"""Calls at a time, those that wait included; further ones are refused at once.
+"""Maximum number of running and waiting calls; further ones are refused at once.
 
-More than a server lets through: clients that leave do not take back what they asked for.
+More than a server admits, because the calls of a client that disconnects are not cancelled.
 """
 IDLE_SECONDS = 0.5
-"""Seconds without a call after which there is time for other work."""
+"""Seconds without a call after which the engine counts as idle."""
 
 
 MAX_REQUESTS = 16
@@ -54,7 +54,7 @@ MAX_REQUESTS = 16
 
 @dataclass(frozen=True, slots=True)
 class McpOptions:
-    """Plain values, as they are sent to other processes as JSON."""
+    """The options of an MCP server; plain values, because they are sent to workers as JSON."""
 
     root: str
     trust: bool = False
@@ -87,9 +87,9 @@ class EngineWorker:
         background: bool = False,
         warms: bool = False,
     ) -> None:
-        """With `background`, the index is kept up to date between calls, from the first one on.
+        """With `background`, the index is kept up to date between calls, after the first one.
 
-        With `warms`, `begin` loads what a first search needs. Nothing is opened before.
+        With `warms`, `begin` loads what the first search needs. The base is not opened before.
         """
         self._open_kb, self.allow_writes, self.timeout = open_kb, allow_writes, timeout
         self._kb: KnowledgeBase | None = None
@@ -99,7 +99,7 @@ class EngineWorker:
         self._warms = warms
 
     def begin(self) -> None:
-        """Use the time before the first call of a client that has connected."""
+        """Load in advance, if enabled, what the first call of a connected client needs."""
         if self._warms:
             self._warms = False
             self._warm()
@@ -117,7 +117,7 @@ class EngineWorker:
         )
 
     def run(self, action: Callable[[KnowledgeBase], Any]) -> Future[Any]:
-        """Start any other work on the knowledge base; a TimeoutError if too much is waiting."""
+        """Start other work on the knowledge base; fails with TimeoutError if too many calls wait."""
         if self._calls >= MOST_CALLS:
             busy: Future[Any] = Future()
             busy.set_exception(TimeoutError())
@@ -128,7 +128,7 @@ class EngineWorker:
         return max(self._calls - 1, 0)
 
     def summary(self) -> Future[IndexSummary | None]:
-        """Start reading the newest index, which does not count as a call; None if none is open."""
+        """Start summarizing the newest index, not counted as a call; None if no base is open."""
         return self._thread.submit(lambda: None if self._kb is None else self._kb.index_summary())
 
     def answer(self, name: str, params: Mapping[str, Any]) -> Answer:
@@ -157,11 +157,11 @@ class EngineWorker:
     def _call_ended(self, future: Future[Any]) -> None:
         with self._counting:
             self._calls, self._last_call = self._calls - 1, time.monotonic()
-        if self._keeper is not None and self._kb is not None:  # a base that opens, once trusted
+        if self._keeper is not None and self._kb is not None:  # the base was trusted and opened
             self._keeper.start()
 
     def _warm(self) -> None:
-        """Load the newest index in two steps: a call during the first one waits for that alone."""
+        """Load the newest index in two steps, so that a call waits for at most one of them."""
         with suppress(RuntimeError):  # closed meanwhile
             self._thread.submit(self._quietly, _refresh).add_done_callback(self._warm_rest)
 
@@ -172,7 +172,7 @@ class EngineWorker:
             self._keeper.start()
 
     def _quietly(self, action: Callable[[KnowledgeBase], Any]) -> None:
-        """Do something that a call would do anyway; that call reports what fails."""
+        """Do in advance what a call will need; errors are logged here and reported by that call."""
         try:
             from kbx_tui.tools import handlers, redaction_filter  # noqa: F401 - loads the engine
 
@@ -194,7 +194,7 @@ def _refresh(kb: KnowledgeBase) -> None:
 def _warm(kb: KnowledgeBase) -> None:
     if kb.is_indexed():
         kb.warm()
-        kb.documents.containing(REDACTED)  # every call asks which pages are hidden
+        kb.documents.containing(REDACTED)  # every call checks which pages are hidden
 
 
 def say(text: str) -> None:
@@ -203,11 +203,11 @@ def say(text: str) -> None:
 
 
 STEP_SECONDS = 0.3
-"""Seconds between two looks at whether calls are running, while there is work."""
+"""Seconds between checks for running calls while there is work."""
 FIRST_LOOKS = 2
-"""Looks at whether to stop embedding that are skipped: one batch of chunks, one step of texts.
+"""Checks for calls that embedding skips: one batch of chunks and one step of texts always finish.
 
-A server that is called all the time would never get on otherwise.
+Otherwise a server that is called constantly would make no progress.
 """
 RETRY_SECONDS = 60.0
 JOIN_SECONDS = 1.0
@@ -223,7 +223,7 @@ class IndexKeeper:
         is_idle: Callable[[], bool],
         updated: Callable[[], object],
     ) -> None:
-        """`updated` is called after the index changed, on a thread of this object."""
+        """`updated` is called after the index has changed, on a thread of this object."""
         self._open_kb, self._is_idle, self._updated = open_kb, is_idle, updated
         self._stopped, self._wake = threading.Event(), threading.Event()
         self._changed: set[str] = set()
@@ -273,7 +273,7 @@ class IndexKeeper:
             log.warning("the index is not kept up to date: %s", error)
 
     def _next(self, kb: KnowledgeBase) -> float:
-        """Do what is to be done next; return the seconds to wait, -1 for the next change."""
+        """Do the next piece of work; return the seconds to wait, or -1 to wait for a change."""
         try:
             if not kb.is_indexed():
                 return RETRY_SECONDS
@@ -281,7 +281,7 @@ class IndexKeeper:
                 self._updated()
             return STEP_SECONDS if self._embed else -1.0
         except IndexElsewhere:
-            return RETRY_SECONDS  # newer versions are fetched by whoever reads them
+            return RETRY_SECONDS  # readers fetch newer versions themselves
         except IndexLocked:
             return STEP_SECONDS * 10  # another process does the work
         except EmbeddingError as error:
@@ -312,7 +312,7 @@ class IndexKeeper:
         return True
 
     def _add_vectors(self, kb: KnowledgeBase) -> bool:
-        """Embed texts until a call begins, but a few in any case; return whether any was."""
+        """Embed texts until a call begins, but always a few; return whether any were embedded."""
         if not self._embed:
             return False
         interrupted, looks = False, 0

@@ -1,6 +1,6 @@
-"""The handler of each method: validated arguments in, the JSON of its answer out.
+"""The handler of each method, which turns validated arguments into the JSON of the answer.
 
-Everything here needs the engine, so `dispatch` imports it with the first call.
+All handlers need the engine, so `dispatch` imports this module only at the first call.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def search_data(pages: VisiblePages, args: KbSearch) -> Json:
 
 
 def _require_known_type(pages: VisiblePages, name: str | None) -> None:
-    """Raise ConfigError for a type of no document here, unless others have it: that is a note."""
+    """Raise ConfigError for an unknown type; a known one without documents only gets a note."""
     if name is None:
         return
     kinds = pages.kinds()
@@ -100,7 +100,7 @@ def _require_known_type(pages: VisiblePages, name: str | None) -> None:
 
 
 def get_data(pages: VisiblePages, args: KbGet) -> Json:
-    """Return a page as it is on disk, which counts as opened, or a fact. Raises NotFound."""
+    """Return a fact, or a page as it is on disk and count it as opened. Raises NotFound."""
     if isinstance(args.id, int) or args.id.isdecimal():
         return _fact_data(pages, pages.fact(int(args.id)))
     documents = pages.kb.documents
@@ -109,7 +109,7 @@ def get_data(pages: VisiblePages, args: KbGet) -> Json:
     if page is None:
         if entity is None:
             raise unknown_id(args.id)
-        return _data(entity.id, entity.id, entity.type, entity, None, "")  # named elsewhere only
+        return _data(entity.id, entity.id, entity.type, entity, None, "")  # it has no page
     document, text = page.document, page.body
     content = text[args.offset : args.offset + args.max_chars]
     end = args.offset + len(content)
@@ -201,7 +201,7 @@ def experts(pages: VisiblePages, args: arguments.KbExperts) -> Json:
 
 
 def capabilities(pages: VisiblePages, args: arguments.KbCapabilities) -> Json:
-    """Return the capabilities, to which `dispatch` adds methods and writes."""
+    """Return the capabilities, except `methods` and `writes`, which `dispatch` adds."""
     kinds = pages.kinds() if pages.kb.is_indexed() else {}
     return {
         "version": __version__,
@@ -248,7 +248,7 @@ def memory_add(pages: VisiblePages, args: arguments.KbxMemoryAdd) -> Json:
 
 
 def edit_fact(pages: VisiblePages, args: arguments.KbxMemoryEditFact) -> Json:
-    pages.fact(args.fact_id)  # raises for a redacted one
+    pages.fact(args.fact_id)  # raises NotFound if it is redacted
     return written_json(pages.kb.pages.reword_fact(**args.model_dump()))
 
 
@@ -263,7 +263,7 @@ def delete_fact(pages: VisiblePages, args: arguments.KbxMemoryDeleteFact) -> Jso
 
 
 def _retrieval_modes(kb: KnowledgeBase) -> list[str]:
-    """Return the modes that work now: vectors only if the model loads and the index has some."""
+    """Return the modes that work now: those with vectors need the model and indexed vectors."""
     try:
         kb.warm()
         share = kb.retrieve("anything").vector_share

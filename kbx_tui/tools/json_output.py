@@ -1,4 +1,4 @@
-"""The JSON of commands and tools. Names and order are a contract, see docs/cli.md."""
+"""The JSON of commands and tools. Names and order are a contract: see docs/cli.md."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def picked(record: object, names: str, **others: Any) -> dict[str, Any]:
-    """Return attributes of a record by name, in order; those in `others` have these values.
+    """Return the named attributes of a record, in order, with the values in `others` substituted.
 
-    `date?` is the attribute `date`, None where it is empty; `score~` has four decimals.
+    `date?` stands for the attribute `date`, or None if empty; `score~` is rounded to four decimals.
     """
     fields = {}
     for word in names.split():
@@ -78,14 +78,14 @@ def meta_json(meta: SearchMeta) -> dict[str, Any]:
 
 
 def dates_json(dates: Sequence[PreferredDates]) -> list[dict[str, str | None]]:
-    """Return the date words that were read: as typed, first and last day; null for an open end."""
+    """Return the date words recognised: as typed, with first and last day; None for an open end."""
     return [
         {"text": read.text, "from": read.first or None, "to": read.last or None} for read in dates
     ]
 
 
 def completeness_json(meta: SearchMeta) -> dict[str, Any]:
-    """Return that only candidates were scored, how many, and the recall; nothing if all were."""
+    """Return, if only candidates were scored, how many and the recall; {} if all documents were."""
     if meta.candidates is None:
         return {}
     return {"complete": False, "candidates": meta.candidates, "recall": meta.recall}

@@ -38,7 +38,7 @@ def serve_stdio(worker: EngineWorker) -> None:
     try:
         with os.fdopen(responses, "wb") as sink:
             serve(worker, sys.stdin.buffer, sink)
-    except BrokenPipeError:  # while the last response is flushed
+    except BrokenPipeError:  # raised while the last response is flushed
         pass
     finally:
         with suppress(OSError):
@@ -46,7 +46,7 @@ def serve_stdio(worker: EngineWorker) -> None:
 
 
 def request_lines(source: BinaryIO) -> Iterator[bytes | None]:
-    """Yield each line, or None for one that is too long; holds one line in memory."""
+    """Yield each line, or None if it is too long; holds one line in memory at a time."""
     while line := source.readline(LINE_BYTES + 1):
         if len(line) <= LINE_BYTES or line.endswith(b"\n"):
             yield line
@@ -57,12 +57,12 @@ def request_lines(source: BinaryIO) -> Iterator[bytes | None]:
 
 
 def respond(worker: EngineWorker, line: bytes | None) -> dict[str, Any]:
-    """Return the response to one line, None being one that is too long."""
+    """Return the response to a line; None stands for one that was too long."""
     if line is None:
         return _refuse(None, "invalid_request", f"a line has at most {LINE_BYTES:,} bytes")
     try:
         request = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):  # from UTF-8 and JSON
+    except (ValueError, RecursionError):  # invalid UTF-8 or JSON
         return _refuse(None, "invalid_json", "the line is not valid JSON in UTF-8")
     if not isinstance(request, dict):
         return _refuse(None, "invalid_request", 'a request is an object: {"id", "method"}')
@@ -84,7 +84,7 @@ def _refuse(request_id: Any, code: ErrorCode, message: str) -> dict[str, Any]:
 
 
 def _encode(response: dict[str, Any]) -> bytes:
-    """Return a response as one line; lone surrogates in it become `?`."""
+    """Return a response as one line, with lone surrogates replaced by `?`."""
     try:
         return json.dumps(response, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
     except (ValueError, RecursionError):

@@ -4,16 +4,16 @@ Any web page in a browser can send requests to local ports. So the server listen
 and refuses requests whose Host or Origin is not a loopback name. Other users and programs of this
 machine are kept out by a token, if one is set.
 
-It keeps no sessions: no tool needs to know what a client asked before, so any process can answer
-any request, and a client does not notice that a process was replaced.
+It keeps no sessions: no tool depends on earlier requests, so any process can answer any request,
+and clients do not notice when a process is replaced.
 
     python -P -m kbx_tui.tools.mcp_http DESCRIPTOR
 
-is a worker of `serve_http`. DESCRIPTOR is a socket of the process that listens. It sends one line
-of JSON, the fields of `McpOptions`, then one byte with each connection that it accepted. It
-receives the line `{"ready": []}`, then reports (`engine_process`), `{"adopted": []}` for each
-connection and `{"closed": 12}` when one has ended: how many have so far, as a report may be lost.
-When it closes the socket, the process answers what is in progress and ends.
+runs a worker of `serve_http`. DESCRIPTOR is a socket connected to the listening process, which
+sends one line of JSON, the fields of `McpOptions`, then one byte with each connection that it
+accepts. The worker sends the line `{"ready": []}`, then reports (see `engine_process`),
+`{"adopted": []}` for each connection, and `{"closed": 12}` whenever one ends: the total so far, as
+a report may be lost. When the socket is closed, the worker answers pending requests and ends.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ENDPOINT = "/mcp"
 WAITING_CONNECTIONS = 128
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 UNAUTHORIZED = -32001
-"""JSON-RPC error codes; this range is free for servers."""
+"""This and the next three are JSON-RPC error codes, from the range that servers may define."""
 FULL = -32002
 NOT_SUPPORTED = -32003
 TOO_LARGE = -32004
@@ -59,9 +59,9 @@ RETRY_SECONDS = 1
 
 
 def listen(host: str, port: int) -> tuple[socket.socket, str]:
-    """Return a listening socket and the URL of the server; port 0 picks a free one.
+    """Return a listening socket and the URL of the server; port 0 picks a free port.
 
-    Raises ConfigError for an address that is not loopback or a port that is taken.
+    Raises ConfigError if the address is not loopback or the port is taken.
     """
     if not is_loopback(host):
         raise ConfigError(f"--host {host} can be reached by other machines; use 127.0.0.1 or ::1")
@@ -102,9 +102,9 @@ class McpProcess:
         listening: socket.socket | None = None,
         ready: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """Serve what connects to a socket, or is adopted, until `stop`; then drain.
+        """Serve connections, accepted or adopted, until `stop`; then answer pending requests.
 
-        `ready` is awaited once connections can be adopted.
+        `ready` is called and awaited once connections can be adopted.
         """
         self._engine.begin()
         looking = asyncio.create_task(report_index(self._engine, self._report))
@@ -121,19 +121,19 @@ class McpProcess:
     async def adopt(self, connection: socket.socket) -> None:
         try:
             await self._server.adopt(connection)
-        except OSError:  # its client has left
+        except OSError:  # the client has disconnected
             self._closed()
 
     def stop(self) -> None:
-        """Accept no more requests, answer those in progress and end. Callable on any thread."""
+        """Accept no more requests, answer those in progress and end. Callable from any thread."""
         self._server.stop()
 
 
 class Gate:
-    """Passes complete requests of those who may call on, so many at a time, and refuses others.
+    """Forwards complete, authorized requests, up to a limit at a time, and refuses all others.
 
-    There are no sessions, and so no streams to open (GET) or sessions to end (DELETE). Reports the
-    status of each answer, and how long it took; 0 where the client left before.
+    Without sessions there are no streams to open (GET) and no sessions to end (DELETE). Reports the
+    status of each answer, 0 if the client disconnected first, and how long it took.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Gate:
         report: Report,
         waiting: Callable[[], int],
     ) -> None:
-        """`waiting` returns the number of calls that wait, which is reported with the requests."""
+        """`waiting` returns the number of waiting calls, for the `load` report."""
         self._app, self._guard, self._report, self._waiting = app, guard, report, waiting
         self._token = None if options.token is None else options.token.encode("ascii")
         self._at_once, self._running = options.max_requests, 0
@@ -171,7 +171,7 @@ class Gate:
         if refusal is None:
             body = await _body(receive)
             if body is None:
-                return  # its client has left
+                return  # the client has disconnected
             refusal = self._refusal_of_body(body)
         self._guard.answering(scope["client"])
         try:
@@ -209,7 +209,7 @@ class Gate:
         )
 
     def _is_allowed(self, headers: Headers) -> bool:
-        """Return whether a request has the token, which is compared in constant time."""
+        """Return whether a request has the token, if one is set; compared in constant time."""
         if self._token is None:
             return True
         scheme, _, sent = headers.get("authorization", "").partition(" ")
@@ -229,7 +229,7 @@ class Gate:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request, of a large one the beginning; None if its client has left."""
+    """Return the body of a request, cut if too large; None if the client has disconnected."""
     body, more = b"", True
     while more and len(body) <= REQUEST_BYTES:
         message = await receive()
@@ -241,7 +241,7 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that yields a body that was read, then what comes after it."""
+    """Return a `receive` that first yields a body already read, then what follows it."""
     parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -260,10 +260,10 @@ HOW = "make one with `openssl rand -hex 32`"
 
 
 def access_token(file: Path | None, environment: Mapping[str, str]) -> str | None:
-    """Return the token of `file`, else of KBX_TOKEN; None if neither is given.
+    """Return the token from `file`, else from KBX_TOKEN; None if neither is given.
 
     Raises ConfigError if it cannot be read or is not 16 to 512 visible ASCII characters; the
-    message does not contain it.
+    message does not contain the token.
     """
     if file is not None:
         try:
@@ -291,7 +291,7 @@ READY, ADOPTED = b'{"ready": []}\n', b'{"adopted": []}\n'
 
 
 def main() -> None:
-    """Serve until the other side closes the socket, or a signal comes."""
+    """Serve until the listening process closes the socket, or a signal arrives."""
     install()
     control = socket.socket(fileno=int(sys.argv[1]))
     line = control.makefile("rb", buffering=0).readline(OPTION_BYTES)
@@ -342,9 +342,10 @@ async def _adopt(control: socket.socket, process: McpProcess, closed: Callable[[
                 continue
             for descriptor in descriptors:
                 await process.adopt(socket.socket(fileno=descriptor))
-                with suppress(OSError):  # never lost: until then the other side keeps it open
+                # The other side keeps the connection open until this arrives, so none is lost.
+                with suppress(OSError):
                     await loop.sock_sendall(control, ADOPTED)
-            for _ in range(len(data) - len(descriptors)):  # too many open files
+            for _ in range(len(data) - len(descriptors)):  # not received: too many open files
                 with suppress(OSError):
                     await loop.sock_sendall(control, ADOPTED)
                 closed()

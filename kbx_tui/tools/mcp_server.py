@@ -1,7 +1,7 @@
 """`kbx mcp`: the tools over the Model Context Protocol, with the low-level API of the SDK.
 
-Schemas, structured content and errors are our own, the same on every surface. The engine is loaded
-once a client has connected, or by the first call.
+Schemas, structured content and errors are our own, the same in every interface. The engine is
+loaded once a client has connected, or at the first call.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ INSTRUCTIONS = (
 MARKDOWN = "text/markdown"
 
 Called = Callable[[str, str, float], object]
-"""Receives the tool that was called, `ok` or the type of its failure, and the seconds it took."""
+"""Receives the tool that was called, `ok` or the type of failure, and the seconds it took."""
 
 Context = ServerRequestContext[Any]
 Paginated = types.PaginatedRequestParams | None
@@ -66,7 +66,7 @@ def make_server(worker: EngineWorker, called: Called = lambda *call: None) -> Se
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
-        get_tool_input_schema=_input_schema_of,  # else the SDK lists all tools at every call
+        get_tool_input_schema=_input_schema_of,  # or else the SDK lists all tools at every call
     )
 
 
@@ -117,7 +117,7 @@ class _Handlers:
             answer: Answer = await self._wait(call)
         except TimeoutError:
             answer = self._worker.timeout_answer(params.name)
-        tool = params.name if find_method(params.name) else "unknown"  # a client may send any text
+        tool = params.name if find_method(params.name) else "unknown"  # clients may send any name
         result = answer.failure.type.lower() if answer.failure else "ok"
         self._called(tool, result, time.perf_counter() - began)
         text = replace_surrogates(json.dumps(answer.json, ensure_ascii=False))
@@ -187,7 +187,7 @@ TEXT_LENGTH = 1_000_000
 
 
 def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]], int | None]:
-    """Return URI, title and path of resources from `offset` on, and the offset of the next page."""
+    """Return (URI, title, path) of resources from `offset`, and the next offset, None at the end."""
     if not kb.is_indexed():
         return [], None
     from kbx_tui.tools.redaction_filter import pass_on  # loads the engine
@@ -203,7 +203,7 @@ def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]
 
 
 def read_resource(kb: KnowledgeBase, uri: str) -> str:
-    """Return the text of a resource without what is redacted. Raises NotFound."""
+    """Return the text of a resource without redacted text. Raises NotFound."""
     from kbx_tui.tools.redaction_filter import pass_on
 
     text: str = pass_on(kb, ResourceText, lambda: _resource(kb, uri), _named(uri))["text"]
@@ -211,7 +211,7 @@ def read_resource(kb: KnowledgeBase, uri: str) -> str:
 
 
 def read_or_refuse(kb: KnowledgeBase, uri: str) -> str:
-    """Return a resource as `read` does. Raises NotFound with a message without what is redacted."""
+    """Return what `read_resource` does. Raises NotFound, with no redacted text in the message."""
     from kbx_tui.tools.dispatch import public_error
 
     try:

@@ -14,20 +14,20 @@ from kbx_tui.tools import answers, arguments
 @dataclass(frozen=True, slots=True)
 class Method:
     name: str
-    """In JSON Lines and Python: `kb.search`."""
+    """The name in JSON Lines and Python, such as `kb.search`."""
     command: tuple[str, ...]
-    """The command that prints the same with `--json`; empty if only `kbx tool` does."""
+    """The command that prints the same answer with `--json`; empty if only `kbx tool` does."""
     title: str
     description: str
     arguments: type[BaseModel]
     answer: type[answers.Answer]
     writes: bool = False
     destroys: bool = False
-    """Whether it changes or removes what is written, rather than adding to it."""
+    """Whether it changes or removes existing text, rather than only adding to it."""
 
     @property
     def tool(self) -> str:
-        """The name in MCP, where the first dot is an underscore: `kb_search`."""
+        """The name in MCP, with the first dot replaced by an underscore, such as `kb_search`."""
         return self.name.replace(".", "_", 1)
 
 
@@ -192,7 +192,7 @@ def all_schemas() -> dict[str, dict[str, Any]]:
 
 
 def _simplify(schema: dict[str, Any], *, drop_null: bool = False) -> dict[str, Any]:
-    """Return a schema with definitions inlined, without titles and docstrings of classes."""
+    """Return a schema with definitions inlined, without titles and class docstrings."""
     definitions = schema.pop("$defs", {})
 
     def resolve(node: Any) -> Any:

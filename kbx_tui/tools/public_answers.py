@@ -1,4 +1,4 @@
-"""Searches, links and expert rankings for readers who may not see what is redacted."""
+"""Searches, links and expert rankings for readers who may not see redacted text."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from kbx_tui.tools.visible_pages import NO_LIMIT, VisiblePages
 
 
 def public_search(pages: VisiblePages, request: SearchRequest) -> SearchResponse:
-    """Search as `KnowledgeBase.search` does, for readers who may not see what is redacted.
+    """Search as `KnowledgeBase.search` does, for readers who may not see redacted text.
 
-    Hidden pages are neither results nor counted. Pages that were hidden since the index was built,
-    and those on which the topic, or else every word of the query, stands only in redacted text, are
-    not counted as matches, as far as they would have been among the results; where linked documents
-    follow those on the topic, a linked page stays as one of them. Raises as `KnowledgeBase.search`;
-    a hidden entity is not found.
+    Hidden pages are neither returned nor counted. Two kinds of results are dropped, and subtracted
+    from the number of matches: pages hidden since the index was built, and pages on which the topic
+    (without one, all words of the query) occurs only in redacted text. Of the latter, a page that
+    is linked to the documents on the topic stays as a linked result. Raises as
+    `KnowledgeBase.search`; a hidden entity is not found.
     """
     hidden, limit = pages.hidden(), request.limit
     entities, pinned, muted = (
@@ -40,7 +40,7 @@ def public_search(pages: VisiblePages, request: SearchRequest) -> SearchResponse
         for names in (request.entities, request.pinned, request.muted)
     )
     request = replace(request, entities=entities, pinned=pinned, muted=muted)
-    if pages.hold_redacted_text():  # which may be why most documents hold a word
+    if pages.hold_redacted_text():  # only redacted text may make a word common
         request = replace(request, usual_words=False)
     if names := _hidden_names(pages, request):
         request = replace(request, hidden_names=names)
@@ -79,20 +79,20 @@ def public_search(pages: VisiblePages, request: SearchRequest) -> SearchResponse
 
 
 def _hidden_names(pages: VisiblePages, request: SearchRequest) -> frozenset[tuple[str, str]]:
-    """Return the typed names, and ids of entities found by them only in what is redacted."""
+    """Return (typed name, entity id) where the name leads to the entity only by redacted text."""
     kb, names = pages.kb, request.filters.typed_names
     if names and not kb.is_indexed():
         kb.search(request)  # indexes the base
     return frozenset(
         (name, found.id)
         for name in names
-        for found in kb.entities.find(name, NO_LIMIT)  # one unchecked would show what is redacted
+        for found in kb.entities.find(name, NO_LIMIT)  # all: an unchecked one would be a leak
         if not pages.is_named_openly(found.id, name)
     )
 
 
 def _public_notes(pages: VisiblePages, request: SearchRequest, meta: SearchMeta) -> tuple[str, ...]:
-    """Return the notes without types of hidden pages, and topics that only redacted text has."""
+    """Return the notes, free of types of hidden pages and of topics only in redacted text."""
     notes = list(meta.notes)
     if types := request.all_types:
         said = list(unknown_types_note(types, sorted(pages.kb.documents.kinds())))
@@ -129,12 +129,12 @@ def _public_result(
     if _is_only_found_by_redacted_text(page, meta.topic or meta.searched):
         if few is None or page.path not in few.linked:
             return None
-        result = replace(result, score=0.0, explain=None)  # as those that are linked and no more
+        result = replace(result, score=0.0, explain=None)  # as of any result that is only linked
     return _with_public_snippet(result, page, meta.searched)
 
 
 def _is_only_found_by_redacted_text(page: PublicPage, words: str) -> bool:
-    """Return whether every one of these words that is in a file is redacted in it."""
+    """Return whether some of these words are in the file, but only in redacted text."""
     whole, public = (
         {term for term, _ in make_snippet(text, 1, words).terms} for text in page.texts
     )
@@ -157,9 +157,9 @@ def _with_public_snippet(result: SearchResult, page: PublicPage, query: str) -> 
 
 
 def public_links(pages: VisiblePages, document_id: str) -> DocumentLinks:
-    """Return the links of a document that are written openly, in either direction.
+    """Return the links from and to a document that are not in redacted text.
 
-    A link that leads where it does only by a redacted alias, or to a hidden page, leads to nothing.
+    A link that resolves only by a redacted alias, or to a hidden page, is returned as broken.
     Raises NotFound for a hidden document, as for one that does not exist.
     """
     path, entity = pages.identify(document_id)
@@ -199,7 +199,7 @@ def public_links(pages: VisiblePages, document_id: str) -> DocumentLinks:
 
 
 def _states(pages: VisiblePages, path: str, target: str) -> bool:
-    """Return whether a page has a link with this target in what is public of it."""
+    """Return whether the public text of a page has a link with this target."""
     page = pages.page(path)
     if page is None or pages.is_open(page):
         return page is not None
@@ -207,7 +207,7 @@ def _states(pages: VisiblePages, path: str, target: str) -> bool:
 
 
 def _is_found_openly(pages: VisiblePages, link: OutgoingLink) -> bool:
-    """Return whether a link leads to a visible page or entity by what is public of it."""
+    """Return whether a link leads to a visible page or entity by one of its public names."""
     if not link.path:
         return pages.is_visible_id(link.entity_id)
     page = pages.page(link.path)
@@ -254,8 +254,8 @@ def public_experts(
 ) -> ExpertRanking:
     """Rank as `KnowledgeBase.experts` does, without hidden entities and redacted claims.
 
-    A claim counts only if its page still states it openly. Only the claims of the experts that are
-    returned are looked at. Raises as `KnowledgeBase.experts`.
+    A claim counts only if the public text of its page still states it. Only the claims of the
+    experts returned are checked. Raises as `KnowledgeBase.experts`.
     """
     ranking = found = pages.kb.experts(topic, limit, min_claims=min_claims, **how)
     if all(_is_unchanged(expert, pages) for expert in ranking.experts):

@@ -1,8 +1,8 @@
-"""Serves MCP over HTTP with this process, or with several that this one starts.
+"""Serves MCP over HTTP in this process, or in several workers that it starts.
 
-Of several, the process that listens accepts each connection and hands it to the worker that has the
-fewest. It reads nothing of it, so that a slow client costs it nothing, and replaces a worker that
-ends.
+With workers, this process only accepts connections and hands each to the worker that has the
+fewest. It reads nothing from them, so that a slow client costs it nothing, and replaces workers
+that end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PROCESS = "server"
 
 
 def require_workers(count: int) -> None:
-    """Raise ConfigError where a process cannot hand its connections to others."""
+    """Raise ConfigError for several workers where a process cannot hand connections to others."""
     if count > 1 and sys.platform == "win32":
         raise ConfigError("--workers above 1 does not run on Windows; in WSL it does")
 
@@ -44,7 +44,7 @@ def require_workers(count: int) -> None:
 def serve_one(
     options: McpOptions, engine: EngineWorker, listening: socket.socket, port: MonitorPort | None
 ) -> None:
-    """Serve with this process until a signal comes; what is in progress is answered."""
+    """Serve in this process until a signal arrives, then answer pending requests."""
     state = ServiceState(pids=lambda: {PROCESS: [os.getpid()]})
     process = McpProcess(engine, options, partial(state.note, PROCESS))
     asyncio.run(_serve(process, listening, port, state))
@@ -53,7 +53,7 @@ def serve_one(
 def serve_several(
     options: McpOptions, count: int, listening: socket.socket, port: MonitorPort | None
 ) -> None:
-    """Serve with so many other processes. Raises KbxError if they end again and again."""
+    """Serve with `count` worker processes. Raises KbxError if they end again and again."""
     state = ServiceState()
     asyncio.run(_serve(WorkerPool(options, count, state), listening, port, state))
 
@@ -73,12 +73,12 @@ async def _serve(
 
 MODULE = "kbx_tui.tools.mcp_http"
 RESTARTS, RESTART_SECONDS = 5, 60.0
-"""More restarts than this within this time end the server: they would end for the same reason."""
+"""More restarts than this within this time end the server: new workers would fail as well."""
 START_SECONDS = 60.0
-"""Time for a worker to be ready; one that is not is replaced."""
+"""Time for a worker to get ready, after which it is replaced."""
 STALL_LOOKS, LOOK_SECONDS = 6, 5.0
-"""A worker that confirms no connection for so many looks in a row hangs, and is replaced. Looks are
-counted, not seconds, which pass while the machine stands still, too."""
+"""A worker that confirms no connection during this many checks in a row is stuck, and is replaced.
+Checks are counted, not seconds, because time also passes while the machine is suspended."""
 
 
 class WorkerPool:
@@ -104,7 +104,7 @@ class WorkerPool:
         tasks = [asyncio.create_task(each) for each in (self._stopping.wait(), *work)]
         try:
             (ended, *_), _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            ended.result()  # only the wait for the end ends without an error
+            ended.result()  # raises, unless it was the wait for `stop` that ended
         finally:
             for task in tasks:
                 task.cancel()
@@ -115,7 +115,7 @@ class WorkerPool:
             self._workers.clear()
 
     def stop(self) -> None:
-        """Let the workers answer what is in progress, then end. Callable on any thread."""
+        """Let the workers answer pending requests, then end. Callable from any thread."""
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended already
                 self._loop.call_soon_threadsafe(self._stopping.set)
@@ -150,7 +150,7 @@ class WorkerPool:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                start_new_session=True,  # ctrl+c is for the process that listens
+                start_new_session=True,  # Ctrl+C is for the listening process
             )
         options = replace(self._options, keeps_index=number == 0)
         with suppress(BrokenPipeError, ConnectionResetError):  # it has ended already
@@ -160,7 +160,7 @@ class WorkerPool:
         return worker
 
     async def _follow(self, worker: HttpWorker) -> None:
-        """Read what a worker reports until it ends; end one that does not get ready, or hangs."""
+        """Read the reports of a worker until it ends; kill it if it does not get ready or hangs."""
         reader, writer = await asyncio.open_unix_connection(sock=worker.control.dup())
         deadline = asyncio.get_running_loop().call_later(START_SECONDS, worker.process.kill)
         watching = asyncio.create_task(_end_if_stalled(worker))
@@ -194,7 +194,7 @@ class WorkerPool:
         while True:
             try:
                 connection, _ = await loop.sock_accept(listening)
-            except OSError:  # too many open files, or a client that left
+            except OSError:  # too many open files, or the client has disconnected
                 await asyncio.sleep(0.05)
             else:
                 self._queue.add(connection)
@@ -212,9 +212,9 @@ async def _end_if_stalled(worker: HttpWorker) -> None:
 
 
 END_SECONDS = 1.8
-"""Time for a worker to answer what is in progress when it is to end."""
+"""Time for a worker to answer pending requests when it is asked to end."""
 MAX_UNCONFIRMED = 32
-"""Connections that a worker may have been given without having confirmed them."""
+"""Maximum number of connections handed to a worker that it has not confirmed yet."""
 
 
 @dataclass(eq=False)
@@ -226,14 +226,14 @@ class HttpWorker:
     given: int = 0
     closed: int = 0
     unconfirmed: deque[socket.socket] = field(default_factory=deque)
-    """Connections that it has not confirmed; if it ends before, another worker gets them."""
+    """Connections that it has not confirmed; if it ends first, other workers get them."""
 
     @property
     def connections(self) -> int:
         return self.given - self.closed
 
     def give(self, connection: socket.socket) -> bool:
-        """Hand a connection over, which is then the worker's; return whether that was possible."""
+        """Hand a connection over to the worker; return whether that was possible."""
         if not self.is_ready or len(self.unconfirmed) >= MAX_UNCONFIRMED:
             return False
         try:
@@ -245,13 +245,13 @@ class HttpWorker:
         return True
 
     def confirmed(self) -> None:
-        """Let go of the connection that was given first: the worker has it."""
+        """Close our copy of the oldest unconfirmed connection: the worker has it."""
         self.unconfirmed.popleft().close()
 
 
 WAIT_SECONDS = 5.0
 MAX_WAITING = 256
-"""Connections that wait, and refusals that are on their way."""
+"""Maximum number of waiting connections, and of refusals being sent."""
 ANSWER_SECONDS = 1.0
 REQUEST_BYTES = 65_536
 BUSY = (
@@ -266,8 +266,8 @@ BUSY_BODY = json.dumps({
 
 
 class ConnectionQueue:
-    """Hands each connection, in the order of their arrival, to the worker that has the fewest; of
-    several to the one that was given the fewest, so that all are used and have their index open."""
+    """Hands each connection, in order of arrival, to the worker that has the fewest. Among equals,
+    it chooses the one given the fewest so far, so that all are used and have their index open."""
 
     def __init__(
         self, workers: Callable[[], Iterable[HttpWorker]], refused: Callable[[], object]
@@ -291,7 +291,7 @@ class ConnectionQueue:
         self.hand_over()
 
     def hand_over(self) -> None:
-        """Hand over what waits. To be called whenever a worker can take more."""
+        """Hand over waiting connections; call this whenever a worker may take more."""
         while self._waiting:
             connection, timer = next(iter(self._waiting.items()))
             workers = sorted(self._workers(), key=lambda each: (each.connections, each.given))
@@ -326,7 +326,7 @@ async def _answer_busy(connection: socket.socket) -> None:
         async with asyncio.timeout(ANSWER_SECONDS):
             reader, writer = await asyncio.open_connection(sock=connection)
             try:
-                await reader.read(REQUEST_BYTES)  # what is left unread would cut the answer off
+                await reader.read(REQUEST_BYTES)  # closing with unread data would cut the answer
                 writer.write(BUSY % (len(BUSY_BODY), BUSY_BODY))
                 await writer.drain()
             finally:

@@ -1,6 +1,6 @@
-"""Search terms of a text, and where its words start.
+"""The search terms of a text, and where its words start.
 
-Terms are words, folded and stemmed by the language of the text, without stop words.
+Terms are words without stop words, folded, and stemmed by the language of the text.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from kbx_tui.knowledge.languages import (
 )
 
 LONGEST_WORD = 40
-"""Length from which a word is left out: it is a key or a checksum."""
+"""Words of this length or more are not indexed: they are keys or checksums."""
 
 STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text("ascii").split())
-"""English stems that are not searched for: the list of NLTK, as in LanceDB's analyzer."""
+"""English stems that are not searched for: NLTK's list, as in LanceDB's analyzer."""
 
 CJK_CHARACTER = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 
@@ -41,18 +41,18 @@ language_of = language_detector(STOP_WORDS)
 
 
 def separate_cjk(text: str) -> str:
-    """Return text with spaces around each CJK character: those scripts do not separate words."""
+    """Return a text with spaces around each CJK character: those scripts do not separate words."""
     return text if text.isascii() else _CJK.sub(r" \1 ", text)
 
 
 def words_in(text: str) -> list[str]:
-    """Return the folded words of a text, in order; each CJK character is one (`separate_cjk`)."""
+    """Return the folded words of a text, in order; each CJK character is a word."""
     return _WORD.findall(separate_cjk(fold(text)))
 
 
 @lru_cache(maxsize=4096)  # a query looks its words up in every language of the base
 def term_of(word: str, language: str = ENGLISH) -> str:
-    """Return the term of a folded word in a language, empty for a word that is left out."""
+    """Return the term of a folded word in a language, empty for a word that is not indexed."""
     if len(word) >= LONGEST_WORD:
         return ""
     if language != ENGLISH:
@@ -66,8 +66,8 @@ def term_of(word: str, language: str = ENGLISH) -> str:
 def term_of_stem(word_stem: str, language: str) -> str:
     """Return the term of a stem: the stem itself in English, else `language:stem`.
 
-    Otherwise the stem of a word would be that of another word in another language. Numbers and CJK
-    characters are the same in all.
+    The prefix separates equal stems of different words in two languages. Numbers and CJK
+    characters have none.
     """
     if language == ENGLISH or word_stem.isdigit() or _CJK.fullmatch(word_stem):
         return word_stem
@@ -83,11 +83,11 @@ def terms_in(text: str, language: str = ENGLISH) -> list[str]:
 
 
 def words_without_topic(words: Sequence[str], main_language: str) -> frozenset[str]:
-    """Return the folded words of a query to leave out in every language of a base with several.
+    """Return the folded words of a query to leave out in all languages of a multilingual base.
 
-    These are the function words of its main language, and those of the language that the query is
-    in, if it holds two of these and fewer of any other: `die` is an article or a verb depending on
-    its neighbours.
+    These are the function words of the main language and of the query's language. A query is in a
+    language if it holds two of its function words and fewer of any other language: `die` is an
+    article or a verb depending on its neighbours.
     """
     languages = {main_language, language_of_query(words, STOP_WORDS)} - {""}
     return frozenset(
@@ -102,9 +102,9 @@ _ASCII_IN_WORD = np.array([chr(code).isalnum() for code in range(128)])
 
 
 def word_offsets(text: str, words: Sequence[str]) -> Rows | None:
-    """Return where each of the words of a text, given as `words_in` returns them, starts.
+    """Return the character offset of each word of a text; `words` are those of `words_in`.
 
-    In characters. None where folding makes other words of the text than of each word in it, as with
+    None if folding the whole text gives other words than folding each word alone, as with
     decomposed accents.
     """
     starts = _starts_of_stretches(text)
@@ -114,14 +114,14 @@ def word_offsets(text: str, words: Sequence[str]) -> Rows | None:
 
 
 def _starts_of_stretches(text: str) -> Rows | None:
-    """Return where each stretch of letters and digits starts; None unless they are the words."""
+    """Return where each run of letters and digits starts; None if folding would change the runs."""
     if text.isascii():
         in_word = _ASCII_IN_WORD[np.frombuffer(text.encode(), np.uint8)]
     else:
         if not all(map(_keeps_words, set(_NON_ASCII.findall(text)))):
             return None
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        in_word = _ASCII_IN_WORD[np.minimum(codes, 127)]  # 127 is in no word
+        in_word = _ASCII_IN_WORD[np.minimum(codes, 127)]  # 127 (delete) is never in a word
         others = np.flatnonzero(codes > 127)
         in_word[others] = [text[index].isalnum() for index in others.tolist()]
     is_start = in_word.copy()
@@ -131,8 +131,8 @@ def _starts_of_stretches(text: str) -> Rows | None:
 
 
 def _starts_one_by_one(text: str, words: Sequence[str]) -> Rows | None:
-    """Return where each word starts in a text with CJK characters, or with signs like `½`, which
-    are written as one and folded to two."""
+    """Return where each word starts in a text with CJK characters, or with characters like `½`,
+    which fold to several."""
     found = [
         (match.start(), word)
         for match in _WRITTEN_WORD.finditer(text)
@@ -145,7 +145,7 @@ def _starts_one_by_one(text: str, words: Sequence[str]) -> Rows | None:
 
 @lru_cache(maxsize=4096)
 def _keeps_words(run: str) -> bool:
-    """Return whether folding some characters leaves the words in and beside them as they are."""
+    """Return whether folding a run of characters moves no word boundary in or beside it."""
     folded = fold(run)
     return not _ANY_CJK.search(folded) and _pattern(run) == _pattern(folded)
 

@@ -1,9 +1,8 @@
 """Loading of words and facts of a snapshot, and refreshing of words.bin, bodies.bin and facts.bin.
 
-Documents newer than words.bin are read from their table. Of the postings that are written, only a
-block of texts is in memory at a time: each block goes to a temporary file, then they are merged
-term by term. The arrays are those that `make_postings` returns for all texts at once, to the last
-bit.
+Documents newer than words.bin are read from their table. Postings are written with one block of
+texts in memory at a time: each block goes to a temporary file, then the files are merged term by
+term. The arrays are bit-identical to those that `make_postings` returns for all texts at once.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ from kbx_tui.index.versions import (
 from kbx_tui.knowledge.languages import ENGLISH
 
 Text = tuple[str, str]
-"""Version of a document, and its text."""
+"""The version of a document and its text."""
 
 
 def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
@@ -72,7 +71,7 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
 def load_facts(
     store: Store, snapshot: Snapshot, words: Bm25Index, state: Versions = NO_STATE
 ) -> StoredFacts:
-    """Return the facts of the entities of a snapshot, read where it has none. Raises IndexFault."""
+    """Return the facts of a snapshot's entities, read unless it holds them. Raises IndexFault."""
     if snapshot.facts is not None:
         return snapshot.facts
 
@@ -109,7 +108,7 @@ def _texts(store: Store, versions: Versions | None) -> Iterator[Text]:
 
 
 BLOCK_CHARACTERS = 5 * 10**7
-"""Characters of the texts of one block: some 7 million words, half a gigabyte of memory."""
+"""Characters of text in a block: some 7 million words, half a gigabyte of memory."""
 MERGED_AT_ONCE = 1 << 21
 
 
@@ -128,7 +127,7 @@ def write_words(
     with ExitStack() as temporary_files:
         runs = [temporary_files.enter_context(file.spilled(store, postings))]
         while block is not None:
-            del postings  # before the next ones are made
+            del postings  # free the memory before the next are made
             release_memory()
             postings = make_postings(block)
             check_word_count(sum(int(run.text_starts[-1]) for run in (*runs, postings)))
@@ -140,7 +139,7 @@ def write_words(
 
 
 def _blocks(texts: Iterable[Text], characters: int) -> Iterator[Iterator[Text]]:
-    """Yield the texts in blocks, each of which must be used up before the next is asked for."""
+    """Yield the texts in blocks; each must be exhausted before the next is requested."""
     remaining = iter(texts)
 
     def block(text: Text) -> Iterator[Text]:
@@ -170,7 +169,7 @@ def merge_postings(blocks: Sequence[Postings], file: ArrayWriter) -> None:
     }
     of_texts: dict[str, NDArray[Any]] = {}
     of_words: dict[str, NDArray[Any]] = {}
-    for name in [field.name for field in fields(Postings)]:  # the order in which `write` has them
+    for name in [field.name for field in fields(Postings)]:  # in the order of `write`
         arrays = [getattr(block, name) for block in blocks]
         if name in whole:
             file.add(name, whole[name])
@@ -187,7 +186,7 @@ def merge_postings(blocks: Sequence[Postings], file: ArrayWriter) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """The postings of one block of texts, and where they belong among those of all."""
+    """The postings of one block of texts, and their place among the postings of all."""
 
     postings: Postings
     term_ids: Rows
@@ -210,7 +209,7 @@ def _runs(blocks: Sequence[Postings], id_of: Mapping[bytes, int]) -> list[_Run]:
 
 
 def _starts(runs: Sequence[_Run], name: str, terms: int) -> Rows:
-    """Return where each term starts in the merged arrays, and the last ends, shape (terms + 1,)."""
+    """Return where each term starts in the merged arrays and the last ends, shape (terms + 1,)."""
     counts = np.zeros(terms, np.int64)
     for run in runs:
         counts[run.term_ids] += np.diff(getattr(run.postings, name))
@@ -218,7 +217,7 @@ def _starts(runs: Sequence[_Run], name: str, terms: int) -> Rows:
 
 
 def _groups(starts: Rows) -> Iterator[range]:
-    """Yield the terms in groups of about `MERGED_AT_ONCE` numbers; one that has more is alone."""
+    """Yield ranges of terms with at most `MERGED_AT_ONCE` numbers; a term with more is alone."""
     first, terms = 0, len(starts) - 1
     while first < terms:
         end = int(starts.searchsorted(starts[first] + MERGED_AT_ONCE, "right")) - 1
@@ -234,7 +233,7 @@ def _merge(
     starts: Rows,
     arrays: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Put the numbers of some terms, which begin at `starts`, into arrays by term, then by run."""
+    """Copy the numbers of some terms into `arrays`, each term from its start, in order of runs."""
     following = starts[terms.start : terms.stop].copy()
     for run in runs:
         first_own, end_own = run.term_ids.searchsorted((terms.start, terms.stop)).tolist()

@@ -1,13 +1,13 @@
-"""Products of vectors with queries: exact ones, and those of int8 codes with a bound on the error.
+"""Inner products of vectors and queries: exact, or of int8 codes with a bound on the error.
 
     x = s c + e,  q = t d + f       with scales s, t, codes c, d and rounding errors e, f
     |q.x - s t (c.d)| <= |e| |q| + |s c| |f| <= |e| |q| + (|x| + |e|) |f|    (Cauchy-Schwarz)
 
 Comparing vectors takes as long as reading them from memory. Where only the nearest are wanted, all
-are compared by their codes, a quarter of the bytes, then only those that the bound leaves in
-question exactly: the result is that of comparing all.
+are compared by their codes, a quarter of the bytes; then those that the bound does not rule out are
+compared exactly. The result equals that of comparing all exactly.
 
-Exact products have the same bits wherever a vector lies: BLAS multiplies full groups of rows
+Exact products are bit-identical wherever a vector lies: BLAS multiplies full groups of rows
 differently from a remainder, so a remainder is padded.
 """
 
@@ -26,24 +26,24 @@ from kbx_tui.index.arrays import Flags, Matrix, Rows, Vector
 
 MAX_CODE = 127
 MAX_LENGTH = 1.001
-"""Length that no vector exceeds: those of models have length 1, up to rounding."""
+"""Upper bound on the length of a vector: models return unit vectors, up to rounding."""
 BLOCK = 8192
 """Vectors quantized or compared at a time, so that intermediate results fit the CPU's cache."""
 COMPARED_EXACTLY = 4096
-"""Number of vectors up to which `nearest` reads them all: reading their codes first takes as
-long. Chosen by the experiment "few vectors" in docs/quality.md."""
+"""Number of vectors up to which `nearest` compares all exactly: reading their codes first saves no
+time. Chosen by the experiment "few vectors" in docs/quality.md."""
 PARALLEL_FROM = 3
 SUMMATION_ERROR = 1e-5
-"""More than the order of summation can change in a product of a few thousand numbers."""
+"""Bound on how much the order of summation changes a product of a few thousand numbers."""
 
 
-@dataclass(frozen=True)  # without slots: the largest error is kept
+@dataclass(frozen=True)  # without slots, for the cached property
 class QuantizedVectors:
     """Vectors of length at most 1 as int8 codes with one scale each (scalar quantization)."""
 
     codes: NDArray[np.int8]
     scales: NDArray[np.float32]
-    """Shape (n,): code times scale is the rounded number."""
+    """Shape (n,): code times scale is the quantized number."""
     errors: NDArray[np.float32]
     """Shape (n,): length of the rounding error of each vector."""
 
@@ -72,7 +72,7 @@ class QuantizedVectors:
 
     @cached_property
     def max_error(self) -> float:
-        """The largest of `errors`, for vectors that no longer change."""
+        """The largest of `errors`; cached, so the vectors must not change afterwards."""
         return float(self.errors.max())
 
     def products(
@@ -80,8 +80,8 @@ class QuantizedVectors:
     ) -> tuple[Matrix, float]:
         """Return the approximate product of `query` with each vector, and an error bound.
 
-        The products have shape (n,), those of the vectors from `begin` to `end`. The bound is
-        infinite where a vector or the query holds NaN.
+        The products have shape (n,), for the n vectors from `begin` up to `end`. The bound is
+        infinite if a vector or the query holds NaN.
         """
         end = len(self) if end is None else end
         if begin >= end:
@@ -114,7 +114,10 @@ def scaled_dots(
     scales: Vector,
     out: Matrix | None = None,
 ) -> Matrix:
-    """Return the products of queries' codes with codes times `scales`, shape (queries, codes)."""
+    """Return the products of the queries' codes and `codes`, times `scales`.
+
+    Shape (queries, codes).
+    """
     import simsimd
 
     dots = simsimd.cdist(queries.codes, codes, "dot", out_dtype="float32")
@@ -150,16 +153,16 @@ def nearest(
 
 
 EXACT_BLOCK = 1024
-"""Vectors compared with all queries before the next ones are read from memory."""
+"""Vectors per block: each block is compared with all queries before the next is read."""
 
 GROUP = 8
-"""Rows per group: BLAS computes full groups bit-identically wherever they are. 4 would suffice."""
+"""Rows per group: BLAS computes a full group bit-identically at any place. 4 would suffice."""
 
 EXACT_PARALLEL_FROM = 16
 
 
 def products(vectors: Matrix, queries: Matrix, wanted: Flags) -> Matrix:
-    """Return the product of each query with each vector; blocks without a wanted one are left 0."""
+    """Return the product of each query with each vector, 0 in blocks without a wanted vector."""
     found = np.zeros((len(queries), len(vectors)), np.float32)
     grouped = len(vectors) - len(vectors) % GROUP
     blocks = [
@@ -193,7 +196,10 @@ Block = TypeVar("Block")
 def parallel_scan(
     blocks: Sequence[Block], work: Callable[[Block], None], *, parallel_from: int
 ) -> None:
-    """Call `work`, which should release the GIL, on every block; of many blocks on two threads."""
+    """Call `work`, which should release the GIL, on every block.
+
+    From `parallel_from` blocks on, two threads are used.
+    """
     remaining = iter(blocks)  # shared: whichever thread is free takes the next block
 
     def run() -> None:

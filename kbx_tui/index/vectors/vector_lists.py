@@ -1,11 +1,11 @@
 """Approximate search by meaning: an inverted file (IVF) over int8 codes, for very large bases.
 
-Centroids are directions that the vectors of chunks gather around; each chunk is in the list of the
-nearest. A search compares its query with the centroids, then with the codes in the lists of the
-best ones. The codes lie in the order of the lists, so that each list is one read. The lists are
+Centroids are directions that the vectors of chunks cluster around; each chunk is in the list of its
+nearest centroid. A search compares its query with the centroids, then with the codes in the lists
+of the best centroids. Codes are stored list by list, so that each list is one read. The lists are
 built in bounded memory from vectors.bin, and their recall is measured.
 
-Source: Sivic & Zisserman 2003, "Video Google"; as part of vector search Jégou, Douze & Schmid 2011,
+Source: Sivic & Zisserman 2003, "Video Google"; for vector search, Jégou, Douze & Schmid 2011,
 https://doi.org/10.1109/TPAMI.2010.57.
 """
 
@@ -32,42 +32,42 @@ from kbx_tui.index.vectors.int8_codes import (
 from kbx_tui.index.vectors.stored_vectors import StoredVectors, vectors_file
 
 EXACT_CHUNKS = 1_000_000
-"""Chunks in scope up to which every search compares all of them: reading that many codes is a
+"""Number of chunks in scope up to which a search compares all of them: reading that many codes is a
 small part of the time that a search may take (docs/scale.md)."""
 
 ENTRIES_PER_DOCUMENT = 4
-"""Best chunks looked at for each document wanted: several are often of one document."""
+"""Chunks taken per document wanted: several of the best often belong to one document."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorLists:
     """The arrays of vectors-ivf.bin. Read-only.
 
-    Lists refer to the vectors.bin that they were made from; with another one they are not used.
+    The lists are only used with the vectors.bin that they were made from.
     """
 
     source: NDArray[np.uint32]
-    """Digest of `StoredVectors.code_scales`, shape (1,)."""
+    """Digest (CRC-32) of `StoredVectors.code_scales`, shape (1,)."""
     centroids: Matrix
-    """Unit length, shape (lists, dimension)."""
+    """Unit vectors, shape (lists, dimension)."""
     starts: Rows
-    """Where each list starts, and where the last one ends, shape (lists + 1,)."""
+    """Where each list starts and the last one ends, shape (lists + 1,)."""
     documents: Ints
     """The document of each chunk, list by list, as an index into `StoredVectors.starts`."""
     codes: NDArray[np.int8]
     """`StoredVectors.codes` in the order of the lists."""
     scales: Vector
     probes: Rows
-    """How many lists a search of the whole base reads, shape (1,)."""
+    """Number of lists that a search of the whole base reads, shape (1,)."""
     recall: NDArray[np.float64]
-    """Share of the ten best chunks that so many lists hold, measured on a sample, shape (1,)."""
+    """Share of the ten best chunks found in `probes` lists, measured on a sample, shape (1,)."""
 
     def belong_to(self, code_scales: Vector) -> bool:
         same_number = len(self.scales) == len(code_scales)
         return same_number and int(self.source[0]) == source_of(code_scales)
 
     def lists_to_read(self, scope_share: float) -> int:
-        """Return how many lists to read: the best chunks of a small scope are spread over more."""
+        """Return how many lists to read: more for a small scope, whose best chunks are spread."""
         return min(int(np.ceil(self.probes[0] / scope_share)), len(self.starts) - 1)
 
     def is_worth(self, scope_share: float) -> bool:
@@ -80,7 +80,7 @@ class VectorLists:
     ) -> Rows:
         """Return at most `count` documents with the best chunks in the lists read, best first.
 
-        `wanted` flags the documents in scope; None: all are. Both are indices into
+        `wanted` flags the documents in scope; None: all are. Documents are given as indices into
         `StoredVectors.starts`.
         """
         best_first = np.argsort(-(self.centroids @ query), kind="stable")
@@ -123,13 +123,13 @@ def source_of(code_scales: Vector) -> int:
 
 
 RECALL_TARGET, RECALL_AT = 0.998, 10
-"""Share of the ten best chunks of a sampled query that the lists read hold. Real questions need
+"""Share of a sampled query's ten best chunks that must be in the lists read. Real questions need
 more lists, so it is high. Chosen by the rows "share of the ten best chunks" in docs/quality.md."""
 QUERIES = 400
 QUERY_MIX = 0.6
-"""A query of the sample is this much of one stored vector, the rest of another: it lies between
-topics, as questions do. Of the mixtures tried, that comes closest to real questions: the rows
-"share of the ten best chunks" in docs/quality.md."""
+"""Weight of one stored vector in a sampled query; the rest is another vector, as questions lie
+between topics. Of the weights tried, this comes closest to real questions: the rows "share of the
+ten best chunks" in docs/quality.md."""
 SEED = 14
 
 
@@ -150,10 +150,10 @@ def write_lists(file: ArrayWriter, stored: StoredVectors) -> None:
     centroids = train(_decoded(vectors, sample), lists, random)
 
     def read(begin: int, end: int) -> Matrix:
-        return vectors.codes[begin:end].astype(np.float32)  # the scale moves no maximum
+        return vectors.codes[begin:end].astype(np.float32)  # scaling does not change which is nearest
 
     used, nearest = np.unique(assign(count, read, centroids), return_inverse=True)
-    centroids = centroids[used]  # a search that reads an empty list finds nothing in it
+    centroids = centroids[used]  # reading an empty list would be a wasted probe
     order, sizes = np.argsort(nearest, kind="stable"), np.bincount(nearest)
     probes, recall = _measure(vectors, nearest, centroids, random)
     documents = np.arange(len(stored.contexts), dtype=np.int32)
@@ -173,7 +173,7 @@ def write_lists(file: ArrayWriter, stored: StoredVectors) -> None:
 def _measure(
     vectors: QuantizedVectors, nearest: Rows, centroids: Matrix, random: np.random.Generator
 ) -> tuple[int, float]:
-    """Return how many lists hold `RECALL_TARGET` of a sample's best chunks, and their share."""
+    """Return the number of lists to reach `RECALL_TARGET` on a sample, and the recall reached."""
     one, other = (_decoded(vectors, random.integers(0, len(vectors), QUERIES)) for _ in range(2))
     queries = QUERY_MIX * one + (1.0 - QUERY_MIX) * other
     queries /= np.maximum(np.linalg.norm(queries, axis=1, keepdims=True), 1e-9)
@@ -208,13 +208,13 @@ def _decoded(vectors: QuantizedVectors, rows: Rows) -> Matrix:
 
 
 SAMPLE_PER_CLUSTER = 40
-"""Vectors that each centroid is trained on, on average; more hardly change where it ends."""
+"""Average number of training vectors per centroid; more hardly change the result."""
 ROUNDS = 6
-"""Times that the sample is assigned and the centroids are moved."""
+"""Iterations of assigning the sample and moving the centroids (k-means)."""
 
 
 def train(sample: Matrix, count: int, random: np.random.Generator) -> Matrix:
-    """Return `count` centroids of unit length for a sample of at least as many vectors."""
+    """Return `count` centroids of unit length, trained on a sample of at least `count` vectors."""
     centroids = _unit(sample[random.choice(len(sample), count, replace=False)])
     for _ in range(ROUNDS):
         nearest = assign(len(sample), lambda begin, end: sample[begin:end], centroids)
@@ -228,7 +228,7 @@ def train(sample: Matrix, count: int, random: np.random.Generator) -> Matrix:
 
 
 def assign(count: int, read: Callable[[int, int], Matrix], centroids: Matrix) -> Rows:
-    """Return the nearest centroid of each of `count` vectors, which are read by the block."""
+    """Return the nearest centroid of each of `count` vectors, read block by block."""
     nearest, transposed = np.empty(count, np.int64), np.ascontiguousarray(centroids.T)
 
     def scan(begin: int) -> None:

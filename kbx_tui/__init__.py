@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # known to type checkers; `typing` would double the time of the import
+TYPE_CHECKING = False  # type checkers assume True; `typing` would double the import time
 if TYPE_CHECKING:
     from typing import Any
 
@@ -44,7 +44,7 @@ _NAMES = {
         "FieldSimilarity PairSimilarity SimilarityCheck SimilarityMatch"
     ),
 }
-"""Module -> public names it defines."""
+"""Public names by the module that defines them."""
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [*sorted(_MODULE_OF), "__version__"]

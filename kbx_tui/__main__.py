@@ -1,4 +1,4 @@
-"""Runs `kbx` as `python -m kbx_tui`."""
+"""Entry point for `python -m kbx_tui`."""
 
 from kbx_tui.program import main
 

@@ -11,11 +11,11 @@ ADVICE = "change to a folder of markdown, name one with --kb, or run `kbx demo` 
 
 
 def find_base(folder: Path | None, *, may_be_empty: bool = False) -> Path:
-    """Return the root of the base at `folder`, or of the nearest one from here upwards.
+    """Return the root of the base at `folder`, or of the nearest one in this folder or above.
 
-    With `may_be_empty`, one that is named, or marked by kbx.toml or memory/, needs no markdown.
-    Raises NotFound if there is none or it has no markdown, ConfigError for invalid settings, and
-    either ConfigError or IndexFault when its index may not be where it is configured.
+    With `may_be_empty`, a base that `folder` names, or that kbx.toml or memory/ marks, may lack
+    markdown. Raises NotFound if there is no base or it has no markdown, ConfigError for invalid
+    settings, and ConfigError or IndexFault if its index must not be where it is configured.
     """
     from kbx_tui.index.excluded_files import excluded_files
     from kbx_tui.index.index_folder import index_uri
@@ -25,7 +25,7 @@ def find_base(folder: Path | None, *, may_be_empty: bool = False) -> Path:
     root = find_root(explicit=folder)
     is_marked = (root / "kbx.toml").is_file() or (root / "memory").is_dir()
     if folder is None and not is_marked and root in (Path.home(), Path(root.anchor)):
-        raise NotFound(f"{root} is not a knowledge base: {ADVICE}")  # would take hours to index
+        raise NotFound(f"{root} is not a knowledge base: {ADVICE}")  # indexing it would take hours
     settings = load_settings(root)
     index_uri(root, settings)
     index = settings.index

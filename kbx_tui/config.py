@@ -14,7 +14,7 @@ Unit = Annotated[float, Meta(ge=0.0, le=1.0)]
 
 
 def about(description: str, **limits: Any) -> Meta:
-    """Return what `kbx config` says of a setting, and its `ge` and `le`."""
+    """Return a setting's description for `kbx config`, with its limits `ge` and `le`."""
     return Meta(description=description, **limits)
 
 
@@ -157,7 +157,7 @@ class ExpertSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WriteSettings(msgspec.Struct, frozen=True):
-    """`[writes]`: what happens after a write. Shared with kbx, so unknown keys are allowed."""
+    """`[writes]`: what happens after a write. Unknown keys of other programs are allowed."""
 
     auto_commit: Annotated[bool, about("commit the files of each write with git")] = False
     auto_commit_message_format: Annotated[

@@ -17,8 +17,8 @@
     │   ├── EmbeddingRateLimited  a service asks to wait
     │   └── EmbeddingUnavailable  a service cannot be reached
     ├── RerankerError    a reranker cannot be loaded, downloaded or run
-    ├── NotConfirmed     so much would be indexed that the user is asked first
-    ├── NotTrusted       a base from elsewhere asks for what the user has not allowed
+    ├── NotConfirmed     indexing so many files, or a system folder, needs confirmation
+    ├── NotTrusted       a base from elsewhere has a setting that the user has not allowed
     └── WriteFault       a file was not written and is unchanged
         ├── ReadOnly     the base is open for reading only
         ├── FileChanged  it was changed by another process since it was read
@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 RATE_LIMIT_SECONDS = 60.0
-"""Delay after a rate limit that does not say how long it lasts: such limits are per minute."""
+"""Delay after a rate-limit error without a duration: such limits are usually per minute."""
 
 
 class KbxError(Exception):
@@ -56,7 +56,7 @@ class NotFound(KbxError):
 
 
 class UnknownEntity(NotFound):
-    """No entity has a name, as far as the index knows."""
+    """No entity in the index has the given name."""
 
 
 class Ambiguous(NotFound):
@@ -146,9 +146,9 @@ class ReadOnly(WriteFault):
 
 
 class FileChanged(WriteFault):
-    """A file changed since it was read; `expected` and `found` are both versions of its text.
+    """A file changed since it was read; `expected` and `found` are its text before and now.
 
-    For a write that cannot be undone, `expected` is what it wrote, in place of `replaced`.
+    For a write that cannot be undone, `expected` is what it wrote, instead of `replaced`.
     """
 
     code = "file_changed"

@@ -1,7 +1,7 @@
 """Every removal of a file, folder or table by this program; no other module deletes anything.
 
 Each function removes one kind of thing that the program made itself, recognised by its name and
-place, and refuses everything else: a setting, a base from elsewhere or a fault can point anywhere.
+place, and refuses everything else: a setting, a base from elsewhere or a bug may name any path.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from kbx_tui.errors import IndexDamaged, IndexFault, KbxError
 
 INDEX_MARKER = ".kbx-index"
-"""A file in every index folder. One without it is only ours if all that it holds has our names."""
+"""A file in every index folder. A folder without it is ours only if all names in it are ours."""
 
 INDEX_TABLES = (
     "documents", "chunks", "entities", "facts", "links", "name_uses", "vectors", "meta"
@@ -30,45 +30,45 @@ DERIVED_FILES = (
     "vectors-new.bin", "vectors-ivf.bin",
 )  # fmt: skip
 INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
-"""Files of an index beside its tables and the marker."""
+"""Files of an index besides its tables and the marker."""
 
 DEMO_MARKER = ".kbx-demo"
 """A file in every copy of the demo."""
 DEMO_WORKPLACE = ".kbx-demo-"
-"""First part of the name of the folder in which a copy of the demo is replaced."""
+"""Prefix of the folder in which a copy of the demo is replaced."""
 
 RAY_FOLDER = "kbx-ray-"
-"""First part of the name of a folder with the sockets and logs of Ray, started for one run."""
+"""Prefix of a folder with the sockets and logs of Ray, started for one run."""
 
 STATE_FOLDER = ".kbx"
 STATE_FILES = (Path("writer.json"), Path("journal", "begun.json"))
-"""Files in `.kbx` that are removed when what they note has ended."""
+"""Files in `.kbx` that record an operation in progress, and are removed when it ends."""
 
 _MIRROR_FOLDER = re.compile(r"\d+-[0-9a-f]{8}")
 _MIRROR_FILE = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{32})?|\d+-[0-9a-f]{8}\.json")
-"""Names in the copies of a published index that are made in the user's cache."""
+"""Names of files in the mirror of a published index, in the user's cache."""
 
 _BEGINNINGS = {
     "BUILD": re.compile(rb"[0-9a-f]{32}\Z"),
     "DIGESTS": re.compile(rb"kbx digests "),
     **{name: re.compile(rb"kbx %b " % Path(name).stem.encode()) for name in DERIVED_FILES},
 }
-"""What the first bytes of files of an index look like, of those that are recognised by them."""
+"""Patterns of the first bytes of index files, for the files that are recognised by content."""
 
 _INDEX_TEMPORARY = re.compile(rf"({'|'.join(map(re.escape, INDEX_FILES))})\.[0-9a-f]{{32}}")
 _TEMPORARY = re.compile(rf"\..+\.(tmp|kbx-edit|json\.\w{{8}})|{_INDEX_TEMPORARY.pattern}")
 _SET_ASIDE = re.compile(r".+\.\d{8}-\d{6}(-\d+)?\.unreadable")
-"""Name of a file of ours that could not be read and was renamed; it stays."""
+"""Names of unreadable state files that were renamed; they are never removed."""
 _SYSTEM_ENTRIES = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+found"}
-"""What systems and file managers put into any folder. It is left there, and says nothing."""
+"""Files that systems and file managers put into any folder. They are left there and ignored."""
 
 
 def foreign_entries(folder: Path) -> list[str]:
-    """Return the names in a folder that do not belong to an index, in order; a link never does.
+    """Return the sorted names in a folder that do not belong to an index; links never do.
 
-    In a folder without the marker, outside ours, a name says little: other programs have tables of
-    these names, and a file `BUILD`. There the files must begin as ours do, and the rest belongs to
-    an index only beside such a file. A missing folder holds none. Raises OSError,
+    Outside `.kbx`, in a folder without the marker, names are weak evidence: other programs have
+    tables of these names, and a file `BUILD`. There the files must begin as ours do, and other
+    names belong to an index only beside such a file. Empty for a missing folder. Raises OSError,
     NotADirectoryError for a file.
     """
     try:
@@ -111,7 +111,7 @@ def remove_index(folder: Path) -> None:
     with suppress(OSError):
         if {entry.name for entry in folder.iterdir()} == {INDEX_MARKER}:
             (folder / INDEX_MARKER).unlink()
-        folder.rmdir()  # fails if anything is left in it, which then stays marked
+        folder.rmdir()  # fails if anything is left; the folder then stays marked
 
 
 def remove_index_file(folder: Path, name: str) -> None:
@@ -123,7 +123,7 @@ def remove_index_file(folder: Path, name: str) -> None:
 
 
 def remove_index_temporaries(folder: Path) -> None:
-    """Remove the files in an index folder whose writing was interrupted, as far as possible."""
+    """Remove files left in an index folder by interrupted writes, as far as possible."""
     with suppress(FileNotFoundError):
         for file in list(folder.iterdir()):
             if _INDEX_TEMPORARY.fullmatch(file.name):
@@ -139,8 +139,8 @@ def drop_index_table(database: Any, name: str) -> None:
 
 
 def require_no_links(table: Path) -> None:
-    """Raise IndexDamaged for a link in a table: LanceDB deletes in the folder behind one."""
-    with suppress(OSError), os.scandir(table) as entries:  # opening it says what is wrong
+    """Raise IndexDamaged for a link in a table: LanceDB would delete in the folder it points to."""
+    with suppress(OSError), os.scandir(table) as entries:  # LanceDB reports it better
         for entry in entries:
             if entry.is_symlink():
                 raise IndexDamaged(
@@ -189,7 +189,7 @@ def remove_demo_workplace(folder: Path) -> None:
 
 
 def remove_ray_folder(folder: Path) -> None:
-    """Remove what Ray left of a run, as far as possible. Raises KbxError for another folder."""
+    """Remove the files of a Ray run, as far as possible. Raises KbxError for another folder."""
     if not folder.name.startswith(RAY_FOLDER) or folder.is_symlink():
         raise _refusal(folder)
     shutil.rmtree(folder, ignore_errors=True)
@@ -226,7 +226,7 @@ def _belongs_to_index(entry: os.DirEntry[str]) -> bool:
 
 def _begins_as_ours(entry: os.DirEntry[str]) -> bool:
     if not entry.is_file(follow_symlinks=False):
-        return False  # reading a pipe would wait
+        return False  # reading a pipe would block
     try:
         with Path(entry.path).open("rb") as file:
             return _BEGINNINGS[entry.name].match(file.read(64)) is not None

@@ -1,7 +1,7 @@
-"""Reads settings from `kbx.toml`, validates and describes them; changes single ones in its text.
+"""Reads, validates and describes the settings in `kbx.toml`, and changes single ones in its text.
 
-Other programs may share the file: sections that are not in `Settings` are ignored, unless they are
-one of these misspelt. Comments, order and the rest stay when a setting is changed.
+Other programs may share the file: sections that are not in `Settings` are ignored, unless they look
+like a misspelling of one that is. Changing a setting keeps comments, order and all other text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from kbx_tui.object_store.store_uri import require_no_credentials
 from kbx_tui.state_file import read_regular_file
 
 SIZE_LIMIT = 1024 * 1024
-"""Largest kbx.toml, in bytes: more is not a file of settings."""
+"""Largest kbx.toml, in bytes; a larger file is not a settings file."""
 
 DEFAULT_THRESHOLD = "default_threshold"
-"""Key of `[dedup]` that stands in for those of the types."""
+"""Key of `[dedup]` that sets the thresholds of all types without a key of their own."""
 
 KEYS = "keys"
-"""The section whose keys are the commands of the app, and whose values are texts."""
+"""The section whose keys are commands of the app, and whose values are texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ class SettingInfo:
     value: Any
     default: Any
     source: str
-    """`default`, or the file that sets it."""
+    """Where the value comes from: `default`, or the file that sets it."""
     valid: str
-    """What values are valid, in words."""
+    """The valid values, in words."""
     help: str
 
 
 def load_settings(root: Path) -> Settings:
-    """Read `kbx.toml`, if there is one. Raises ConfigError, which says what would be valid."""
+    """Read `kbx.toml`, if there is one. Raises ConfigError, which names the valid values."""
     return _convert(_read(root), root / CONFIG_NAME)
 
 
@@ -124,7 +124,7 @@ def _convert(raw: dict[str, Any], file: Path) -> Settings:
 
 
 def _meant_section(name: str, table: object) -> str:
-    """Return the section that is spelt nearly like this one and has a key of it, else ""."""
+    """Return the section that an unknown name likely misspells, and that shares a key, else ""."""
     if name in Settings.__struct_fields__ or not isinstance(table, dict):
         return ""
     sections = _sections()
@@ -135,14 +135,14 @@ def _meant_section(name: str, table: object) -> str:
 
 
 def _with_default_threshold(table: dict[str, Any]) -> dict[str, Any]:
-    """Return `[dedup]` with `default_threshold`, where set, for each type without its own key."""
+    """Return `[dedup]` with `default_threshold`, if set, for each type without a key of its own."""
     if DEFAULT_THRESHOLD not in table:
         return table
     return dict.fromkeys(DedupSettings.__struct_fields__, table[DEFAULT_THRESHOLD]) | table
 
 
 def _flattened(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield values by dotted key: without quotes, TOML reads `alpha.less` as a nested table."""
+    """Yield the values by dotted key: unquoted, TOML reads `alpha.less` as a nested table."""
     for name, value in table.items():
         if isinstance(value, dict):
             yield from _flattened(value, f"{prefix}{name}.")
@@ -151,7 +151,7 @@ def _flattened(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 
 def _explain(raw: dict[str, Any], file: Path, message: str) -> str:
-    """Turn an error of msgspec (`... - at `$.search.x``) into a helpful sentence."""
+    """Return a helpful sentence for an error message of msgspec (`... - at `$.search.x``)."""
     reason, _, path = message.partition(" - at `$.")
     name, *keys = path.rstrip("`").split(".")
     if name not in Settings.__struct_fields__:
@@ -181,7 +181,7 @@ def _schema(section: Any) -> dict[str, dict[str, Any]]:
 
 
 def valid_values(section: Any, key: str) -> str:
-    """Return in words what values of a setting are valid."""
+    """Return the valid values of a setting, in words."""
     schema = _schema(section)[key]
     if "enum" in schema:
         return " or ".join(str(choice) for choice in schema["enum"])
@@ -193,7 +193,10 @@ def valid_values(section: Any, key: str) -> str:
 
 
 def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -> bytes:
-    """Return a `kbx.toml`, None without one, with settings changed. Raises ConfigError."""
+    """Return `data`, the content of `kbx.toml`, with settings changed. Raises ConfigError.
+
+    `data` is None if there is no such file yet.
+    """
     document = _parse(data)
     if section not in document:
         if document.as_string().strip():
@@ -211,7 +214,10 @@ def has_section(data: bytes | None, section: str) -> bool:
 
 
 def without_setting(data: bytes | None, key: str) -> bytes:
-    """Return `kbx.toml` without `section.key`. Raises ConfigError, NotFound if it is not set."""
+    """Return the content of `kbx.toml` without `section.key`.
+
+    Raises ConfigError, and NotFound if the key is not set.
+    """
     section, name = split_key(key)
     document = _parse(data)
     found = _place(_table(document, section), name) if section in document else None
@@ -222,7 +228,7 @@ def without_setting(data: bytes | None, key: str) -> bytes:
 
 
 def parse_setting(key: str, text: str) -> Any:
-    """Return what a text, as in TOML or `a,b`, gives a setting. Raises ConfigError."""
+    """Return the value of a setting, given as in TOML or as `a,b`. Raises ConfigError."""
     section, name = split_key(key)
     if section == KEYS:
         return text
@@ -238,7 +244,7 @@ def parse_setting(key: str, text: str) -> Any:
 
 
 def split_key(key: str) -> tuple[str, str]:
-    """Return section and name of a setting. Raises ConfigError if there is no such setting."""
+    """Return the section and name of a setting. Raises ConfigError if there is no such setting."""
     section, _, name = key.partition(".")
     if name and (section == KEYS or key in setting_names()):
         return section, name
@@ -250,7 +256,7 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def setting_names() -> list[str]:
-    """Return all settings as `section.key`, without those of `[keys]`."""
+    """Return the names of all settings, `section.key`, without those of `[keys]`."""
     return [
         f"{section}.{name}"
         for section, kind in _sections().items()
@@ -259,7 +265,7 @@ def setting_names() -> list[str]:
 
 
 def choices_of(key: str) -> tuple[str, ...]:
-    """Return the valid values of a setting that has few; empty for others and unknown ones."""
+    """Return the valid values of a setting that has few; empty for other and unknown settings."""
     section, _, name = key.partition(".")
     if section == KEYS or key not in setting_names():
         return ()
@@ -275,7 +281,7 @@ def _sections() -> dict[str, Any]:
 
 
 def _readings(text: str, *, is_list: bool) -> Iterator[Any]:
-    """Yield what a text may mean: a TOML value, a list of texts, or itself."""
+    """Yield the possible values of a text: a TOML value, then a list of texts or the text."""
     with suppress(TOMLKitError, ValueError):
         yield tomlkit.value(text).unwrap()
     if is_list:
@@ -292,7 +298,7 @@ def _parse(data: bytes | None) -> tomlkit.TOMLDocument:
 
 
 def _like(data: bytes | None, document: tomlkit.TOMLDocument) -> bytes:
-    """Return the content that a document is, with a byte order mark if `data` has one."""
+    """Return a document as bytes, with a byte order mark if `data` has one."""
     mark = codecs.BOM_UTF8 if (data or b"").startswith(codecs.BOM_UTF8) else b""
     return mark + tomlkit.dumps(document).encode()
 
@@ -307,7 +313,7 @@ def _table(document: tomlkit.TOMLDocument, section: str) -> MutableMapping[str, 
 def _place(
     table: MutableMapping[str, Any], key: str
 ) -> tuple[MutableMapping[str, Any], str] | None:
-    """Return the table and name by which a key is set: TOML reads `alpha.less` as a table."""
+    """Return the table and name that set a key: TOML reads `alpha.less` as a nested table."""
     if key in table:
         return table, key
     first, dot, rest = key.partition(".")

@@ -1,8 +1,8 @@
-"""Reads files in which the program keeps its state, whatever has happened to them.
+"""Safe reading of files in which the program keeps its state, whatever has happened to them.
 
 A state file may have been damaged, or replaced by something else, such as a pipe that would block
-its reader for ever. Callers report that with `unreadable`, go on without the file, and never write
-over it: `set_aside` renames it first.
+its reader for ever. Callers report that with `unreadable`, continue without the file, and never
+overwrite it: `set_aside` renames it first.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from kbx_tui.errors import ReadOnly, WriteFault
 from kbx_tui.removal import remove_temporary
 
 Notice = Callable[[str], object]
-"""Receives a sentence that the user should see."""
+"""Called with a sentence that the user should see."""
 
 SIZE_LIMIT = 64 * 1024 * 1024
-"""Bytes above which a state file is not read, unless its reader sets another limit."""
+"""Size in bytes above which a state file is not read, unless its reader sets another limit."""
 
 LEAKED_SECONDS = 3600.0
-"""Age from which a temporary file was left behind: writing one takes seconds."""
+"""Age from which a temporary file counts as left behind: writing one takes seconds."""
 
 T = TypeVar("T")
 
@@ -48,16 +48,16 @@ class UnusableFile(OSError):
 
 
 def ignore(_sentence: str) -> None:
-    """Drop a notice, for a reader whose caller reported it before."""
+    """Discard a notice that the caller has already reported."""
 
 
 def read_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool = False) -> bytes:
-    """Return a regular file without ever blocking. Raises UnusableFile and OSError."""
+    """Return the content of a regular file, never blocking. Raises UnusableFile and OSError."""
     check_regular_file(file, limit=limit, follow_links=follow_links)  # opening may have effects
     wanted = _FLAGS if follow_links else (*_FLAGS, "O_NOFOLLOW")
     handle = os.open(file, os.O_RDONLY | sum(getattr(os, name, 0) for name in wanted))
     with os.fdopen(handle, "rb", buffering=0) as stream:
-        _check(file, os.fstat(stream.fileno()), limit)  # replaced in the meantime
+        _check(file, os.fstat(stream.fileno()), limit)  # it may have been replaced
         data = stream.readall()
     if len(data) > limit:
         raise _too_large(file, limit)
@@ -65,13 +65,13 @@ def read_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool
 
 
 def check_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool = False) -> None:
-    """Raise what `read_regular_file` would raise for a file that is not to be read."""
+    """Raise UnusableFile or OSError if `read_regular_file` would refuse a file."""
     status = os.stat(file, follow_symlinks=follow_links)  # noqa: PTH116
     _check(file, status, limit)
 
 
 def decode_json(data: bytes | str, kind: type[T]) -> T:
-    """Return JSON as an object of type `kind`. Raises ValueError, whatever is wrong with it."""
+    """Return JSON as an object of type `kind`. Raises ValueError for any fault in it."""
     try:
         decoded = msgspec.json.decode(data, type=kind)
         json.loads(data, object_pairs_hook=_unique_keys)
@@ -83,7 +83,7 @@ def decode_json(data: bytes | str, kind: type[T]) -> T:
 
 
 def remove_leaked(folder: Path, name: re.Pattern[str]) -> None:
-    """Remove temporary files that a dead process left long ago, as far as possible."""
+    """Remove old temporary files that a dead process left behind, as far as possible."""
     with suppress(OSError), os.scandir(folder) as found:
         for entry in found:
             with suppress(OSError):
@@ -106,7 +106,7 @@ def invalid_lines(file: Path, count: int, first: str = "") -> str:
 
 
 def set_aside(file: Path) -> Path:
-    """Rename a file to `<stem>.<time>.unreadable`; return the path. Raises WriteFault."""
+    """Rename a file to `<stem>.<time>.unreadable`; return the new path. Raises WriteFault."""
     require_writable(file)
     base = f"{file.stem}.{time.strftime('%Y%m%d-%H%M%S')}"
     kept, number = file.with_name(f"{base}.unreadable"), 1
@@ -148,9 +148,9 @@ _Path: type[Path] = type(Path())  # `Path` itself cannot be a base class before 
 class ReadOnlyPath(_Path):  # type: ignore[misc, valid-type]
     """A path in a base that is open for reading only.
 
-    The root of such a base is one, and so is every path joined to it. What writes in a base calls
-    `require_writable` first; all of it goes through a few functions: those that make the state
-    folder, replace a file or append to one.
+    The root of such a base is one, and so is every path joined to it. Everything that writes in a
+    base calls `require_writable` first: the few functions that make the state folder, replace a
+    file or append to one.
     """
 
 

@@ -1,4 +1,4 @@
-"""Files of the user that belong to no single base: folders of state and cache, and the log."""
+"""Files of the user that belong to no single base: the state and cache folders, and the log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def user_cache_folder() -> Path:
 
 LOG_NAME = "kbx-tui.log"
 LOG_BYTES = 1_000_000
-"""Size at which the file is rotated; one older file is kept."""
+"""Size at which the log is rotated; one older file is kept."""
 
 
 def log_path() -> Path:

@@ -1,4 +1,4 @@
-"""Facts to be checked, decided, planned and applied together, and labels on pairs of texts."""
+"""Drafts: facts to check, decide, plan and apply together; and labels for pairs of texts."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
 
 
 class Drafts:
-    """The drafts of one base; `kb.drafts`. Decisions are stored, so that quitting loses none."""
+    """The drafts of one base: `kb.drafts`. Decisions are stored, so quitting loses none."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._files = session, FileWriter(session)
         self._similarity = Similarity(session)
 
     def stored(self) -> tuple[Draft, ...]:
-        """Return the drafts stored in this base, in order."""
+        """Return the drafts stored in this base, in the order of the file."""
         drafts = draft_file.read_drafts(self._session.root, self._session.notice_once)
         self._session.known_drafts = {**self._session.known_drafts, **_by_id(drafts)}
         return drafts
 
     def in_file(self, file: Path | str) -> tuple[Draft, ...]:
-        """Return a draft for each line of a file, which may be relative to the root.
+        """Return a draft for each line of a file.
 
-        Stores nothing. Raises NotFound for a file that cannot be read and ConfigError for JSON that
-        is not a draft.
+        A relative path is tried from the current folder, then from the root. Stores nothing. Raises
+        NotFound for a file that cannot be read and ConfigError for JSON that is not a draft.
         """
         path = Path(file).expanduser()
         if not path.exists():
@@ -71,10 +71,11 @@ class Drafts:
         return draft_file.drafts_from_text(decode(data)[0])
 
     def save(self, drafts: Sequence[Draft]) -> None:
-        """Store `drafts` at once, merged with what other processes did in the meantime.
+        """Store `drafts` immediately, merged with changes that other processes made meanwhile.
 
-        Drafts they added stay, drafts they settled stay removed unless changed here, and of two
-        versions the changed one wins. Raises WriteFault, with the stored drafts unchanged.
+        Drafts that they added stay; drafts that they settled stay removed unless changed here. If a
+        draft differs, the version changed here wins. Raises WriteFault and leaves the stored drafts
+        unchanged.
         """
         root = self._session.root
         with edit_lock(root):
@@ -84,10 +85,11 @@ class Drafts:
         self._session.known_drafts = _by_id(drafts)
 
     def check(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
-        """Return for each draft its probable entity and what is similar, in base and batch.
+        """Return for each draft its probable entity, and similar texts in the base and the batch.
 
-        Pages edited since the last run are indexed first. Faster for many drafts at once; texts
-        checked recently are not embedded again. Raises EmbeddingError, IndexForeign and IndexFault.
+        Pages edited since the last run are indexed first. Checking many drafts in one call is
+        faster; recently checked texts are not embedded again. Raises EmbeddingError, IndexForeign
+        and IndexFault.
         """
         session, engine = self._session, self._similarity.engine
         checks = check_drafts(drafts, engine(), session.open_index())
@@ -113,10 +115,10 @@ class Drafts:
         threshold: float | None = None,
         kept: bool = False,
     ) -> DuplicateScan:
-        """Return clusters of facts, and of open items, that say the same.
+        """Return clusters of facts, and of open items, that say the same thing.
 
-        Pairs that the user decided to keep are left out; with `kept`, only they are returned. Other
-        arguments and errors as `KnowledgeBase.memory_similar`.
+        Pairs that the user decided to keep are left out; with `kept`, only those are returned. The
+        other arguments and the errors are those of `KnowledgeBase.memory_similar`.
         """
         session = self._session
         path_filter, engine = session.path_filter(path), self._similarity.engine()
@@ -133,17 +135,20 @@ class Drafts:
         threshold: float | None = None,
         kept: bool = False,
     ) -> list[DraftCheck]:
-        """Return the result of `scan_duplicates` as checks of the newest fact of each group.
+        """Return the groups of `scan_duplicates`, each as a check of its newest fact.
 
-        `stands_for` is that fact, the matches are the older ones. With `kept`, each has the choice
-        to keep them. Raises as `scan_duplicates`.
+        The draft's `stands_for` is that fact; the matches are the older ones. With `kept`, each
+        draft already has the choice to keep them. Raises the errors of `scan_duplicates`.
         """
         scan = self.scan_duplicates(entity=entity, path=path, threshold=threshold, kept=kept)
         checks = self._check_groups(scan, threshold)
         return [with_choice_to_keep(check) for check in checks] if kept else checks
 
     def keep(self, check: DraftCheck, *, kept: bool = True) -> None:
-        """Leave the facts of a check out of later scans, or no longer. Raises WriteFault."""
+        """Exclude the facts of a check from later scans; include them if `kept` is False.
+
+        Raises WriteFault.
+        """
         root = self._session.root
         with edit_lock(root):
             write_kept(root, pairs_of(check), kept=kept)
@@ -159,7 +164,7 @@ class Drafts:
         return check_groups(scan, facts, self._entities(), scale, self._similarity.pairs)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
-        """Return exactly what applying drafts would write, and `problems`. Raises IndexFault."""
+        """Return exactly what applying drafts would write, and problems. Raises IndexFault."""
         self._session.ensure_indexed()
         self._session.fresh_index()
         entities = self._entities()
@@ -177,15 +182,16 @@ class Drafts:
     def apply(self, plan: Plan, progress: ProgressCallback | None = None) -> Applied:
         """Write a plan as one journal entry and remove the drafts it settled.
 
-        A file changed since gets those edits that still fit; drafts that do not are in `failed`,
-        and all others are written. Raises WriteFault while another process writes.
+        A file that changed since the plan was made gets the edits that still fit. Drafts whose
+        edits do not fit are in `failed`; all others are written. Raises WriteFault while another
+        process is writing.
         """
         session = self._session
         self._files.finish_interrupted()
         with edit_lock(session.root):
             applied = apply_plan(session.root, plan, progress)
             draft_file.drop_drafts(session.root, applied.done)
-        session.known_drafts = {  # a settled draft that comes back is a new one
+        session.known_drafts = {  # a settled draft that reappears counts as new
             draft_id: draft
             for draft_id, draft in session.known_drafts.items()
             if draft_id not in applied.done
@@ -194,7 +200,7 @@ class Drafts:
         return applied
 
     def label(self, left: str, right: str, same: bool) -> int:
-        """Store whether two texts say the same; return the number of labels. Raises WriteFault."""
+        """Store whether two texts say the same thing; return the label count. Raises WriteFault."""
         root = self._session.root
         label = Label(replace_surrogates(left), replace_surrogates(right), same)
         pair = {label.left, label.right}
@@ -218,7 +224,7 @@ class Drafts:
     def _facts(self, drafts: Sequence[Draft]) -> dict[int, Fact]:
         ids = [fact_id for draft in drafts if draft.choice for fact_id in draft.choice.fact_ids]
         ids += [draft.stands_for for draft in drafts if draft.stands_for is not None]
-        valid_ids = [fact_id for fact_id in ids if 0 < fact_id < ID_LIMIT]  # drafts name any number
+        valid_ids = [fact_id for fact_id in ids if 0 < fact_id < ID_LIMIT]  # may be any numbers
         return facts_by_id(self._session.open_index(), valid_ids)
 
 

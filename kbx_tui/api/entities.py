@@ -1,4 +1,4 @@
-"""Entities: found, shown with what is known about them, and what could be entities."""
+"""Finding entities, showing all facts about them, and proposing new ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Entities:
-    """The entities of one base; `kb.entities`."""
+    """The entities of one base: `kb.entities`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -32,7 +32,7 @@ class Entities:
         return browse.entity_card(self._session.fresh_index(), entity_id)
 
     def named(self, name: str) -> EntityCard:
-        """Return everything known about the entity with this name. Raises as `resolve`."""
+        """Return everything known about an entity by its name. Raises the errors of `resolve`."""
         return self.card(self.resolve(name).id)
 
     def resolve(self, name: str, kind: str | None = None) -> Entity:
@@ -44,7 +44,10 @@ class Entities:
             return EntityFinder(entities).find(replace_surrogates(name))
 
     def find(self, text: str, limit: int = 20) -> tuple[EntityName, ...]:
-        """Return entities with `text` in a name, best first; without, those of most documents."""
+        """Return entities with `text` in a name, best first.
+
+        For an empty text, the entities with the most documents.
+        """
         for note in cut_query_notes(text):
             self._session.notice_once(note)
         text = replace_surrogates(text[:MAX_QUERY])
@@ -54,18 +57,18 @@ class Entities:
     def facts(self, *, entity: str | None = None, since: str | None = None) -> tuple[Fact, ...]:
         """Return facts and open items of any status, newest first, undated ones last.
 
-        `entity` restricts them to one entity, `since` to dates from that one on. Raises
-        ConfigError, NotFound and Ambiguous.
+        `entity` restricts them to one entity, `since` to dates on or after it. Raises ConfigError,
+        NotFound and Ambiguous.
         """
         self._session.ensure_indexed()
         entity_id = "" if entity is None else self.resolve(entity).id
         return browse.list_facts(self._session.fresh_index(), entity_id, require_iso_date(since))
 
     def proposal(self) -> EntityProposal | None:
-        """Return what could be entities in an indexed base without any; None if nothing could.
+        """Return possible entities for an indexed base that has none; None if nothing qualifies.
 
-        Nothing is proposed where kbx.toml has a section `[entities]`. Raises NotFound without an
-        index, ConfigError and IndexFault.
+        None, too, if kbx.toml has a section `[entities]`. Raises NotFound without an index,
+        ConfigError and IndexFault.
         """
         from kbx_tui.api.file_writer import FileWriter
         from kbx_tui.index.build.entity_stage import read_topics
@@ -77,10 +80,10 @@ class Entities:
         return read_topics(session.open_index().store).proposal()
 
     def use(self, proposal: EntityProposal, *, dry_run: bool = False) -> Written:
-        """Write what a proposal makes entities to `[entities]` of kbx.toml; the next run uses it.
+        """Write a proposal to `[entities]` in kbx.toml; the next index run uses it.
 
-        Comments and order stay. With `dry_run` only the diff is made. `undo` reverts it. Raises
-        ConfigError, WriteFault and FileChanged.
+        Comments and order are kept. With `dry_run`, only the diff is made. `undo` reverts the
+        write. Raises ConfigError, WriteFault and FileChanged.
         """
         from kbx_tui.api.file_writer import FileWriter
 
@@ -90,7 +93,7 @@ class Entities:
 
 
 def require_iso_date(date: str | None) -> str:
-    """Return an ISO date unchanged, or an empty string for none. Raises ConfigError."""
+    """Return an ISO date unchanged, an empty string for None. Raises ConfigError."""
     if date and iso_date(date) != date:
         raise ConfigError(f"{date!r} is not a date; write it as 2026-03-10")
     return date or ""

@@ -1,4 +1,4 @@
-"""Imports of other programs' files, and the export in the Open Knowledge Format."""
+"""Imports of other programs' files, and exports in the Open Knowledge Format."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from kbx_tui.state_file import require_writable
 
 
 class Imports:
-    """Imports into one base and its export; `kb.imports`."""
+    """Imports into one base, and its export: `kb.imports`."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._files = session, FileWriter(session)
@@ -46,9 +46,10 @@ class Imports:
     ) -> ImportPlan:
         """Return the pages that files, folders and archives of other programs would become.
 
-        Nothing is written. `form` is the format where names and content do not show it;
-        `answer` says who an attendee is who may be several people, by default the name stays as
-        written. `create_people` adds a page for each attendee with a full name and without one.
+        Nothing is written. `form` is the format, for files whose names and content do not show it.
+        `answer` decides who an attendee is whose name fits several people; by default the name
+        stays as written. `create_people` adds a page for each attendee who has a full name but no
+        page.
         Raises NotFound, and ConfigError for a source that cannot be read or is refused.
         """
         imported = self._read([Path(source) for source in sources], form)
@@ -65,14 +66,14 @@ class Imports:
         return planner.plan(imported, matcher)
 
     def apply(self, plan: ImportPlan, description: str = "import") -> int | None:
-        """Write the pages of a plan, all or none; return the number of the write, if any."""
+        """Write the pages of a plan, all or none; return the write's number, None without pages."""
         return self._files.write(plan.edits, description) if plan.edits else None
 
     def export_okf(self, folder: Path | str, *, include_redacted: bool = False) -> OkfExport:
         """Write all pages to a new folder in the Open Knowledge Format v0.1.
 
         Redacted pages and lines are left out unless `include_redacted`. Raises ConfigError for a
-        folder that has content, and WriteFault.
+        folder that is not empty or lies in the base, and WriteFault.
         """
         folder = Path(folder)
         require_writable(self._session.root)

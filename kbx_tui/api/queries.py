@@ -1,4 +1,4 @@
-"""Past and saved queries of a session, and why a document is not in the top of a search."""
+"""Past and saved queries of a base, and why a document is not among the top results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from kbx_tui.state_file import is_read_only
 
 
 class Queries:
-    """The queries asked in the app, and those saved by name, of one base; `kb.queries`."""
+    """The queries of one base: those asked in the app and those saved by name. `kb.queries`."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._searcher = session, Searcher(session)
@@ -59,10 +59,10 @@ class Queries:
     def save(
         self, name: str, query: str | SearchRequest, settings: Mapping[str, Any] | None = None
     ) -> SavedQuery:
-        """Save a query by name, with what it finds now, in place of one with the same name.
+        """Save a query and its current results by name, replacing one with the same name.
 
-        `settings` are values for JSON to keep with it. Raises ConfigError for a name that is blank
-        or longer than 100 characters, WriteFault, and as `KnowledgeBase.retrieve`.
+        `settings` are JSON values stored with it. Raises ConfigError for a name that is blank or
+        longer than 100 characters, WriteFault, and the errors of `KnowledgeBase.retrieve`.
         """
         request = query if isinstance(query, SearchRequest) else SearchRequest(query)
         found = self._versions(self._searcher.ranked(request))
@@ -71,7 +71,10 @@ class Queries:
         return saved
 
     def open(self, name: str, query: str | SearchRequest) -> News:
-        """Return what is new in a saved query, and note it. Raises NotFound and WriteFault."""
+        """Return what is new since a saved query was last opened, and store its current results.
+
+        Raises NotFound and WriteFault.
+        """
         request = query if isinstance(query, SearchRequest) else SearchRequest(query)
         saved = self.find(name)
         ranking = self._searcher.ranked(request)
@@ -93,7 +96,7 @@ class Queries:
         return self._saved.remove(name)
 
     def restore(self, saved: SavedQuery) -> None:
-        """Save a query again that was removed. Raises WriteFault."""
+        """Restore a removed query. Raises WriteFault."""
         self._saved.put(saved)
 
     def _versions(self, ranking: Ranking) -> dict[str, str]:
@@ -104,7 +107,7 @@ class Queries:
 
 
 MOST_ENTITIES = 20
-"""How many entities of the document are tried that the search did not find."""
+"""Most entities tried per document, of those that the search did not find."""
 
 NO_FILTER: dict[Dimension, tuple[Any, str]] = {
     "path": (None, "without the path"),
@@ -114,12 +117,12 @@ NO_FILTER: dict[Dimension, tuple[Any, str]] = {
     "tags": ((), "with any tags"),
     "entities": ((), "of any entity"),
 }
-"""What each filter is when it is off, and that in words."""
+"""The value that turns each filter off, and its description."""
 
 
 @dataclass(frozen=True)
 class WhyNotSearch:
-    """One question why a document is not in the top `limit` of a search."""
+    """The question why one document is not among the top `limit` results of a search."""
 
     session: Session
     request: SearchRequest
@@ -128,7 +131,7 @@ class WhyNotSearch:
     cancelled: Cancelled
 
     def answer(self) -> WhyNot:
-        """Return the answer, as `KnowledgeBase.why_not` documents it."""
+        """Return the answer; see `KnowledgeBase.why_not`."""
         request = self.request
         ranking = self._ranked(request)
         paths = ranking.evidence.paths
@@ -160,7 +163,7 @@ class WhyNotSearch:
         return WhyNot(self.path, title, "filtered", None, None, None, self.limit, (), ranking)
 
     def _without_a_filter(self) -> Iterator[Change]:
-        """Yield the first change of each dimension that lets the document in."""
+        """Yield for each dimension the first change that brings the document into the top."""
         request = self.request
         for dimension, off in NO_FILTER.items():
             if getattr(request, dimension):
@@ -175,12 +178,12 @@ class WhyNotSearch:
             yield from self._first("dates", [("prefer", "of any date")])
 
     def _first(self, dimension: Dimension, values: Iterable[tuple[Any, str]]) -> Iterator[Change]:
-        """Yield the change to the first of some values that brings the document into the top."""
+        """Yield at most one change: to the first value that brings the document into the top."""
         changes = (self._tried(dimension, value, text) for value, text in values)
         yield from islice(filter(None, changes), 1)
 
     def _wider(self, dimension: Dimension) -> Iterator[tuple[Any, str]]:
-        """Yield values of a filter that let a document in, in words too, those of fewest first."""
+        """Yield wider filter values that match the document, narrowest first, with descriptions."""
         snapshot, request = self.session.snapshot(), self.request
         row = snapshot.row_of[self.path]
         kind, date = snapshot.kinds[row], snapshot.dates[row]
@@ -215,5 +218,5 @@ class WhyNotSearch:
         return Change(dimension, value, text, paths.index(self.path) + 1, after)
 
     def _ranked(self, request: SearchRequest) -> Ranking:
-        """Return the ranking of a request, in which the document is scored in any case."""
+        """Return the ranking of a request, scoring the document even if it is not a candidate."""
         return Searcher(self.session).ranked(replace(request, also=(self.path,)))

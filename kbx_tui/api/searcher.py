@@ -1,5 +1,6 @@
-"""Search: retrieval and ranking composed, and reranking in two steps, of which the second runs the
-model, in any thread.
+"""Search: retrieval, ranking and reranking.
+
+Reranking has two steps; the second runs the model and may do so in any thread.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ class Searcher:
         return Tuning(gate=search.hierarchy_gate, parent=search.hierarchy_parent, **knobs)
 
     def preset(self, preset: str | None = None) -> str:
-        """Return the given preset; if None, that of kbx.toml."""
+        """Return the given preset, or for None the one in kbx.toml."""
         return preset or self._session.settings.search.hierarchy_preset
 
     def retrieve(self, request: SearchRequest, top_k: TopKRequest | None = None) -> Evidence:
-        """Return the evidence; with `top_k`, only as much as that one ranking needs."""
+        """Return the evidence; with `top_k`, only as much as that ranking needs."""
         retriever = self._retriever()
         retriever.begin(request, top_k)
         path = self._session.path_filter(request.path)
@@ -70,7 +71,7 @@ class Searcher:
         return rank(self.retrieve(request), request.tuning(self.tuning(request.preset)))
 
     def _configured(self, request: SearchRequest) -> SearchRequest:
-        """Return the request with the settings of kbx.toml, or of the seed, where it has None."""
+        """Return the request with None fields set from kbx.toml or from the seed preset."""
         search = self._session.settings.search
         configured: dict[str, Any] = {
             "feedback": search.feedback,
@@ -86,9 +87,9 @@ class Searcher:
     def begin_reranking(
         self, ranking: Ranking, reranker: str | None = None
     ) -> PendingReranking | None:
-        """Read the passages of the first results that have no score yet; None if all have one.
+        """Return the passages of top results that have no score yet, for scoring.
 
-        None, too, after a failure with the same evidence.
+        None if all have a score, without a reranker, or if it has failed for this evidence.
         """
         is_seed = reranker is None and ranking.tuning.preset == "seed"
         if is_seed or not self._reranker_name(reranker):
@@ -129,8 +130,8 @@ class Searcher:
     def _reranker(self, reranker: str | None) -> Reranker:
         """Return a reranker without loading it.
 
-        That of kbx.toml may be a folder relative to the root; it fails where the base is not
-        allowed to run it.
+        The reranker in kbx.toml may be a folder relative to the root; loading it fails if the base
+        is not trusted to run it.
         """
         session, name = self._session, self._reranker_name(reranker)
         relative_to = session.root if reranker is None else None
@@ -152,7 +153,7 @@ class Searcher:
         self._session.ensure_indexed()
         request = self._with_entity_ids(request)
         tuning = request.tuning(self.tuning(request.preset))
-        for full in (False, True):  # a run does not notice everything that a search comes across
+        for full in (False, True):  # an incremental run can miss damage that a search finds
             try:
                 return self._search(request, tuning)
             except IndexDamaged as damage:
@@ -184,7 +185,7 @@ class Searcher:
         ranking = rank(evidence, tuning)
         if may_rerank:
             ranking = self.rerank(ranking, request.reranker)
-            self._session.fresh_index()  # the model takes a while; `retrieve` looked just before
+            self._session.fresh_index()  # the index may have changed while the model ran
         top = in_order(ranking, request.sort, request.limit)
         snippets = self._retriever().snippets(evidence, [ranked.row for ranked in top])
         total_ms = (time.perf_counter() - start) * 1000
@@ -238,11 +239,11 @@ class PendingReranking:
     read_ms: float
 
     def run(self, cancelled: Callable[[], bool] = lambda: False) -> Evidence:
-        """Return the evidence with the scores of these documents beside those it has.
+        """Return the evidence with the scores of these documents added.
 
-        Runs the model once per passage, and stops between two when `cancelled`; the evidence is
-        returned as it was then. If the model cannot be loaded or run, all scores go, and the
-        evidence says why: a ranking of it is the plain one. May run in any thread.
+        Runs the model once per passage. `cancelled` is checked between passages; if it is True, the
+        evidence is returned unchanged. If the model cannot be loaded or run, all scores are dropped
+        and the evidence says why, so it is ranked without a reranker. Callable on any thread.
         """
         start, evidence = time.perf_counter(), self.evidence
         try:
@@ -265,7 +266,7 @@ class PendingReranking:
 
 @dataclass(frozen=True, slots=True)
 class RerankerTrial:
-    """How long a reranker took, its model being loaded."""
+    """How long a reranker took, with its model already loaded."""
 
     model: str
     passages: int
@@ -273,4 +274,4 @@ class RerankerTrial:
 
 
 class _Rerankers(dict[tuple[str, Path | None], Reranker]):
-    """The rerankers of a session, each with its model and its recent scores."""
+    """The rerankers of a session by name and folder, each with its model and recent scores."""

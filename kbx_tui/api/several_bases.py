@@ -1,4 +1,4 @@
-"""Several knowledge bases searched together. Each keeps its own index; only answers are merged."""
+"""Search of several knowledge bases together: each has its own index; only answers are merged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OwnedResult:
 
     @property
     def is_known_item(self) -> bool:
-        """Whether the query is just the title, path or name of it; needs an explained result."""
+        """Whether the query is exactly its title, path or name; needs an explained result."""
         return bool((self.result.explain or {}).get("exact"))
 
 
@@ -34,7 +34,7 @@ class OwnedResult:
 class SeveralResponse:
     query: str
     results: tuple[OwnedResult, ...]
-    """Those of all bases, best first."""
+    """Results of all bases, best first, or newest first for `sort="date"`."""
     responses: Mapping[str, SearchResponse]
     notes: tuple[str, ...]
     """Sentences for the user, each with the name of its base."""
@@ -44,12 +44,12 @@ Search = Callable[["KnowledgeBase", "SearchRequest"], "SearchResponse"]
 
 
 class SeveralBases:
-    """Some knowledge bases, opened together. Close it, or use it in a `with` statement."""
+    """Several knowledge bases, opened together. Close it, or use it in a `with` statement."""
 
     def __init__(
         self, roots: Sequence[Path], *, notice: Notice = lambda text: None, trust: bool = False
     ) -> None:
-        """Open the bases at `roots`; one given twice counts once. Raises as `KnowledgeBase`."""
+        """Open the bases at `roots`; duplicates count once. Raises as `KnowledgeBase` does."""
         from kbx_tui.api.knowledge_base import KnowledgeBase
 
         self._bases: dict[str, KnowledgeBase] = {}
@@ -73,12 +73,12 @@ class SeveralBases:
     def search(
         self, query: str | SearchRequest, *, search: Search | None = None, **options: Any
     ) -> SeveralResponse:
-        """Return the results of all bases together; options and errors as `KnowledgeBase.search`.
+        """Return the merged results; options and errors are those of `KnowledgeBase.search`.
 
-        Known items come first, then the highest scores: these are absolute, so that those of
-        different bases can be compared. With `sort="date"` the newest come first. A base that does
-        not have an entity of the request is left out with a note; where none has it, NotFound is
-        raised. `search` is called for each base, in place of `KnowledgeBase.search`.
+        Known items (the query is exactly their title, path or name) come first, then the highest
+        scores: they are absolute, so they are comparable across bases. With `sort="date"`, the
+        newest come first. A base that lacks an entity of the request is left out with a note; if
+        all lack it, NotFound is raised. `search` is called instead of `KnowledgeBase.search`.
         """
         from kbx_tui.search.request import SearchRequest
 
@@ -92,8 +92,8 @@ class SeveralBases:
 
 
 def ask(base: KnowledgeBase, request: SearchRequest, search: Search | None = None) -> Answer:
-    """Return what one of several bases answers; NotFound where it lacks an entity."""
-    explained = replace(request, explain=True)  # known items are recognised by it
+    """Return the answer of one base, or the NotFound error if it lacks an entity."""
+    explained = replace(request, explain=True)  # `merge` needs it to recognise known items
     try:
         return base.search(explained) if search is None else search(base, explained)
     except NotFound as error:
@@ -101,7 +101,7 @@ def ask(base: KnowledgeBase, request: SearchRequest, search: Search | None = Non
 
 
 def merge(request: SearchRequest, answers: Mapping[str, Answer]) -> SeveralResponse:
-    """Return the answers of `ask`, by base, as one. Raises NotFound where all lack an entity."""
+    """Merge the answers of `ask`, given by base. Raises NotFound if every base lacks an entity."""
     missing = [answer for answer in answers.values() if isinstance(answer, NotFound)]
     if missing and len(missing) == len(answers):
         raise missing[0]
@@ -129,7 +129,7 @@ def merge(request: SearchRequest, answers: Mapping[str, Answer]) -> SeveralRespo
 
 
 def base_names(roots: Sequence[Path]) -> dict[str, Path]:
-    """Return different names for bases: their folders, where several are alike their paths."""
+    """Return the root by unique name: the folder's name, or the full path if several share it."""
     resolved = list(dict.fromkeys(root.resolve() for root in roots))
     alike = Counter(root.name for root in resolved)
     return {

@@ -19,7 +19,7 @@ from kbx_tui.similarity.similarity_engine import ComparisonScope, SimilarityEngi
 
 
 class Similarity:
-    """Compares texts with what one base knows; `kb.similarity`."""
+    """Compares texts with the contents of one base: `kb.similarity`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -43,7 +43,7 @@ class Similarity:
         limit: int = 5,
         chunks: bool = False,
     ) -> list[SimilarityCheck]:
-        """Return a complete check of each text, in order, as `KnowledgeBase.memory_similar`."""
+        """Return a complete check of each text, in order; see `KnowledgeBase.memory_similar`."""
         engine, scope = self._scoped(entity, path, chunks=chunks)
         cleaned = [replace_surrogates(text) for text in texts]
         checks = engine.check([text[:MAX_TEXT] for text in cleaned], scope, threshold, limit)
@@ -56,7 +56,7 @@ class Similarity:
     def has_similar(
         self, text: str, entity: str | None, path: str | None, threshold: float | None
     ) -> bool:
-        """Return whether a similar text is known; identical text is found without the model."""
+        """Return whether a similar text is known; an identical one is found without the model."""
         text = replace_surrogates(text)[:MAX_TEXT]
         engine, scope = self._scoped(entity, path)
         is_known = engine.has_identical(text, scope)
@@ -65,7 +65,7 @@ class Similarity:
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
     ) -> FieldSimilarity:
-        """Compare a value with that of a field, as `KnowledgeBase.entity_similar_field` says."""
+        """Compare a value with a field's value; see `KnowledgeBase.entity_similar_field`."""
         field, value = replace_surrogates(field), replace_surrogates(value)
         engine = self.engine()
         with self._session.naming_newer_files():
@@ -75,7 +75,7 @@ class Similarity:
         return replace(found, notes=(*absent, *cut_notes(value), *self._session.outdated_notes()))
 
     def engine(self, *, with_chunks: bool = False) -> SimilarityEngine:
-        """Return the engine on the newest index; `with_chunks` needs vectors of documents too."""
+        """Return the engine on the newest index; `with_chunks` ensures vectors of documents."""
         session = self._session
         session.ensure_indexed(fast=not with_chunks)
         index = session.fresh_index()

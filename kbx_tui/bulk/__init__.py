@@ -1,4 +1,4 @@
-"""Bulk indexing with Ray: the tasks of a build run in worker processes, here or on a cluster.
+"""Bulk indexing with Ray: worker processes, here or on a cluster, run the tasks of a build.
 
 Ray comes with the extra `kbx-tui[ray]` and is imported only by a run of `kbx index --engine ray`.
 """

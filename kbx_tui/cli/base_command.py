@@ -1,4 +1,4 @@
-"""What every command has: the global options, the base that they select, and its failures.
+"""Shared by all commands: global options, opening the selected base, reporting failures.
 
 Every failure is one line on stderr and an exit code. The engine is loaded when a base is opened.
 """
@@ -75,7 +75,7 @@ _GLOBAL_PARAMETERS = (
 
 
 class DecodedText(click.types.StringParamType):
-    """Text with U+FFFD for undecodable bytes, which are lone surrogates in `sys.argv`."""
+    """Text with U+FFFD instead of the lone surrogates of undecodable bytes in `sys.argv`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return str(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -90,7 +90,7 @@ class Command(click.Command):
         self.params += _GLOBAL_PARAMETERS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; for an unknown option, suggest those that end like it."""
+        """Parse the arguments; for an unknown option, suggest those with the same last word."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -114,13 +114,13 @@ class Group(Command, click.Group):
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the named command; leave broken pipes and ctrl+c to `run`."""
+        """Run the named command; re-raise broken pipes and ctrl+c in a form that `run` handles."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError as error:
             raise OutputClosed from error
-        except KeyboardInterrupt as error:  # click would print an empty line first
+        except KeyboardInterrupt as error:  # otherwise click prints an empty line first
             raise click.Abort from error
         return result
 
@@ -131,16 +131,16 @@ EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 """128 + SIGINT, the convention of shells."""
 EXIT_OUTPUT_CLOSED = 141
-"""128 + SIGPIPE: the reader of stdout has closed it."""
+"""128 + SIGPIPE: stdout was closed by its reader."""
 
 
 class InternalError(Exception):
-    """A bug, with a message that is ready to print."""
+    """A bug; its message is ready to print."""
 
 
 def run(group: Group, argv: Sequence[str] | None, program: str) -> int:
     options = GlobalOptions()
-    for stream in (sys.stdout, sys.stderr):  # print `?` for what the encoding lacks
+    for stream in (sys.stdout, sys.stderr):  # print `?` for characters that the encoding lacks
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
@@ -179,7 +179,7 @@ def describe_failure(error: Exception) -> tuple[int, str]:
 
 
 def _is_full_output(error: Exception) -> bool:
-    """Return whether stdout is full; errors about files carry a file name."""
+    """Return whether the disk behind stdout is full; errors about other files name the file."""
     return isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None
 
 
@@ -190,7 +190,7 @@ def _redirect_stdout_to_null() -> None:
 
 
 def open_kb(root: Path | None = None) -> KnowledgeBase:
-    """Open a base, or the selected one. Raises NotFound, ConfigError and NotTrusted."""
+    """Open the base at `root`, or the selected one. Raises NotFound, ConfigError, NotTrusted."""
     from kbx_tui.api import KnowledgeBase
 
     return KnowledgeBase(root or selected_root(), notice=say, trust=global_options().trust)
@@ -228,7 +228,7 @@ def warn_if_outdated(kb: KnowledgeBase) -> None:
 
 
 ALLOCATIONS_BEFORE_COLLECTION = 1_000_000
-"""More allocations than a search makes; indexing makes more and so stays bounded in memory.
+"""More allocations than a search makes; indexing exceeds it, so its memory stays bounded.
 
 Chosen by the experiment "garbage collection in one-shot commands" in docs/quality.md.
 """
@@ -236,11 +236,11 @@ Chosen by the experiment "garbage collection in one-shot commands" in docs/quali
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Collect no garbage in a search, where every loaded object would be scanned and none freed."""
+    """Collect no garbage during a search: it would scan every loaded object and free none."""
     thresholds = gc.get_threshold()
     gc.set_threshold(ALLOCATIONS_BEFORE_COLLECTION, *thresholds[1:])
     try:
         yield
     finally:
         gc.set_threshold(*thresholds)
-        gc.freeze()  # else all are scanned again at exit
+        gc.freeze()  # otherwise all objects are scanned again at exit

@@ -1,6 +1,6 @@
-"""Arguments and options that several commands share, and what a shell completes for them.
+"""Arguments and options shared by several commands, and their shell completions.
 
-A completer loads no model and never fails: what cannot be read has no completions.
+A completer loads no model and never fails; on an error it returns no completions.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
 def option(names: str, help_text: str, kind: Any = None, **more: Any) -> Decorator:
     """Return an option that shows its default.
 
-    `names` is as `--from since DATE`: the option, its parameter unless alike, its metavar.
+    `names` is like `--from since DATE`: the option, its parameter unless equal, its metavar.
     """
     words = names.split()
     more["metavar"] = next(filter(str.isupper, words), None)
@@ -131,7 +131,7 @@ def complete_saved_query(context: Context, parameter: Parameter, text: str) -> I
 
 
 def complete_entity(context: Context, parameter: Parameter, text: str) -> Items:
-    """Return the names of entities that begin like the last part of a list; ids after a colon."""
+    """Return entity names that begin with the last item of a list; ids if it has a colon."""
     from kbx_tui.knowledge.folding import name_key
 
     before, comma, name = text.rpartition(",")
@@ -141,7 +141,7 @@ def complete_entity(context: Context, parameter: Parameter, text: str) -> Items:
             ids = (entity.id for entity in kb.entities.find("", MAX_COMPLETIONS))
             return [(entity_id, "") for entity_id in ids if entity_id.startswith(name)]
         found = kb.entities.find(name, MAX_COMPLETIONS)
-        start = name_key(name)  # what a shell inserts must begin like what is typed
+        start = name_key(name)  # shells insert only values that begin with the typed text
         return [(each.name, each.type) for each in found if name_key(each.name).startswith(start)]
 
     return [
@@ -151,7 +151,7 @@ def complete_entity(context: Context, parameter: Parameter, text: str) -> Items:
 
 
 def complete_path(context: Context, parameter: Parameter, text: str) -> Items:
-    """Return the folders and files of the base that begin like a path, without its index."""
+    """Return folders and files of the base whose paths begin with the text; reads no index."""
     try:
         from kbx_tui.index.excluded_files import excluded_files
         from kbx_tui.index.path_filter import complete
@@ -240,7 +240,7 @@ def metrics_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Bash(BashComplete):
-    """Quotes values with spaces, and lets a folder be continued."""
+    """Quotes values with spaces, and adds no space after a folder."""
 
     def source(self) -> str:
         keeps_backslashes = super().source().replace("read type value", "read -r type value")
@@ -258,7 +258,7 @@ class Bash(BashComplete):
 
 
 class Zsh(ZshComplete):
-    """Lets a folder be continued."""
+    """Adds no space after a folder."""
 
     def source(self) -> str:
         return (
@@ -282,7 +282,7 @@ class Zsh(ZshComplete):
 
 
 class Fish(FishComplete):
-    """Keeps commas in values."""
+    """Does not split values at commas."""
 
     def source(self) -> str:
         return super().source().replace('string split ","', 'string split --max 1 ","')
@@ -294,7 +294,7 @@ def register() -> None:
 
 
 def _escaped(value: str) -> str:
-    """Return a value as bash reads it in a command, as `Alice\\ Chen`."""
+    """Return a value escaped for bash, such as `Alice\\ Chen`."""
     return "".join(
         character if character.isalnum() or character in "-_./:,@%+=" else f"\\{character}"
         for character in value
@@ -319,7 +319,7 @@ def completion_command(context: Context, shell: str) -> None:
       kbx completion fish > ~/.config/fish/conf.d/kbx.fish
     """
     completion_class = get_completion_class(shell)
-    assert completion_class is not None  # there is one for each of the choices above
+    assert completion_class is not None  # every choice above has one
     program = context.find_root().command
     for name in PROGRAM_NAMES:
         variable = f"_{name}_COMPLETE".replace("-", "_").upper()

@@ -1,4 +1,4 @@
-"""Searches, similarity checks and drafts as text. Loads Rich: imported to print something."""
+"""Prints searches, similarity checks and drafts as text. Loads Rich: import it only to print."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _print_results(
     *,
     explain: bool,
 ) -> None:
-    """Print results, with the names of the bases of several, and the notes on stderr."""
+    """Print results, with base names if there are several bases, and notes on stderr."""
     for note in notes:
         say(note)
     if not results:
@@ -87,7 +87,7 @@ def _print_results(
 
 
 def heading(response: SearchResponse) -> Text:
-    """Return mode, reason and number of results; no timing, as a search mostly loads the engine."""
+    """Return mode, reason and number of results; no timing, as most of it is loading the engine."""
     meta = response.meta
     name = mode_name(meta.search_mode, meta.search_mode_reason)
     return Text.assemble((name, "bold"), (f" · {' · '.join(mode_details(response))}", DIM))
@@ -176,7 +176,7 @@ def reason_lines(result: SearchResult, width: int, rank_width: int, *, fast: boo
 def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:
     """Return `text` with the `[start, end]` spans of `matches` in bold."""
     line, position = Text(), 0
-    for start, end in matches:  # piece by piece, as the spans refer to the unsafe text
+    for start, end in matches:  # piece by piece: the spans refer to the text before escaping
         line.append(safe_line(text[position:start]))
         line.append(safe_line(text[start:end]), "bold yellow")
         position = end
@@ -211,7 +211,7 @@ KIND_NAMES = {"fact": "fact", "open_item": "open item", "chunk": "passage", "fie
 
 
 IsRedacted = Callable[[str, str], bool]
-"""Returns whether the page at a path redacts a text, which is then greyed."""
+"""Returns whether the page at a path redacts a text; such texts are greyed."""
 
 
 def print_check(check: SimilarityCheck, is_redacted: IsRedacted) -> None:
@@ -270,7 +270,7 @@ def print_field(similarity: FieldSimilarity) -> None:
 
 
 def print_scan(scan: DuplicateScan, is_redacted: IsRedacted, *, kept: bool) -> None:
-    """Print clusters of duplicates, best first, then conflicts; `kept`: only those to be kept."""
+    """Print duplicate clusters, best first, then conflicts; `kept`: the scan is of kept pairs."""
     for note in scan.notes:
         say(note)
     if scan.kept and not kept:
@@ -305,7 +305,7 @@ def _print_facts(out: Console, facts: Sequence[DuplicateFact], is_redacted: IsRe
 
 
 INDENT = " " * 11
-"""As wide as the sign and state of a draft."""
+"""Aligns with the text after a draft's sign and state."""
 
 
 def print_drafts(

@@ -1,4 +1,4 @@
-"""What commands that write share: options, questions to the user on a terminal, output."""
+"""Shared by commands that write: options, questions to the user on a terminal, output."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ NAMES_SHOWN = 8
 
 
 def may_ask() -> bool:
-    """Return whether the user can be asked: stdin and stderr are a terminal."""
+    """Return whether the user can be asked: stdin and stderr are terminals."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def chose_entities(proposal: EntityProposal, root: Path, *, once: bool = False) -> bool:
-    """Ask whether what is proposed is to be entities; with `once`, unless that was asked before."""
+    """Ask whether to use the proposed entities; with `once`, only if it was never asked before."""
     from kbx_tui.tui.app_state import entities_asked, note_entities_asked
 
     if once and entities_asked(root):
@@ -84,9 +84,9 @@ def prints_written(write: Callable[..., Written]) -> Callable[..., None]:
 def report_written(
     write: Callable[..., Written], kb: KnowledgeBase, *, force: bool, dry_run: bool
 ) -> int:
-    """Write a fact by `write(force=..., dry_run=...)`, print what came of it, return the exit code.
+    """Call `write(force=..., dry_run=...)`, print the outcome and return the exit code.
 
-    If known facts kept it from being written, they are printed and the user is asked on a terminal.
+    If known facts prevent the write, they are printed and, on a terminal, the user is asked.
     """
     written = write(force=force, dry_run=dry_run)
     if dry_run and written.matches and not (force or wants_json()):

@@ -22,7 +22,7 @@ PARTS = ("drafts.md", "kbx.toml", "memory")
 FOLDER_VARIABLE = "KBX_DEMO_DIR"
 SHIPPED_JUDGMENTS = "judgments.jsonl"
 JUDGMENTS = f"{STATE_FOLDER}/judgments.jsonl"
-"""Where a copy has the judged queries that are shipped, to which the user's grades are added."""
+"""Path in a copy of the shipped judgments; the user's grades are appended to them."""
 
 
 def demo_folder() -> Path:
@@ -37,7 +37,7 @@ def demo_folder() -> Path:
 def install_demo(*, reset: bool = False, notice: Callable[[str], None] = lambda text: None) -> Path:
     """Return the folder of the demo's copy; create it if missing, replace it with `reset`.
 
-    Only a folder with our marker is replaced. Files that someone added to it, and judgments, are
+    Only a folder with the demo's marker is replaced. Files and judgments that the user added are
     moved to a folder beside it, and `notice` is called with a sentence about them. Raises
     ConfigError if the folder contains something else, KbxError if it cannot be written.
     """
@@ -69,7 +69,7 @@ def shipped_files() -> Iterator[str]:
 
 
 def _replace(folder: Path, notice: Callable[[str], None]) -> None:
-    """Replace `folder` by a fresh copy in one step, so that no process sees half a demo."""
+    """Replace `folder` with a fresh copy in one step, so that no process sees half a demo."""
     folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     workplace = Path(tempfile.mkdtemp(prefix=DEMO_WORKPLACE, dir=folder.parent))
@@ -82,7 +82,7 @@ def _replace(folder: Path, notice: Callable[[str], None]) -> None:
         for path in shipped_files():
             target = fresh / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(SHIPPED / path, target)  # without the file mode of the wheel
+            shutil.copyfile(SHIPPED / path, target)  # unlike copy, not the wheel's file mode
         (fresh / STATE_FOLDER).mkdir()
         shutil.copyfile(SHIPPED / SHIPPED_JUDGMENTS, fresh / JUDGMENTS)
         if folder.exists():
@@ -90,7 +90,7 @@ def _replace(folder: Path, notice: Callable[[str], None]) -> None:
         try:
             fresh.rename(folder)
         except OSError:
-            if not (folder / DEMO_MARKER).is_file():  # otherwise another process was first
+            if not (folder / DEMO_MARKER).is_file():  # otherwise another process was faster
                 if old.exists():
                     old.rename(folder)
                 raise
@@ -102,7 +102,7 @@ def _replace(folder: Path, notice: Callable[[str], None]) -> None:
 
 
 def _added_files(copy: Path) -> list[str]:
-    """Return the paths of files in a copy of the demo that were not shipped, links included."""
+    """Return the paths of files in the demo's copy that were not shipped, links included."""
     known, added = {DEMO_MARKER, *shipped_files()}, []
     for top, folders, files in os.walk(copy):
         if Path(top) == copy and STATE_FOLDER in folders:
@@ -115,19 +115,19 @@ def _added_files(copy: Path) -> list[str]:
 
 
 def _has_own_judgments(copy: Path) -> bool:
-    """Return whether a copy has grades that were not shipped: they are work of the user."""
+    """Return whether a copy has grades that were not shipped: these are the user's work."""
     file = copy / JUDGMENTS
     try:
         is_shipped = read_regular_file(file) == (SHIPPED / SHIPPED_JUDGMENTS).read_bytes()
     except FileNotFoundError:
         return False
-    except OSError:  # no file that the demo has made
+    except OSError:  # not a file that the demo wrote
         return True
     return not is_shipped
 
 
 def _keep(copy: Path, added: list[str], folder: Path) -> Path:
-    """Move files of a copy into a new folder beside `folder` and return it."""
+    """Move the added files of a copy into a new folder beside `folder`; return that folder."""
     kept = folder.with_name(f"{folder.name}-kept-{time.strftime('%Y%m%d-%H%M%S')}")
     for path in added:
         (kept / path).parent.mkdir(parents=True, exist_ok=True)

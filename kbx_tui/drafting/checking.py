@@ -1,4 +1,4 @@
-"""Checks of drafts, and of duplicates in the base: the likely entity, and what is similar."""
+"""Checks of drafts and of duplicates in the base: the likely entity and similar texts."""
 
 from __future__ import annotations
 
@@ -90,9 +90,10 @@ def check_drafts(
 
 
 def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) -> DraftCheck:
-    """Return the check of a draft against what is known about its entity.
+    """Return the check of a draft against the known texts of its entity.
 
-    Faster than `check_drafts`, and the same for `decide`. Raises EmbeddingError and IndexForeign.
+    Faster than `check_drafts`; `decide` gives the same verdict. Raises EmbeddingError and
+    IndexForeign.
     """
     text = _compared_text(draft)
     (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True)
@@ -113,9 +114,9 @@ def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) ->
 def with_written_texts(
     checks: Sequence[DraftCheck], read: Callable[[str], bytes | None]
 ) -> list[DraftCheck]:
-    """Return the checks with `written` set for matches of their own entity, as a merge needs it.
+    """Return the checks with `written` set, for merges, in the matches of the draft's own entity.
 
-    A page that is gone or unreadable leaves it empty.
+    It stays empty if the page is gone or unreadable.
     """
 
     @cache
@@ -207,9 +208,9 @@ def guess_by_name(
 ) -> tuple[EntityGuess, ...]:
     """Return the entities whose names or roles the text mentions, best first.
 
-    An entity whose whole name the text begins with comes first, even if that is also an ordinary
-    word (`Platform owns deploys`), then named entities in the order of their mentions: `Alice leads
-    the migration` is about Alice.
+    If the text begins with an entity's whole name, that entity comes first, even if the name is
+    also an ordinary word (`Platform owns deploys`). Other named entities follow in the order of
+    their mentions: `Alice leads the migration` is about Alice.
     """
     matches = entity_pass.names.find(text)
     first_mention: dict[str, int] = {}
@@ -266,11 +267,11 @@ def said_of_another(
     entities: Mapping[str, Entity],
     subjects: SubjectIndex,
 ) -> DraftMatch | None:
-    """Return the best fact of `near` that says a statement of another entity, if only of one.
+    """Return the best fact in `near` that makes the statement about exactly one other entity.
 
-    `statement` is the draft without the name of its owner; `near` is best first. No rule can tell
-    from the words whether a statement is true of one entity only; what the base says of several, as
-    that they work remotely, is true of many.
+    `statement` is the draft without its owner's name; `near` is best first. None if `near` makes it
+    about the owner or several entities: such a statement (`works remotely`) can be true of many,
+    and no rule can decide that from the words alone.
     """
     words = analyse_words(statement).content
     if len(words) < LEAST_WORDS:
@@ -290,7 +291,7 @@ def said_of_another(
 
 
 MIN_COSINE = 0.35
-"""Pairs below it are compared only when their texts are equal: no other pair reaches the floor."""
+"""Below it, pairs are compared only if their texts are equal: no other pair reaches FLOOR."""
 MAX_COMPARED = 50
 
 
@@ -300,11 +301,11 @@ def find_batch_duplicates(
     vectors: Vectors,
     scale: Scale,
 ) -> list[tuple[BatchMatch, ...]]:
-    """Return for each draft the similar earlier ones of its entity, best first.
+    """Return for each draft the similar earlier drafts of its entity, best first.
 
     `texts` are the compared texts and `vectors` their unit vectors, shape (drafts, dimension).
-    Drafts without an entity are compared with each other. Drafts to be skipped are not matched,
-    since they are not written. In a long batch, a draft is compared with the nearest earlier ones.
+    Drafts without an entity are compared with each other. Skipped drafts are not matched, since
+    they are not written. In a long batch, a draft is compared only with its nearest earlier ones.
     """
     normal_forms = [normal_form(text) for text in texts]
     earlier_of = defaultdict[str, list[int]](list)
@@ -351,7 +352,7 @@ def check_groups(
         pairs = compare([(text, other) for other in texts])
         matches = []
         for duplicate, fact, pair in zip(group[1:], others, pairs, strict=True):
-            # in a chain of duplicates, a fact may score lower with the newest
+            # in a chain of duplicates, its score with the newest fact may be below the threshold
             threshold = min(scale.of(fact.kind, fact.text), pair.score)
             known = SimilarityMatch.of_fact(fact, pair, threshold, duplicate.entity_name)
             matches.append(DraftMatch(known, is_own=fact.entity_id == newest.entity_id))
@@ -359,7 +360,7 @@ def check_groups(
         guess = entity_guess(entity, "its fact") if entity else None
         ids = ",".join(str(fact.fact_id) for fact in members)
         draft = Draft(
-            id=blake2b(ids.encode(), digest_size=6).hexdigest(),  # a fact may be in several groups
+            id=blake2b(ids.encode(), digest_size=6).hexdigest(),  # a fact may be in many groups
             text=newest.text,
             kind=newest.kind,
             entity_id=entity.id if entity else "",

@@ -1,7 +1,8 @@
-"""Pairs of texts that the user decided about.
+"""The user's decisions about pairs of texts.
 
-`.kbx/labels.jsonl` says which are the same, which gives the precision and recall of a similarity
-threshold; `.kbx/kept-pairs.jsonl` which similar facts stay as they are.
+`.kbx/labels.jsonl` records which pairs say the same thing; the precision and recall of a
+similarity threshold are measured on them. `.kbx/kept-pairs.jsonl` records which similar facts stay
+as they are.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def read_labels(root: Path, notice: Notice = ignore) -> tuple[Label, ...]:
 
 
 def write_labels(root: Path, labels: Iterable[Label]) -> None:
-    """Replace the stored labels, keeping unreadable lines. Raises WriteFault, changing nothing."""
+    """Replace the stored labels; unreadable lines stay. If it raises WriteFault, none changes."""
     Log(root, _LABELS, Label).replace(labels)
 
 
@@ -66,9 +67,9 @@ def score_labels(
 def measure_threshold(
     labelled: Sequence[LabelledScore], threshold: float
 ) -> ThresholdMetrics | None:
-    """Return the metrics of a threshold, None with too few labels.
+    """Return the metrics of a threshold; None if there are too few labels.
 
-    Conflicts count as different. Raises OutOfRange.
+    Pairs with a conflict count as different. Raises OutOfRange.
     """
     require_threshold(threshold)
     if len(labelled) < MIN_LABELS:
@@ -86,9 +87,9 @@ FactPair = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class KeptPair:
-    """Two facts that stay as they are, left out of scans for duplicates.
+    """Two similar facts that the user keeps; scans for duplicates leave them out.
 
-    A fact whose text changes gets another id, so that its pairs are found again. The texts are for
+    A fact whose text changes gets a new id, so its pairs are found again. The texts are stored for
     people who read the file.
     """
 
@@ -125,9 +126,9 @@ def read_kept(root: Path, notice: Notice = ignore) -> frozenset[FactPair]:
 
 
 def write_kept(root: Path, pairs: Sequence[KeptPair], *, kept: bool) -> None:
-    """Add pairs to those that are kept, or remove them; unreadable lines stay.
+    """Add pairs to the stored ones, or remove them if not `kept`; unreadable lines stay.
 
-    The caller holds the edit lock. Raises WriteFault, changing nothing.
+    The caller holds the edit lock. Raises WriteFault, leaving the file unchanged.
     """
     log = Log(root, _KEPT_PAIRS, KeptPair)
     stored, changed = log.records(), {pair.ids for pair in pairs}

@@ -1,7 +1,7 @@
 """The verdict on a draft: its state and a proposal, from a check and a threshold. Pure.
 
-Every way to write a fact asks here: what is new is written, anything else only when the user or
-the caller insists.
+Every way to write a fact uses it: new facts are written, all others only if the user or caller
+insists.
 
 exact      the entity already has this text                   -> skip
 repeated   an earlier draft of the batch says the same        -> skip
@@ -22,9 +22,9 @@ from kbx_tui.similarity.pair_score import require_threshold
 
 
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
-    """Return state and proposal under a threshold, 0..1; None uses that of each match's type.
+    """Return state and proposal at a threshold, 0..1; None uses that of each match's type.
 
-    Only matches of the draft's own entity decide, or all of them while it has none. Raises
+    Only matches of the draft's own entity count, or all matches if it has no entity. Raises
     OutOfRange.
     """
     if threshold is not None:
@@ -56,7 +56,7 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
 
 
 def known_matches(check: DraftCheck, threshold: float | None = None) -> list[DraftMatch]:
-    """Return the matches that keep a draft from being new, best first, conflicts last on ties."""
+    """Return the matches that make a draft known, best first; of equal scores, conflicts last."""
     own = [match for match in _reaching(check.matches, threshold) if match.is_own]
     return sorted(own, key=lambda match: (-match.known.score, bool(match.known.conflicts)))
 

@@ -1,5 +1,6 @@
-"""Plans: the exact new content of each file for drafts with a choice; and their application as one
-journal entry, rebased onto pages that changed.
+"""Plans: the exact new content of each file, made from drafts with a choice.
+
+A plan is applied as one journal entry and rebased onto pages that changed.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ def make_plan(
 ) -> Plan:
     """Return what applying the drafts that have a choice would write.
 
-    `facts` holds by id those that the choices refer to, `read` returns the content of a path or
+    `facts` maps ids to the facts that the choices refer to, `read` returns the content of a path or
     raises WriteFault, and `today` is the date of facts without one. A draft becomes a problem if it
-    decides about the same fact as an earlier one, or adds what the page already says.
+    decides about the same fact as an earlier draft, or adds a fact that the page already has.
     """
     planner = _Planner(entities, facts, read, today)
     for draft in drafts:
@@ -95,7 +96,7 @@ class _Planner:
         try:
             edits = self._edits_for(draft)
             targets = {edit.fact.fact_id for _, edit in edits if not isinstance(edit, AddFact)}
-            if edits and draft.stands_for is not None:  # an existing fact, which is kept
+            if edits and draft.stands_for is not None:  # an existing fact, to be kept
                 targets.add(draft.stands_for)
             for fact_id in targets & self.targets.keys():
                 raise WriteFault(
@@ -132,7 +133,7 @@ class _Planner:
                 return []
             if choice.action == "supersede" or text == draft.text:
                 return strikes
-            # changing first would give equal texts new ids
+            # strike first: ids of equal texts would shift if the change came first
             return [*strikes, (own.path, ChangeFact(own, text))]
         if choice.action == "merge":
             return [(targets[0].path, _merge(draft, text, targets[0]))]
@@ -192,8 +193,8 @@ def _merge(draft: Draft, text: str, fact: Fact) -> ChangeFact:
 def apply_plan(root: Path, plan: Plan, progress: ProgressCallback | None = None) -> Applied:
     """Write the files of a plan, rebasing edits onto files that changed since it was made.
 
-    Files that share a draft are written all or none. Drafts whose file cannot be written are in
-    `failed`; all others are written. Raises WriteFault when nothing at all can be written.
+    Of files that share a draft, all are written or none. Drafts whose file cannot be written are in
+    `failed`; all others are written. Raises WriteFault if nothing can be written.
     """
     count = sum(action != "skip" for _, action in plan.actions)
     groups = _groups(plan.files)
@@ -233,8 +234,8 @@ def rebase_edits(
 ) -> bytes:
     """Return the current page with the edits applied; `before` is the page they were made for.
 
-    Raises WriteFault when they no longer fit, or when another program has meanwhile added a fact
-    that one of them adds. Without `before`, such a fact is added again.
+    Raises WriteFault if they no longer fit, or if another program has meanwhile added a fact that
+    they add. Without `before`, such a fact is added again.
     """
     for edit in edits:
         if isinstance(edit, AddFact) and before is not None:

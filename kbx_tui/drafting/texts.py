@@ -1,4 +1,4 @@
-"""Texts of drafts: one text that says what two say, and how two differ word by word. Pure."""
+"""Texts of drafts: merging two texts into one, and comparing two word by word. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kbx_tui.similarity.conflict_guard import Conflict
 Mark = Literal["same", "differs", "conflict"]
 
 MAX_MATCHED = 40_000
-"""Pairs of words up to which runs are matched as people see them, in up to cubic time."""
+"""Most pairs of words for which the more readable matching is used; it takes up to cubic time."""
 MAX_COMPARED = 5_000
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|[^\w\s]")
@@ -40,9 +40,9 @@ class Difference:
 
 
 def difference(left: str, right: str, conflicts: Sequence[Conflict] = ()) -> Difference:
-    """Return both texts as pieces; `conflicts` are those between them, sides in this order.
+    """Return both texts as pieces; `conflicts` are between them, with the same left and right.
 
-    Words of long texts are the same if they are in their longest common subsequence.
+    In long texts, the words of the longest common subsequence are marked `same`.
     """
     sides = [list(_WORD.finditer(text)) for text in (left, right)]
     blocks = _equal_runs(*([fold(word[0]) for word in words[:MAX_COMPARED]] for words in sides))
@@ -64,7 +64,7 @@ def _equal_runs(left: Sequence[str], right: Sequence[str]) -> Sequence[tuple[int
 def _pieces(
     text: str, words: Sequence[re.Match[str]], same: set[int], conflicts: Sequence[str]
 ) -> tuple[Piece, ...]:
-    # a side of a conflict may list several words
+    # one side of a conflict may list several words
     listed = {part for side in conflicts for part in (side, *side.split(", ")) if part}
     spans = [(text.index(part), text.index(part) + len(part)) for part in listed if part in text]
     pieces: list[Piece] = []
@@ -88,10 +88,10 @@ def merged_text(text: str, known: str) -> str:
 
 
 def one_sentence(text: str, known: str) -> str:
-    """Return one sentence that says what both say, empty if there is none that is safe to make.
+    """Return one sentence that says what both say; empty if none can be made safely.
 
-    It is the text that contains all content words of the other, else the common beginning with both
-    ends: `likes milk and tea`.
+    It is the text that contains all content words of the other, or else their common beginning
+    followed by both endings: `likes milk and tea`.
     """
     ours, theirs = (analyse_words(read_fact_line(side).text).content for side in (text, known))
     if ours <= theirs:
@@ -134,15 +134,15 @@ _MARKED = re.compile("|".join(pattern.pattern for pattern in (LINK, *EMPHASIS)))
 _PLAIN_WORD = re.compile(r"\w+")
 _CONTEXT = 100
 LONGEST = 4_000
-"""Combined length of both texts; the running time grows with their product."""
+"""Largest combined length of two texts; the running time grows with the product of both."""
 
 
 def transfer_markup(text: str, source: str) -> str | None:
     """Return a text with the links and emphasis of `source` around the same words.
 
-    Words that are already linked or emphasised stay so; emphasis of words that the text lacks is
-    dropped. None when it lacks the words of a link, or both texts are too long. Of several places
-    with the same words, the one with the most similar context gets the markup.
+    Words already linked or emphasised stay so; emphasis of words that the text lacks is dropped.
+    None if it lacks the words of a link, or if the texts are too long together. If the same words
+    occur several times, those in the most similar context get the markup.
     """
     if len(text) + len(source) > LONGEST:
         return None
@@ -171,7 +171,7 @@ def transfer_markup(text: str, source: str) -> str | None:
 
 
 def _shared_words(left: str, right: str, step: int) -> int:
-    """Return how many leading words two texts share; trailing words with a step of -1."""
+    """Return how many leading words two texts share; with a step of -1, trailing words."""
     near = slice(None, _CONTEXT) if step > 0 else slice(-_CONTEXT, None)
     words = [
         _PLAIN_WORD.findall(strip_markup(text[near]).casefold())[::step] for text in (left, right)

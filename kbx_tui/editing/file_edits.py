@@ -1,4 +1,4 @@
-"""Writes to the user's files: atomic, journaled, undoable, never over changes made by others.
+"""Writes to the user's files: atomic, journaled, undoable; others' changes are never overwritten.
 
 The order of steps makes a crash harmless at any point: the journal records all changes, the new
 content is staged beside each file, each file is replaced by one rename, and the journal marks the
@@ -43,9 +43,9 @@ class FileEdit:
     after: bytes | None
     """None removes the file."""
     rebase: Callable[[bytes], bytes] | None = None
-    """Makes the edit on newer content, or raises WriteFault. None: a changed file is left alone."""
+    """Applies the edit to newer content or raises WriteFault. None leaves a changed file alone."""
     group: str = ""
-    """Files of one non-empty group are written all or none."""
+    """Of the files in a non-empty group, all are written or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _prepare(
     for edit in edits:
         try:
             fitted = _fit(root, edit)
-            if any(fitted.target == other.target for other in fitting):  # through a link
+            if any(fitted.target == other.target for other in fitting):  # reached through a link
                 raise WriteFault(f"{edit.path} is the same file as another one in this write")
             fitting.append(fitted)
         except WriteFault as error:
@@ -192,8 +192,8 @@ MAX_QUOTED = 120
 def undo(root: Path, number: int | None = None) -> JournalEntry:
     """Revert a write, by default the last, and return it.
 
-    The result must have the hash recorded before the write. Raises WriteFault, changing nothing:
-    FileChanged for a file edited since, RecordDamaged for a damaged record.
+    The restored file must have the hash recorded before the write. Raises WriteFault and changes
+    nothing: FileChanged for a file edited since, RecordDamaged for a damaged record.
     """
     with edit_lock(root):
         finish_pending(root)
@@ -253,7 +253,7 @@ SECONDS = 30
 def commit_files(
     root: Path, paths: Sequence[str], operation: str, target: str, *, message: str, author: str
 ) -> str:
-    """Commit these files alone and return why that failed, empty on success.
+    """Commit only these files to git; return why that failed, empty on success.
 
     `message` may contain `{operation}`, `{target}`, `{file_count}` and `{timestamp}`.
     """

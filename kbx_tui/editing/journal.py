@@ -1,13 +1,12 @@
 """The undo journal, a write-ahead log: each write is recorded before any file is replaced.
 
 `.kbx/journal/000012.json` records one write: per file, the bytes removed and inserted. Until the
-write is complete the record is named `begun.json`. If its process dies, the next process to open
-the journal finishes that write. The edit lock ensures that there is at most one.
+write is complete, the record is named `begun.json`. If the writing process dies, the next process
+to open the journal finishes the write. The edit lock ensures that at most one is pending.
 
 Each change of a file is staged beside it and swapped in by one rename. A record ends with a digest
-of its content; records of older versions have none. A damaged one is never applied: a pending write
-is set aside, which leaves every file whole, because files are replaced one by one and each by one
-rename.
+of its content; records of older versions have none. A damaged record is never applied: a pending
+one is set aside. That leaves every file whole, since each is replaced by one rename.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from kbx_tui.user_files import logger
 FOLDER = Path(STATE_FOLDER, "journal")
 PENDING = FOLDER / "begun.json"
 SIZE_LIMIT = 1024 * 1024 * 1024
-"""Largest record in bytes: a write that needs a larger one is refused."""
+"""Largest record in bytes; a write that needs a larger one is refused."""
 
 _NUMBERED = re.compile(r"(\d{6,})\.json")
 
@@ -94,7 +93,7 @@ def next_number(root: Path) -> int:
 
 
 def begin(root: Path, entry: JournalEntry) -> None:
-    """Record a write before it is made. Raises WriteFault, which leaves no record."""
+    """Record a write before it is made. If it raises WriteFault, there is no record."""
     record = _encode(entry)
     if len(record) > SIZE_LIMIT:
         raise WriteFault(f"the write needs a record of {len(record):,} bytes; split it")
@@ -128,8 +127,8 @@ def discard_pending(root: Path) -> None:
 def finish_interrupted(root: Path, notice: Notice = ignore) -> tuple[str, ...]:
     """Finish an interrupted write and return the paths written.
 
-    Files edited since are left alone. Returns at once while another process is writing, since
-    that write is not interrupted. Raises WriteFault.
+    Files edited since are left alone. Returns at once while another process is writing, since that
+    write is still running. Raises WriteFault.
     """
     if not os.path.lexists(root / PENDING):
         return ()
@@ -144,8 +143,8 @@ def finish_pending(root: Path, notice: Notice = ignore) -> tuple[str, ...]:
     """Finish the pending write of the journal and return the paths written.
 
     The caller holds the edit lock. Only files that still have the content recorded before the
-    write are changed. A damaged record is set aside, unless it may be readable the next time:
-    then WriteFault is raised, as for a file that cannot be written.
+    write are changed. A damaged record is set aside. Raises WriteFault for a record that cannot be
+    read now but may be later, and for a file that cannot be written.
     """
     try:
         entry = _read(root / PENDING)
@@ -170,9 +169,9 @@ def finish_pending(root: Path, notice: Notice = ignore) -> tuple[str, ...]:
 
 
 def _stage_pending(root: Path, entry: JournalEntry) -> tuple[list[StagedChange], list[ByteChange]]:
-    """Return the changes still to be made, and all that are or will have been made.
+    """Return the changes still to be made, and those together with the ones already made.
 
-    Removes temporary files of the interrupted process. Raises WriteFault, and ValueError when a
+    Removes temporary files of the interrupted process. Raises WriteFault, and ValueError if a
     change does not fit its file; nothing is written in either case.
     """
     staged, made = [], []
@@ -206,8 +205,8 @@ def _set_pending_aside(root: Path, reason: Exception, notice: Notice) -> None:
 def entry_to_undo(root: Path, number: int | None) -> JournalEntry:
     """Return the entry with this number, by default the last one that is not undone.
 
-    A damaged record can be returned; no older one takes its place. Raises WriteFault when there is
-    none, or it cannot be read.
+    The entry may be damaged; no older one is returned instead. Raises WriteFault if there is no
+    such entry or it cannot be read.
     """
     files = _numbered_files(root)
     readable = {entry.number: entry for entry in entries(root)}
@@ -242,7 +241,7 @@ def _fields(entry: JournalEntry) -> dict[str, Any]:
 
 def _encode(entry: JournalEntry) -> bytes:
     text = json.dumps(_fields(entry), ensure_ascii=False).encode("utf-8", "replace")
-    whole = msgspec.json.decode(text, type=JournalEntry)  # as it will be read
+    whole = msgspec.json.decode(text, type=JournalEntry)  # the entry as it will be read back
     stored = _fields(whole) | {"digest": whole.computed_digest()}
     return json.dumps(stored, ensure_ascii=False, indent=1).encode()
 
@@ -266,14 +265,14 @@ def _read_damaged(file: Path, number: int) -> JournalEntry:
 
 @dataclass(frozen=True, slots=True)
 class ByteChange:
-    """The bytes one file loses and gains at one offset. The journal stores these fields."""
+    """The bytes that a write removes and inserts at one offset of a file; stored in the journal."""
 
     path: str
     start: int
     removed: bytes
     inserted: bytes
     before: str
-    """Hash of the whole file before; empty when it did not exist."""
+    """Hash of the whole file before the write; empty if it did not exist."""
     after: str
 
     def apply(self, data: bytes | None) -> bytes | None:
@@ -295,7 +294,7 @@ class StagedChange:
 
     change: ByteChange
     target: Path
-    """The file itself, symbolic links resolved."""
+    """The file to replace, with symbolic links resolved."""
     after: bytes | None
     group: str = ""
 
@@ -349,7 +348,7 @@ class StagedChange:
 
 
 def read_file(root: Path, path: str) -> bytes | None:
-    """Return a file's content, None if it is missing. Raises WriteFault outside the root."""
+    """Return a file's content, None if missing. Raises WriteFault for a path outside the root."""
     try:
         return read_page(_located(root, path))
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Text edits that preserve every other byte of a file. Pure.
 
-Lines are those of the decoded text, so a line number from a parser finds the right bytes whatever
-the encoding, byte order mark and line ends.
+Lines are counted in the decoded text, so a parser's line number finds the right bytes whatever the
+encoding, byte order mark and line ends.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class LosslessText:
 
     def remove_lines(self, first: int, end: int) -> Splice:
         start, stop = self.start_of(first), self.start_of(end)
-        if first and self._is_end_of_unterminated_line(stop):  # then also the line end before
+        if first and self._is_end_of_unterminated_line(stop):  # the line end before it goes, too
             start = self.line_ends[first - 1]
         return Splice(start, stop, "")
 

@@ -1,6 +1,6 @@
-"""Writes of our own files in one step, and the folder `.kbx` of a base: its locks and logs.
+"""Atomic writes of kbx's own files, and the folder `.kbx` of a base with its locks and logs.
 
-It holds the index and the user's drafts, journal, judgments and labels.
+`.kbx` holds the index and the user's drafts, journal, judgments and labels.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from kbx_tui.state_file import (
 
 
 def write_atomically(target: Path, data: bytes) -> None:
-    """Replace one of our own files in one step, creating its folder if needed.
+    """Replace one of kbx's own files in one step, creating its folder if needed.
 
-    Not safe for concurrent writers. Raises WriteFault, which leaves the file unchanged.
+    Not safe for concurrent writers. If it raises WriteFault, the file is unchanged.
     """
     require_writable(target)
     temporary = target.with_name(f".{target.name}.tmp")
@@ -52,17 +52,17 @@ def write_atomically(target: Path, data: bytes) -> None:
 def write_new(target: Path, data: bytes) -> None:
     """Write a file that must not exist yet, in one step.
 
-    Raises FileExistsError, which leaves that file unchanged, and OSError.
+    Raises FileExistsError, leaving the existing file unchanged, and OSError.
     """
     require_writable(target)
     temporary = target.with_name(f".{target.name}.tmp")
     try:
         write_synced(temporary, data)
         try:
-            os.link(temporary, target)  # unlike a rename, it replaces nothing
+            os.link(temporary, target)  # unlike a rename, this never replaces a file
         except FileExistsError:
             raise
-        except OSError:  # a file system without links
+        except OSError:  # a file system without hard links
             with target.open("xb") as stream:
                 stream.write(data)
         sync_folder(target.parent)
@@ -72,9 +72,9 @@ def write_new(target: Path, data: bytes) -> None:
 
 
 def write_synced(file: Path, data: bytes, like: Path | None = None) -> None:
-    """Write a temporary file, flush it to disk, copy mode and owner from `like` where permitted.
+    """Write a temporary file and flush it to disk; copy mode and owner of `like` if permitted.
 
-    Removes first what is at its path: writing through a link would change another file.
+    Anything already at its path is removed first: writing through a link would change another file.
     """
     remove_temporary(file)
     with file.open("xb") as stream:
@@ -105,7 +105,7 @@ def write_fault(target: Path, error: OSError) -> WriteFault:
 EDIT_LOCK_SECONDS = 60.0
 LOCK_SECONDS = 10.0
 BRIEF_LOCK_SECONDS = 2.0
-"""Longest wait where a log is not worth an error: what cannot be noted is lost."""
+"""Longest wait for the lock of a log that may lose entries rather than raise an error."""
 
 Record = TypeVar("Record")
 
@@ -131,12 +131,12 @@ def state_folder(root: Path) -> Path:
 def state_lock(
     root: Path, name: str, seconds: float, busy: str, *, is_reentrant: bool = False
 ) -> Iterator[None]:
-    """Hold a lock in `.kbx`, which the operating system releases when its process dies.
+    """Hold a lock in `.kbx`; the operating system releases it when its process dies.
 
-    Raises WriteFault with the sentence `busy` after waiting for another process, but TimeoutError
-    at once if `seconds` is 0.
+    Raises WriteFault with the message `busy` if another process still holds it after `seconds`, or
+    TimeoutError at once if `seconds` is 0.
     """
-    from filelock import FileLock  # here, as the first paint of the app waits for imports
+    from filelock import FileLock  # not at the top: the app's first paint waits for imports
 
     file = state_folder(root) / name
     lock = FileLock(file, is_singleton=is_reentrant)
@@ -161,10 +161,10 @@ def edit_lock(root: Path, seconds: float = EDIT_LOCK_SECONDS) -> AbstractContext
 
 
 class Log(Generic[Record]):
-    """A file in `.kbx` of one JSON object a line, which several processes may change.
+    """A file in `.kbx` with one JSON object per line, which several processes may change.
 
-    Lines that cannot be read are left out and stay in the file, which is read again once it has
-    changed. For one thread.
+    Unreadable lines are skipped but stay in the file. The file is read again once it has changed.
+    Not thread-safe.
     """
 
     def __init__(
@@ -191,8 +191,8 @@ class Log(Generic[Record]):
     def lines(self) -> Sequence[tuple[str, Record | None]]:
         """Return each non-blank line with its record, None if it is invalid.
 
-        The same sequence is returned until the file changes. There is none without a file, or if it
-        cannot be read. Bytes that are not UTF-8 are surrogates in the line, U+FFFD in the record.
+        The same sequence is returned until the file changes; it is empty if the file is missing or
+        unreadable. Bytes that are not UTF-8 are surrogates in the line, U+FFFD in the record.
         """
         version = self.version()
         if version is None or version != self._version:
@@ -219,10 +219,9 @@ class Log(Generic[Record]):
         records: Iterable[Any],
         stored: Sequence[tuple[str, Record | None]] | None = None,
     ) -> None:
-        """Replace the records, for a caller that holds a lock. Raises WriteFault, changing nothing.
+        """Replace the records; the caller holds a lock. If it raises WriteFault, nothing changes.
 
-        A record keeps the line it was read from, as `stored` gives it, by default `lines()`. Lines
-        without a record come last.
+        A record keeps its line in `stored`, by default `lines()`. Lines without a record come last.
         """
         stored = self.lines() if stored is None else stored
         line_of = {record: line for line, record in stored if record is not None}
@@ -263,7 +262,7 @@ class Log(Generic[Record]):
 def replace_state_file(file: Path, data: bytes) -> None:
     """Replace a state file, setting aside anything that is not a regular file of a usual size.
 
-    Raises WriteFault, also for a file that cannot be opened now: it may be readable the next time.
+    Raises WriteFault, also for a file that cannot be opened now but may be readable later.
     """
     try:
         with suppress(FileNotFoundError):
@@ -279,11 +278,12 @@ _FLAGS = ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
 
 
 def append_lines(file: Path, lines: Sequence[bytes], *, synced: bool = False) -> int:
-    """Append lines, given without line breaks, in one write; return the size before, in bytes.
+    """Append lines, given without line breaks, in one write; return the prior size in bytes.
 
-    A line that a crash cut off is ended first, so that it spoils no other. Anything that is not a
-    regular file is set aside. `synced` flushes to disk. The caller holds a lock: a write for which
-    there is no space is taken back. Raises OSError and WriteFault, which leave the file unchanged.
+    A last line that a crash cut off is ended first, so that it does not spoil the next. Anything
+    that is not a regular file is set aside. `synced` flushes to disk. The caller holds a lock, as a
+    write that runs out of space is taken back. Raises OSError and WriteFault; the file is unchanged
+    then.
     """
     require_writable(file)
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
@@ -315,11 +315,11 @@ def append_lines(file: Path, lines: Sequence[bytes], *, synced: bool = False) ->
 
 
 PATTERNS = ("*.jsonl", "app.json", "journal/*.json")
-"""The user's files below `.kbx`; what else is there are caches."""
+"""The user's files below `.kbx`; all others there can be made again."""
 
 
 def unreadable_state_files(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield the path and what is wrong of each file below `.kbx` that is not JSON, by path."""
+    """Yield (path, reason) for each of the user's files below `.kbx` that is not valid JSON."""
     for pattern in PATTERNS:
         for file in sorted((root / STATE_FOLDER).glob(pattern)):
             if reason := _reason(file):

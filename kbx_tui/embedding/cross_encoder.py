@@ -1,8 +1,8 @@
 """Cross-encoders: models that read a query and a text together and score how well it answers.
 
-A model is a folder with an ONNX file and tokenizer.json, or one that fastembed lists as
-`TextCrossEncoder`, in its cache. Both are run by onnxruntime and tokenizers alone: fastembed is
-slow to import, and only needed to find a model by name. Nothing here downloads.
+A model is a folder with an ONNX file and tokenizer.json, or a `TextCrossEncoder` of fastembed in
+its cache. Both run with onnxruntime and tokenizers alone: fastembed is slow to import and only
+needed to find a model by name. Nothing here downloads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kbx_tui.embedding.local import usable_cores
 from kbx_tui.errors import RerankerError
 
 MAX_TOKENS = 512
-"""Limit of tokens per pair, those of the query included: more than the longest passage has."""
+"""Limit of tokens per pair of query and text; the longest passage has fewer."""
 
 
 class CrossEncoder:
@@ -33,7 +33,7 @@ class CrossEncoder:
 
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = usable_cores()
-            options.log_severity_level = 4  # what is wrong is raised, and stderr may be the app's
+            options.log_severity_level = 4  # errors are raised, and stderr may be the app's screen
             self._session = onnxruntime.InferenceSession(
                 str(model_file), sess_options=options, providers=["CPUExecutionProvider"]
             )
@@ -44,9 +44,9 @@ class CrossEncoder:
     def score(self, query: str, text: str) -> float:
         """Return how well a text answers a query: a logit, unbounded, higher is better.
 
-        Each pair is a run of its own, so that a score depends on nothing else; in a batch it would
-        vary with the padding. Text beyond the limit of tokens is truncated. Raises RerankerError,
-        also for outputs that are not one finite number.
+        Each pair is run separately, so that a score depends on nothing else: in a batch it would
+        vary with the padding. Text beyond the token limit is truncated. Raises RerankerError, also
+        if the output is not one finite number.
         """
         with self._translating_errors("run"):
             first, second = encodable([query, text])
@@ -76,7 +76,7 @@ class CrossEncoder:
     def _translating_errors(self, action: str) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # any of onnxruntime or tokenizers, or a missing package
+        except Exception as error:  # any error of onnxruntime or tokenizers, or a missing package
             raise RerankerError(
                 f"the model in {self.folder} cannot {action} ({brief(error)})"
             ) from error
@@ -87,9 +87,9 @@ def open_cross_encoder(
 ) -> CrossEncoder:
     """Return the loaded model for the setting ``[search] reranker``; downloads nothing.
 
-    This is a folder, absolute, below ``~`` or ``relative_to`` (the current folder by default), or a
-    name that fastembed lists, which must be in ``cache_dir``, by default that of fastembed. Raises
-    RerankerError with a message of one sentence.
+    The setting is a folder (absolute, below ``~`` or relative to ``relative_to``, by default the
+    current folder) or the name of a fastembed model in ``cache_dir``, by default fastembed's cache.
+    Raises RerankerError with a message of one sentence.
     """
     folder = (relative_to or Path()).absolute() / Path(model).expanduser()
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Embedding by the Gemini API of Google, the only embedder that sends texts to a service.
+"""Embedding with Google's Gemini API, the only embedder that sends texts to a service.
 
     [embedding]
     model = "gemini"        # gemini-embedding-001 with 768 dimensions
@@ -43,7 +43,7 @@ KEY_VARIABLE = "GEMINI_API_KEY"
 DEFAULT_MODEL = "gemini-embedding-001"
 DIMENSION = 768
 BATCH_SIZE = 100
-"""Texts per request, the maximum of the API."""
+"""Texts per request: the API's maximum."""
 TIMEOUT = 20.0
 
 Task = Literal["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
@@ -123,7 +123,7 @@ def translated(error: Exception) -> EmbeddingError:
 
 
 def retry_delay(error: Exception) -> float:
-    """Return the seconds to wait that a rate limit states, in its body or its header.
+    """Return the delay in seconds that a rate-limit response states in its body or header.
 
     The body has `{"error": {"details": [{"@type": ".../RetryInfo", "retryDelay": "31s"}]}}`.
     """
@@ -141,9 +141,9 @@ def retry_delay(error: Exception) -> float:
 
 
 def _unit_vectors(rows: Sequence[Sequence[float]], expected: int) -> Vectors:
-    """Return the rows at length 1: the API normalizes only full-length ones.
+    """Return the rows scaled to norm 1: the API normalizes only full-dimension vectors.
 
-    Raises EmbeddingError for a wrong number or length of rows.
+    Raises EmbeddingError for a wrong number or dimension of rows.
     """
     if len(rows) != expected:
         raise EmbeddingError(

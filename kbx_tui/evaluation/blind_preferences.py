@@ -1,12 +1,12 @@
-"""Blind preferences: which of two result lists answers a query better; `.kbx/preferences.jsonl`.
+"""Blind preferences between two result lists of a query, stored in `.kbx/preferences.jsonl`.
 
     {"query": "rollback plan", "first": {"paths": ["memory/notes/plan.md", ...], "knobs": {...}},
      "second": {...}, "better": "second", "when": "2026-03-17T09:41:05Z", "generation": 41}
 
 A preference is about two lists, not about the settings that produced them: it counts for every pair
 of settings whose first results are these two lists. `better` is "first", "second" or "neither". The
-last line of a query and two lists counts. As with judgments, lines are only appended; undoing
-appends the line again with `"undo": true`. Lines that cannot be read are named and left out.
+last line for a query and two lists counts. As with judgments, lines are only appended; undoing
+appends the line again with `"undo": true`. Unreadable lines are reported and skipped.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class ShownList:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """Which of two lists the user preferred for a query, without knowing whose they are."""
+    """The list that the user preferred for a query, without knowing which settings gave it."""
 
     query: str
     first: ShownList
     second: ShownList
     better: Better
     when: str = ""
-    """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
+    """UTC, `2026-03-17T09:41:05Z`; empty if unknown."""
     generation: int | None = None
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class Votes:
     wins_b: int
     neither: int
     undecided: int
-    """Queries with a preference of some lists, whose lists now differ from those."""
+    """Queries with preferences only for lists other than the current ones of A and B."""
 
     @property
     def p(self) -> float:
@@ -98,7 +98,7 @@ def stored_paths(paths: Sequence[str]) -> Paths:
 def count_votes(preferences: Iterable[Preference], lists: Mapping[str, Lists]) -> Votes:
     """Return the votes for two settings, A and B, given their lists by query.
 
-    A query whose two lists are equal has no vote: there is nothing to prefer.
+    A query whose two lists are equal has no vote.
     """
     known = {preference.key: preference for preference in preferences}
     asked = {query for query, _ in known}
@@ -157,9 +157,9 @@ class PreferenceLog:
             self._log.append([log_line(preference)])
 
     def undo(self, preference: Preference | None = None) -> Preference:
-        """Take a preference back, by default the last one, and return it.
+        """Undo a preference, by default the last one, and return it.
 
-        Raises WriteFault when there is none, or it was replaced or taken back since.
+        Raises WriteFault if there is none, or if it has been replaced or undone since.
         """
         with self._log.locked():
             standing = self.read()

@@ -47,7 +47,7 @@ class JudgmentImport:
 def read_judgment_file(
     file: Path, form: Format | None, topics: Path | None, scale: float | None
 ) -> GradedFile:
-    """Return the grades of a file, recognised by its content if `form` is None.
+    """Return the grades in a file; its content shows the format if `form` is None.
 
     Raises NotFound and ConfigError.
     """
@@ -71,7 +71,7 @@ def read_judgment_file(
 def write_judgment_file(
     file: Path, form: Format, judgments: Iterable[Judgment], topics: Path | None
 ) -> int:
-    """Write the judgments that have a grade; return how many. Raises KbxError."""
+    """Write the judgments that have a grade; return their number. Raises KbxError."""
     grades = [
         Grade("", judgment.query, judgment.path, judgment.grade)
         for judgment in judgments
@@ -87,9 +87,9 @@ def write_judgment_file(
 def plan_import(
     graded: GradedFile, standing: StandingJudgments, documents: Collection[str]
 ) -> JudgmentImport:
-    """Return what the grades of a file change; `documents` are the paths in the base. Pure.
+    """Return what importing a file's grades changes; `documents` are the base's paths. Pure.
 
-    A second, different grade of the same document in the file is a problem; the first one counts.
+    A second, different grade for the same document is a problem; the first one counts.
     """
     added: dict[tuple[str, str], Judgment] = {}
     seen: dict[tuple[str, str], Grade] = {}
@@ -155,7 +155,7 @@ def grade_of(rating: object, scale: float | None = None) -> int:
     """Return a rating as a grade of 0..3. Raises ValueError.
 
     With `scale`, the highest rating, 0..scale is mapped to 0..3 and rounded. A negative rating,
-    which TREC uses for spam, is not relevant.
+    which TREC uses for spam, becomes 0.
     """
     try:
         number = float(str(rating))
@@ -189,7 +189,7 @@ def read_file(file: Path) -> bytes:
 
 
 def lines_of(data: bytes, problems: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each non-blank line; one that is not UTF-8 becomes a problem."""
+    """Yield number and text of each non-blank line; a line that is not UTF-8 is a problem."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
             text = line.decode("utf-8").rstrip("\r")
@@ -218,17 +218,20 @@ Topics = Mapping[str, str]
 
 
 def escape(text: str) -> str:
-    """Return a text without blanks, from which `unquote` restores it.
+    """Return a text with its blanks escaped; `unquote` restores it.
 
-    Fields are separated by blanks in files of TREC tools, so a document or a query id has `%20` for
-    a blank and `%25` for `%`, as in a URL. The id of a query is its text, written that way, unless
-    a file of topics gives the texts of other ids.
+    TREC tools separate fields by blanks, so document and query ids have `%20` for a blank and `%25`
+    for `%`, as in a URL. The id of a query is its escaped text, unless a file of topics gives the
+    texts of other ids.
     """
     return _BLANK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
 
 
 def read_qrels(data: bytes, topics: Topics | None = None, scale: float | None = None) -> GradedFile:
-    """Raises ConfigError without topics if all ids are numbers, instead of texts of queries."""
+    """Return the grades in TREC qrels.
+
+    Without `topics`, ids are query texts: if all are numbers, raises ConfigError.
+    """
     file = GradedFile()
     ids = set()
     for number, line in lines_of(data, file.problems):
@@ -255,9 +258,9 @@ def write_qrels(grades: Iterable[Grade]) -> str:
 
 
 def read_topics(data: bytes) -> tuple[dict[str, str], list[str]]:
-    """Return topics, and a sentence about each line that cannot be read.
+    """Return query texts by id, and a sentence about each unreadable line.
 
-    They are JSON lines (`id` and `text`), lines of id, tab and text, or TREC's `<top>` elements.
+    Topics are JSON lines (`id` and `text`), lines of id, tab and text, or TREC's `<top>` elements.
     """
     topics: dict[str, str] = {}
     problems: list[str] = []
@@ -283,9 +286,9 @@ def write_topics(queries: Iterable[str]) -> str:
 
 
 def read_run(data: bytes) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the documents of a run by query id, best first, and what cannot be read.
+    """Return the documents of a run by query id, best first, and its unreadable lines.
 
-    As in trec_eval the score decides; equal scores are ordered by rank.
+    As in trec_eval, documents are ordered by score; equal scores are ordered by rank.
     """
     rows: dict[str, dict[str, tuple[float, float]]] = {}
     problems: list[str] = []
@@ -299,7 +302,7 @@ def read_run(data: bytes) -> tuple[dict[str, list[str]], list[str]]:
                 f"line {number}: not query id, Q0, document, rank, score and tag: {line[:60]!r}"
             )
             continue
-        if any(value != value for value in place):  # NaN has no place in an order
+        if any(value != value for value in place):  # NaN cannot be ordered
             problems.append(f"line {number}: rank or score is not a number")
             continue
         rows.setdefault(unquote(query_id), {}).setdefault(unquote(document), place)
@@ -336,9 +339,9 @@ MAX_LINES = 20
 
 
 def read_quepid(data: bytes, scale: float | None = None) -> GradedFile:
-    """Return the grades of a file; rows with an empty rating are left out.
+    """Return the grades in a Quepid CSV file; rows with an empty rating are left out.
 
-    Raises ConfigError without the three columns.
+    Raises ConfigError if one of the three columns is missing.
     """
     file = GradedFile()
     records = _records(list(lines_of(data, file.problems)), file.problems)
@@ -368,7 +371,7 @@ def _names(cells: list[str]) -> list[str]:
 
 
 def _records(lines: list[tuple[int, str]], problems: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """A quotation mark that is not closed costs its own line, not the rest of the file."""
+    """Yield CSV records; an unclosed quotation mark costs its line, not the rest of the file."""
     at, columns = 0, 0
     while at < len(lines):
         number = lines[at][0]
@@ -391,9 +394,9 @@ def _records(lines: list[tuple[int, str]], problems: list[str]) -> Iterator[tupl
 
 
 def read_opensearch(data: bytes, scale: float | None = None) -> GradedFile:
-    """Return the grades of a file; a part that cannot be read is named by its place.
+    """Return the grades in an OpenSearch file; problems name the place of unreadable parts.
 
-    Raises ConfigError for what is not JSON, or has no `judgmentRatings`.
+    Raises ConfigError if it is not JSON or has no `judgmentRatings`.
     """
     file = GradedFile()
     ratings = _decode(data)

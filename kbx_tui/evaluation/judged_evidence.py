@@ -1,8 +1,8 @@
 """The Evidence of judged queries, to measure any setting of the knobs without searching again.
 
-Settings that differ in alpha only, or that keep the same entities, share their score lines, which
-are padded to a width of 16, 32, 64 ... documents; those of one width are one array, so that
-hundreds of queries are ranked under an alpha each in a few array operations.
+Settings that differ only in alpha, or that keep the same entities, share their score lines. These
+are padded to 16, 32, 64 ... documents and stacked by width, so that a few array operations rank
+hundreds of queries, each with its own alpha.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ Progress = Callable[[int, int], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What some settings are worth on some queries; arrays have shape (settings, queries)."""
+    """Measures of some settings on some queries; arrays have shape (settings, queries)."""
 
     ndcg: Scores
     """nDCG@10, gain `2^grade - 1`, 0..1."""
     judged: Scores
-    """judged@10: share of the first 10 results that is judged, 0..1; 0 of none."""
+    """judged@10: share of the first 10 results that is judged, 0..1; 0 without results."""
 
 
 class JudgedEvidence:
-    """Not thread-safe."""
+    """Judged queries with their Evidence. Not thread-safe."""
 
     def __init__(self, generation: int) -> None:
         self.generation = generation
         self.queries: list[JudgedQuery] = []
         self.evidence: list[Evidence] = []
-        """Parallel to `queries`; to rank, not to explain (`compact`)."""
+        """Evidence per query, compacted (`EvidenceCompactor`): for ranking, not for explaining."""
         self.left_out = 0
         self._compactor = EvidenceCompactor()
         self._ideal: list[float] = []
@@ -75,8 +75,8 @@ class JudgedEvidence:
     ) -> JudgedEvidence:
         """Retrieve the Evidence of each query that has a relevant document.
 
-        Stops at `limit` bytes. The lines of `tuning` are computed, with every threshold: later any
-        setting of alpha and threshold is measured fastest.
+        Stops at `limit` bytes. The score lines of `tuning` are computed for every threshold, so
+        that settings with other alphas and thresholds are measured fastest later.
         """
         judged = [query for query in queries if query.is_measurable]
         kept = cls(generation)
@@ -102,14 +102,14 @@ class JudgedEvidence:
         self._prepare(len(self) - 1, tuning)
 
     def regrade(self, queries: Sequence[JudgedQuery], tuning: Tuning) -> list[JudgedQuery]:
-        """Take over the grades of these queries and drop all others; return those to add."""
+        """Take the grades of these queries and drop all others; return those not yet held."""
         newest = {query.text: query for query in queries}
         stays = [query.text in newest for query in self.queries]
         if not all(stays):
             self.evidence = list(compress(self.evidence, stays))
             self._ideal = list(compress(self._ideal, stays))
             self.queries = list(compress(self.queries, stays))
-            self._clear()  # the others have other numbers now
+            self._clear()  # the remaining queries have new numbers
         for number, before in enumerate(self.queries):
             query = newest.pop(before.text)
             if query != before:
@@ -151,7 +151,7 @@ class JudgedEvidence:
         return self._slot_of[key]
 
     def _prepare(self, number: int, tuning: Tuning) -> None:
-        # a threshold for every choice of entities by their score
+        # one threshold for each set of entities that a threshold can select
         scores = {1.0, *(min(entity.score, 1.0) for entity in self.evidence[number].entities)}
         for threshold in scores:
             self._slot(number, replace(tuning, entity_threshold=threshold))
@@ -210,9 +210,9 @@ class LinePool:
         return len(self._width) - 1
 
     def top_ten(self, slots: Slots, alphas: Scores) -> tuple[Scores, Scores, Scores]:
-        """Return gain, number judged and number of the first 10 results of lines under alphas.
+        """Return gain, number judged and number found in the top 10 of each line and its alpha.
 
-        All of shape (m,). The gain is discounted and cumulative, of `2^grade - 1`.
+        All have shape (m,). The gain is the discounted cumulative gain of `2^grade - 1`.
         """
         gain, judged, found = (np.zeros(len(slots)) for _ in range(3))
         widths = np.array(self._width)[slots]
@@ -231,7 +231,7 @@ class LinePool:
 
 
 def _final(tables: Scores, factors: Scores, alphas: Scores) -> Scores:
-    """Return the final scores as `ScoreLines.final` does, of one alpha per table; shape (m, n)."""
+    """Return final scores as `ScoreLines.final` does, with one alpha per table; shape (m, n)."""
     alpha = alphas[:, None]
     blended = alpha * tables[:, ANSWERED] + (1.0 - alpha) * tables[:, PARENT]
     final = factors[:, None] * blended + tables[:, OPENED]
@@ -242,9 +242,9 @@ def _final(tables: Scores, factors: Scores, alphas: Scores) -> Scores:
 
 
 def _first_ten(final: Scores, tables: Scores) -> tuple[Scores, Scores, Scores]:
-    """Return gain, number judged and number of the first 10 results; changes `final`.
+    """Return gain, number judged and number found in the top 10; changes `final`.
 
-    Taking the highest ten times is faster than sorting, and takes the first of those that tie.
+    Taking the maximum ten times is faster than sorting; of equal scores, it takes the first.
     """
     numbers = np.arange(len(final))
     gain, judged, found = (np.zeros(len(final)) for _ in range(3))
@@ -262,7 +262,7 @@ LIMIT = 256 * 1024 * 1024
 
 
 class KeptEvidence:
-    """Retrieves each query once for each preset. To rank, not to explain (`compact`)."""
+    """Retrieves each query once per preset, as Evidence for ranking, not for explaining."""
 
     def __init__(self, retrieve: Callable[[str, Preset], Evidence]) -> None:
         self._retrieve = retrieve
@@ -296,12 +296,12 @@ OBJECT_BYTES = 2_000
 
 
 class EvidenceCompactor:
-    """Reduces Evidence to what `rank` needs, so that that of hundreds of queries fits in memory.
+    """Reduces Evidence to what `rank` needs, so that hundreds of queries fit in memory.
 
-    Such Evidence ranks as before, but cannot explain: cosines, both scaled forms, and BM25 where it
-    resolves no ties are NaN in one array that all share. What is equal in the Evidence of several
-    queries is shared, too: the links of an entity, and frecency. A document takes 16 bytes for a
-    query that holds the name of a person or team, 24 if it also has a topic, 8 for any other.
+    It ranks as before but cannot explain: cosines, both scaled scores, and BM25 where it resolves
+    no ties, are one shared array of NaN. Arrays that are equal in several queries are shared, too:
+    the links of an entity, and frecency. A document takes 16 bytes for a query that names a person
+    or team, 24 if the query also has a topic, 8 for any other query.
     """
 
     def __init__(self) -> None:
@@ -311,7 +311,7 @@ class EvidenceCompactor:
 
     def compact(self, evidence: Evidence) -> Evidence:
         typed = self._relevance_only(evidence.as_typed)
-        if evidence.topic is not None:  # BM25 resolves ties of documents that say nothing of it
+        if evidence.topic is not None:  # BM25 resolves ties of documents unrelated to the topic
             typed = replace(typed, raw_lexical=evidence.as_typed.raw_lexical)
             self.bytes += typed.raw_lexical.nbytes
         searched = typed

@@ -1,4 +1,4 @@
-"""Relevance judgments (qrels): which documents answer which query, from files and by the user.
+"""Relevance judgments (qrels), from files or the user: how well a document answers a query.
 
 A labelled folder holds `queries.jsonl` (id, text, and a `form` or `kind` to group by), `qrels.tsv`
 (query id, path, grade) and optionally `entities.tsv` (query id, page of an entity the query names,
@@ -9,10 +9,10 @@ The user's own judgments of a base are in `.kbx/judgments.jsonl`, one line per g
     {"query": "rollback plan", "path": "memory/notes/plan.md", "grade": 2, "when":
      "2026-03-17T09:41:05Z", "knobs": {"alpha": 0.5, ...}, "generation": 41}
 
-`grade` is 0 to 3, or "unsure". The last line of a query and path counts. Lines are only appended,
-under a lock and flushed to disk, so that no grade is lost when a process dies or several write.
-Undoing appends a line with `"undo": true` and the grade that holds again, null for none. Of a line,
-only `query`, `path` and `grade` are required. Lines that cannot be read are named and left out.
+`grade` is 0 to 3, or "unsure". The last line for a query and path counts. Lines are only appended,
+under a lock and flushed to disk, so that no grade is lost if a process dies or several write.
+Undoing appends a line with `"undo": true` and the grade that is valid again, null for none. Only
+`query`, `path` and `grade` are required. Unreadable lines are reported and skipped.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class JudgedQuery:
 def read_judgments(folder: Path) -> tuple[JudgedQuery, ...]:
     """Return the judged queries of a labelled folder, in file order.
 
-    Raises NotFound without `queries.jsonl` or `qrels.tsv`, ConfigError for an invalid line.
+    Raises NotFound if `queries.jsonl` or `qrels.tsv` is missing, ConfigError for an invalid line.
     """
     grades: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for place, (query, path, grade) in _table(folder / "qrels.tsv"):
@@ -133,7 +133,7 @@ def _grade(value: object, place: str) -> int:
 
 GROUP = "own"
 MAX_GRADE = 3
-"""The highest grade that the app gives, "just what was wanted"."""
+"""The highest grade in the app: "just what was wanted"."""
 UNSURE: Literal["unsure"] = "unsure"
 
 Pair = tuple[str, str]
@@ -146,7 +146,7 @@ class Judgment:
     grade: int | None
     """0 not relevant, 1 slightly, 2 relevant, 3 just what was wanted; None: not sure."""
     when: str = ""
-    """UTC, `2026-03-17T09:41:05Z`; empty when not known."""
+    """UTC, `2026-03-17T09:41:05Z`; empty if unknown."""
     knobs: Mapping[str, Any] = field(default_factory=dict, hash=False)
     generation: int | None = None
 
@@ -221,7 +221,7 @@ class StandingJudgments:
         numbers = self._numbers.setdefault(judgment.pair, [])
         if line.undo and numbers:
             del self._standing[numbers.pop()]
-        if line.grade is None:  # whatever could not be read before: the last line counts
+        if line.grade is None:  # even if earlier lines were unreadable: the last line counts
             for older in self._numbers.pop(judgment.pair):
                 del self._standing[older]
         elif not line.undo or not numbers or self._standing[numbers[-1]].grade != judgment.grade:
@@ -241,7 +241,7 @@ class JudgmentLog:
         return self._standing
 
     def add(self, judgments: Sequence[Judgment]) -> None:
-        """Append judgments in one write. Raises WriteFault, changing nothing."""
+        """Append judgments in one write. If it raises WriteFault, nothing is changed."""
         with self.locked():
             self.append(judgments)
 
@@ -251,7 +251,7 @@ class JudgmentLog:
     def undo(self, judgment: Judgment | None = None) -> UndoneJudgment:
         """Undo a judgment, by default the last one that is not undone.
 
-        Raises WriteFault when there is none, or its document was judged again since.
+        Raises WriteFault if there is none, or if its document was judged again since.
         """
         with self.locked():
             standing = self.read()
@@ -277,7 +277,7 @@ class JudgmentLog:
 
 
 def query_key(query: str) -> str:
-    """Return a query as it is stored: NFC, without superfluous blanks."""
+    """Return a query as it is stored: in NFC, with single blanks."""
     return " ".join(unicodedata.normalize("NFC", replace_surrogates(query)).split())
 
 
@@ -308,7 +308,7 @@ def now() -> str:
 
 
 def log_line(record: Any, *, undo: bool = False, **changed: object) -> bytes:
-    """Return a record as a line of a log, without its empty fields and the line break."""
+    """Return a record as a log line, without empty fields and without a line break."""
     fields = asdict(record) | changed | ({"undo": True} if undo else {})
     filled = {name: value for name, value in fields.items() if value not in ("", {}, None)}
     return json.dumps(filled, ensure_ascii=False).encode()

@@ -1,10 +1,10 @@
-"""Retrieval metrics of a ranked list, and how certain a mean or a difference of them is. Pure.
+"""Retrieval metrics of a ranked list, and the certainty of their means and differences. Pure.
 
-`grades` are those of one query by path; a path that is not in it was not judged, which counts as
-not relevant, except where it is said otherwise. A document is relevant from grade 1 on. Samples
-are drawn with a fixed seed.
+`grades` are those of one query by path; a path without a grade was not judged and counts as not
+relevant unless stated otherwise. A document is relevant from grade 1. Samples are drawn with a
+fixed seed.
 
-The maintained libraries, ir-measures and ranx, have no wheels for Linux on ARM or depend on numba,
+The maintained libraries, ir-measures and ranx, lack wheels for Linux on ARM or depend on numba,
 pandas and matplotlib, which would restrict where the program can be installed.
 `tests/unit/evaluation/test_metrics.py` compares these functions with ir-measures.
 """
@@ -25,7 +25,7 @@ from kbx_tui.evaluation.judgments import MAX_GRADE, Grades
 CUTOFF = 10
 PRECISION_CUTOFF = 5
 PERSISTENCE = 0.8
-"""The middle of .5, .8 and .95, which the authors of RBP compare."""
+"""The middle one of .5, .8 and .95, the values that the authors of RBP compare."""
 
 
 def ndcg(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
@@ -45,7 +45,7 @@ def ndcg_linear(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float
 
 
 def ideal_gain(grades: Grades, k: int = CUTOFF) -> float:
-    """Return the discounted gain of the best possible first k, 0 when nothing is relevant."""
+    """Return the discounted gain of the best possible top k; 0 if nothing is relevant."""
     return _dcg(map(_exponential, sorted(grades.values(), reverse=True)[:k]))
 
 
@@ -73,14 +73,14 @@ def average_precision(ranked: Sequence[str], grades: Grades) -> float:
 
 
 def precision(ranked: Sequence[str], grades: Grades, k: int = PRECISION_CUTOFF) -> float:
-    """Return precision@k: the relevant documents among the first k, divided by k, 0..1."""
+    """Return precision@k: the number of relevant documents in the first k, divided by k, 0..1."""
     return sum(grades.get(path, 0) > 0 for path in ranked[:k]) / k
 
 
 def expected_reciprocal_rank(
     ranked: Sequence[str], grades: Grades, k: int = CUTOFF, *, max_grade: int = MAX_GRADE
 ) -> float:
-    """Return ERR@k, 0..1: the mean of 1 / rank at which a user who reads downwards is satisfied.
+    """Return ERR@k, 0..1: the expected 1 / rank at which a user reading downwards is satisfied.
 
     A document of grade g satisfies with probability `(2^g - 1) / 2^max_grade`. Source: Chapelle,
     Metzler, Zhang & Grinspan 2009, https://doi.org/10.1145/1645953.1646033.
@@ -98,9 +98,9 @@ def rank_biased_precision(
 ) -> tuple[float, float]:
     """Return RBP of the relevant documents and its residual, both 0..1.
 
-    A user who reads downwards goes to the next rank with probability `p`. The residual is the
-    weight of all ranks without a judgment, those below the list included: judging all of them
-    could raise RBP by no more. Source: Moffat & Zobel 2008, https://doi.org/10.1145/1416950.1416952.
+    A user who reads downwards continues to the next rank with probability `p`. The residual is the
+    weight of all ranks without a judgment, including those below the list: judging them all could
+    raise RBP by at most that. Source: Moffat & Zobel 2008, https://doi.org/10.1145/1416950.1416952.
     """
     base, residual, weight = 0.0, 0.0, 1.0 - p
     for path in ranked:
@@ -114,7 +114,7 @@ def rank_biased_precision(
 
 
 def judged_share(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
-    """Return judged@k: the share of the first k, or of fewer results, with a grade; 0 of none."""
+    """Return judged@k: the share of the first k results with a grade; 0 without results."""
     top = ranked[:k]
     return sum(path in grades for path in top) / len(top) if top else 0.0
 
@@ -142,10 +142,10 @@ BATCH = 500
 SEED = 20
 CONFIDENCE = 0.95
 SIGNIFICANCE, POWER = 0.05, 0.8
-"""Error rates for which `queries_needed` plans: the usual ones."""
+"""Significance level and power that `queries_needed` plans for: the usual values."""
 NOTICEABLE = 0.02
 EQUAL = 1e-12
-"""Largest difference of two values of a measure that is a rounding error."""
+"""Differences of a measure up to this are rounding errors."""
 
 Interval = tuple[float, float]
 
@@ -161,12 +161,15 @@ class PairedDifference:
     ties: int
     losses: int
     more_queries: int | None
-    """How many more such queries would show a difference of `NOTICEABLE`, 0 if these do; None when
-    that cannot be estimated, see `queries_needed`."""
+    """How many more such queries would show a difference of `NOTICEABLE`; 0 if these suffice, None
+    if that cannot be estimated (see `queries_needed`)."""
 
 
 def paired_difference(before: Sequence[float], after: Sequence[float]) -> PairedDifference:
-    """Raises ValueError when the lengths differ or there is no query."""
+    """Compare two settings query by query.
+
+    Raises ValueError if the lengths differ or there is no query.
+    """
     p = randomisation_p(before, after)
     changes = [new - old for old, new in zip(before, after, strict=True)]
     if not changes:
@@ -189,7 +192,7 @@ def paired_difference(before: Sequence[float], after: Sequence[float]) -> Paired
 def bootstrap_interval(values: Sequence[float]) -> Interval | None:
     """Return the 95 % percentile bootstrap interval of the mean; None for fewer than two values.
 
-    It is too narrow for few values: with 10, it has the true mean in about 9 of 10 cases.
+    It is too narrow for few values: with 10, it contains the true mean in about 9 of 10 cases.
     Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, section 13.3.
     """
     if len(values) < 2:
@@ -209,8 +212,9 @@ def bootstrap_interval(values: Sequence[float]) -> Interval | None:
 def bootstrap_band(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the 95 % percentile bootstrap intervals of the means of many settings.
 
-    `values` has shape (settings, queries), of at least one query; the result (settings, 2). As
-    `bootstrap_interval`, with fewer resamples, which are the same for all settings: to draw.
+    `values` has shape (settings, queries), with at least one query; the result has shape
+    (settings, 2). Like `bootstrap_interval`, with fewer resamples, shared by all settings; precise
+    enough for plots.
     """
     weights = _resample_weights(values.shape[1])
     tail = (1.0 - CONFIDENCE) / 2.0
@@ -228,8 +232,8 @@ def _resample_weights(size: int) -> NDArray[np.float64]:
 def randomisation_p(before: Sequence[float], after: Sequence[float]) -> float:
     """Return the two-sided p-value of the paired randomisation test on the mean difference.
 
-    Under the null hypothesis the two values of each query are interchangeable: p is the share of
-    such swaps with a mean difference at least as large as the observed one. Deterministic.
+    Under the null hypothesis, the two values of each query are interchangeable: p is the share of
+    swaps whose mean difference is at least as large as the observed one. Deterministic.
     Raises ValueError when the lengths differ.
     Source: Smucker, Allan & Carterette 2007, https://doi.org/10.1145/1321440.1321528.
     """
@@ -253,8 +257,8 @@ def randomisation_p(before: Sequence[float], after: Sequence[float]) -> float:
 def sign_test_p(wins: int, losses: int) -> float:
     """Return the two-sided p-value of the exact sign test; ties are left out.
 
-    The probability that a fair coin splits as unevenly as `wins` to `losses`, or more so; 1 for
-    neither. Source: Conover 1999, Practical Nonparametric Statistics, section 3.4.
+    It is the probability that a fair coin splits at least as unevenly as `wins` to `losses`; 1
+    without either. Source: Conover 1999, Practical Nonparametric Statistics, section 3.4.
     """
     total, most = wins + losses, max(wins, losses)
     tail = sum(comb(total, heads) for heads in range(most, total + 1))
@@ -262,7 +266,7 @@ def sign_test_p(wins: int, losses: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return p-values adjusted for having made several comparisons, in the same order.
+    """Return p-values adjusted for multiple comparisons, in the same order.
 
     Source: Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure.
     """
@@ -276,9 +280,9 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 def queries_needed(differences: Sequence[float], noticeable: float = NOTICEABLE) -> int | None:
     """Return how many queries a paired test needs to find a mean difference of `noticeable`.
 
-    With 80 % power at the 5 % level, for queries whose differences vary as much as these. None for
-    fewer than two queries, or if none of them differs: then nothing is known about that. Source:
-    Guenther 1981, https://doi.org/10.2307/2683297 (the normal approximation, corrected for t).
+    It assumes 80 % power at the 5 % level and queries whose differences vary as much as these. None
+    for fewer than two queries or if none differs: then the variance is unknown. Source: Guenther
+    1981, https://doi.org/10.2307/2683297 (the normal approximation, corrected for t).
     """
     if len(differences) < 2 or all(abs(difference) <= EQUAL for difference in differences):
         return None

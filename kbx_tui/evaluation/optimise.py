@@ -1,10 +1,10 @@
 """The best setting of the knobs on judged queries, offered only if it wins on queries it never saw.
 
-Coordinate search: one knob after the other is set to its best value until nothing improves. Its
-result is always the best on the queries it was chosen by, so that says little. Therefore the
-queries are split into folds; each query is measured with the setting that the others choose (k-fold
-cross-validation). Only if that is better than the current setting, by a paired randomisation test,
-is the setting that all queries choose offered. Otherwise the advice is to keep the current one.
+Coordinate search sets one knob after the other to its best value until nothing improves. Its result
+is always the best on the queries it was chosen on, which proves little. Therefore the queries are
+split into folds, and each query is measured with the setting chosen on the other folds (k-fold
+cross-validation). The setting chosen on all queries is offered only if these measurements beat the
+current setting in a paired randomisation test. Otherwise the advice is to keep the current one.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ FOLDS = 5
 FEWEST_QUERIES = 10
 ROUNDS = 3
 LEAST_GAIN = 0.002
-"""Gain in mean nDCG@10 below which a knob stays as it is; among values that differ by less, the one
-closest to the current value is taken."""
+"""Gain in mean nDCG@10 below which a knob stays as it is; values within half of it of the best
+count as equal, and the one closest to the current value is taken."""
 SEED = 10
 
 UNIT_STEPS = tuple(step / 20 for step in range(21))
@@ -55,28 +55,28 @@ Queries = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Whether to change the knobs, and what that rests on. Figures are mean nDCG@10."""
+    """Whether to change the knobs, and the evidence for it. Figures are mean nDCG@10."""
 
     current: Tuning
     best: Tuning
-    """The setting that all queries choose; `current` if none is better."""
+    """The setting chosen on all queries; `current` if none is better."""
     wins: bool
     queries: int
     left_out: int
     before: float
     after: float
-    """Mean of `best` on the queries that chose it: too good by a little."""
+    """Mean of `best` on the queries it was chosen on, hence slightly too high."""
     gain: float
     p: float
     better: int
     worse: int
-    """Number of queries with a higher and a lower nDCG@10 out of fold."""
+    """`better` and `worse`: queries with a higher and a lower nDCG@10 when measured out of fold."""
     judged_before: float
     judged_after: float
-    """Mean judged@10, 0..1: where it falls, unjudged documents came up."""
+    """Mean judged@10, 0..1: lower than before if unjudged documents have come up."""
     more_queries: int
-    """How many more judged queries would settle it, about: whether the gain is real, or if there is
-    none, whether a difference of .02 exists. 0 if it is settled."""
+    """About how many more judged queries would settle whether the gain is real or, without a gain,
+    whether a difference of .02 exists. 0 if it is settled."""
 
     @property
     def changes(self) -> Mapping[str, tuple[Any, Any]]:
@@ -111,10 +111,10 @@ def advise(
     *,
     progress: ProgressCallback | None = None,
 ) -> Advice:
-    """Return whether to change the knobs from `current`, judged by some queries, or by all.
+    """Return whether to change the knobs from `current`, by the given queries or by all.
 
-    Nothing is searched for: every setting is measured from the evidence kept. Deterministic.
-    `progress` is called before each coordinate search; what it raises ends the call.
+    No search runs: every setting is measured from the evidence in `kept`. Deterministic.
+    `progress` is called before each coordinate search; its exceptions end the call.
     """
     tell = progress or (lambda done, total: None)
     chosen = np.arange(len(kept)) if queries is None else queries
@@ -155,8 +155,8 @@ def advise(
 def _more_queries(differences: Scores) -> int:
     """Return how many more queries would settle whether the mean difference is real.
 
-    Those that find a difference of this size, or if it is not positive, of `NOTICEABLE`. 0 if there
-    are enough, and if no query differs: then no setting competes.
+    They must find a difference of this size or, if it is not positive, of `NOTICEABLE`. 0 if there
+    are enough. If no query differs, `FEWEST_QUERIES` suffice.
     """
     mean = float(differences.mean()) if len(differences) else 0.0
     effect = mean if mean > EQUAL else NOTICEABLE
@@ -210,7 +210,7 @@ def _knobs(worth: _Worth, start: Tuning) -> Iterator[tuple[str, Sequence[Any]]]:
     yield "alpha", UNIT_STEPS
     yield "entity_threshold", UNIT_STEPS
     yield "max_entities", ENTITY_NUMBERS
-    if start.preset == "default":  # the seed preset stands for its own gate and parent score
+    if start.preset == "default":  # the seed preset has a fixed gate and parent score
         yield "gate", ("soft", "hard")
         yield "parent", ("coverage", "max")
     if worth.may_count_openings:
@@ -218,7 +218,7 @@ def _knobs(worth: _Worth, start: Tuning) -> Iterator[tuple[str, Sequence[Any]]]:
 
 
 def _folds(size: int) -> list[Queries]:
-    """Return the positions by fold, shuffled: queries written together are separated."""
+    """Return the queries' positions per fold, shuffled to separate queries written together."""
     order = np.random.default_rng(SEED).permutation(size)
     return [np.sort(fold) for fold in np.array_split(order, FOLDS)]
 

@@ -1,8 +1,8 @@
-"""What asked queries show: the effect of each threshold, and over-retrieved documents. Pure.
+"""What past queries show: the effect of each threshold, and over-retrieved documents. Pure.
 
 A document is over-retrieved if it is among the first ten results of many queries that do not ask
-for it. That number is its k-occurrence (Radovanović, Nanopoulos and Ivanović, "Hubs in Space",
-2010), which a few hubs have very high in spaces of many dimensions.
+for it. The number of these queries is its k-occurrence (Radovanović, Nanopoulos and Ivanović, "Hubs
+in Space", 2010), which is very high for a few hubs in spaces of many dimensions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ThresholdObservatory:
     queries: tuple[AskedQuery, ...]
     histogram: tuple[int, ...]
     """Number of queries by the score of the best entity, in 20 equal bins from 0 to 1; the last
-    includes 1. Queries without an entity are in none."""
+    includes 1. Queries without an entity are in no bin."""
 
     def share(self, outcome: Outcome) -> tuple[float, ...]:
         size = max(len(self.queries), 1)
@@ -82,11 +82,11 @@ def _asked(found: Evidence, tuning: Tuning, thresholds: Sequence[float]) -> Aske
 
 DEPTH = 10
 LEAST_QUERIES = 10
-"""Queries below which nothing is said: a share of a few queries is a matter of chance."""
+"""Least number of queries for a result: a share of fewer is a matter of chance."""
 LEAST_OCCURRENCES = 5
 LEAST_SHARE = 0.2
 DEVIATIONS = 3.0
-"""Standard deviations above chance: in a small base every document is often among ten."""
+"""Standard deviations above chance: in a small base, any document is often in the top ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +101,11 @@ def find_over_retrieved(
 ) -> tuple[OverRetrieved, ...]:
     """Return the over-retrieved documents, the worst first.
 
-    `firsts` are the paths of the first results by query, `titles` those of documents by path, and
-    `documents` is the number of documents in the base. A query with a word of the title of a
-    document asks for it, so it does not count. To be over-retrieved, a document turns up for at
-    least 5 queries, for a fifth of them, and more often by three standard deviations than a
-    document drawn at random would.
+    `firsts` maps queries to the paths of their first results, `titles` maps paths to titles, and
+    `documents` is the number of documents in the base. A query with a word of a document's title
+    asks for it, so it does not count. An over-retrieved document turns up for at least 5 queries,
+    for at least a fifth of them, and at least three standard deviations more often than a document
+    drawn at random.
     """
     if len(firsts) < LEAST_QUERIES or documents <= DEPTH:
         return ()

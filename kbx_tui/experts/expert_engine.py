@@ -1,8 +1,8 @@
 """Expert search over one open index: its claims, and which of them are on a topic.
 
 Claims are the fact lines of the base, each with every entity it is about; they are read once per
-generation. Topics match whole words by their stems: "maintain" finds "maintained", but no entity
-named AI.
+generation. Topics match whole words by their stems: "maintain" finds "maintained", but not an
+entity named AI.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ExpertEngine:
         self._matcher: ClaimMatcher | None = None
         self._generation = -1
         self.evidence: Evidence | None = None
-        """What the last ranking by relevance is based on; None for other weights."""
+        """The evidence of the last ranking, if its weight was `relevance`; else None."""
 
     def rank(
         self,
@@ -71,9 +71,9 @@ class ExpertEngine:
         half_life_days: float,
         people: bool,
     ) -> ExpertRanking:
-        """Return the experts on a topic, with `people` no others.
+        """Return the experts on a topic; with `people`, only people.
 
-        Without `now`, ages are counted from the newest day in the base. Raises ConfigError (empty
+        Without `now`, ages are counted from the latest date in the base. Raises ConfigError (empty
         topic) and OutOfRange.
         """
         topic = Topic.of(text)
@@ -144,7 +144,7 @@ def _document_receipt(snapshot: Snapshot, row: int, contribution: float) -> Rece
         path=path,
         line=0,
         status="active",
-        sources=(path,),  # its own source
+        sources=(path,),  # a document is its own source
         contribution=contribution,
     )
 
@@ -212,7 +212,7 @@ _ABOUT = frozenset(
     {"person", "people", "project", "projects", "team", "teams", "entity", "entities"}
     | {"lead", "leads", "owner", "owners"}
 )
-"""Frontmatter keys that name entities which all facts of the page are about too."""
+"""Frontmatter keys for entities that every fact on the page is also about."""
 
 
 def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
@@ -282,7 +282,7 @@ _IGNORED = FUNCTION_WORDS | frozenset(
     {"expert", "experts", "expertise", "know", "knows", "known", "knowledge"}
     | {"work", "works", "worked", "working"}
 )
-"""Words that ask for experts without naming a topic: `who knows about X`, `who worked on X`."""
+"""Words that ask for experts and are not part of the topic: `who knows about X`."""
 _CJK_RUN = re.compile(f"{CJK_CHARACTER}+")
 
 
@@ -290,7 +290,7 @@ _CJK_RUN = re.compile(f"{CJK_CHARACTER}+")
 class Topic:
     text: str
     stems: frozenset[str]
-    """Stems of its content words; of all its words when it has no content word."""
+    """Stems of its content words; if it has none, of all its words."""
     cjk_runs: frozenset[str]
 
     @classmethod
@@ -305,13 +305,13 @@ class Topic:
 
     @property
     def query(self) -> str:
-        """The topic without leading and trailing words that only ask, like `who knows about`."""
+        """The topic without leading and trailing question words such as `who knows about`."""
         content = [word for word in words_of(self.text) if word.folded not in _IGNORED]
         return self.text[content[0].start : content[-1].end] if content else self.text
 
 
 class ClaimMatcher:
-    """Claims by stem and by entity, so that the cost of a topic depends on what it matches."""
+    """Finds claims by stem and entity; the cost depends on how many claims a topic matches."""
 
     def __init__(self, claims: Sequence[Claim], entities: Iterable[Entity]) -> None:
         self.claims = claims
@@ -331,9 +331,10 @@ class ClaimMatcher:
         ]
 
     def matches(self, topic: Topic) -> dict[int, float]:
-        """Return the share of the topic's words in each matching claim, by position, ascending.
+        """Return for each matching claim the share of the topic's words it contains.
 
-        Above 0 and at most 1. The words that name an entity count as words of every claim about it.
+        Shares are above 0 and at most 1, keyed by the claim's position, ascending. Words that name
+        an entity count as contained in every claim about it.
         """
         held: defaultdict[int, set[str]] = defaultdict(set)
         for topic_stem in topic.stems:

@@ -1,8 +1,8 @@
-"""Limits of connections, so that slow and many clients keep nobody out.
+"""Connection limits, so that slow or numerous clients cannot keep others out.
 
-uvicorn and aiohttp wait for ever for the rest of a request, and uvicorn for a client that reads no
-answer. Connections count from the moment they are accepted. Asyncio itself would pass those that
-are to be encrypted on after the handshake only: it is done here instead.
+uvicorn and aiohttp wait forever for the rest of a request; uvicorn also waits forever for a client
+that does not read its answer. Connections count from the moment they are accepted. The TLS
+handshake is done here, since asyncio would only report encrypted connections after it.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 Peer = tuple[str, int]
-"""Address and port of a client, which name its connection."""
+"""Address and port of a client; identifies its connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Numbers and times beyond which a connection is cut."""
+    """Limits beyond which a connection is cut."""
 
     at_once: int = 256
-    """Connections without a complete request; a further one cuts the one that waits longest."""
+    """Connections without a complete request; one more cuts the longest-waiting one."""
     receive_seconds: float = 10.0
-    """Time for a client to send a whole request, or to take what was sent of an answer."""
+    """Time for a client to send a whole request, or to read buffered parts of an answer."""
     request_bytes: int = 2_000_000
-    """Size of a request as it is sent. Chunks of a byte each make it six times as large as its
-    body, and to parse megabytes of them would keep the process busy for seconds."""
+    """Size of a request on the wire. One-byte chunks make it six times as large as its body, and
+    parsing megabytes of them would block the process for seconds."""
     answer_seconds: float = 90.0
     """Time from a complete request to the end of its answer."""
     handshake_seconds: float = 10.0
 
 
 class ConnectionGuard:
-    """Wraps the protocol of each connection, and cuts those that are too many or too slow."""
+    """Wraps the protocol of each connection; cuts connections in excess or too slow."""
 
     def __init__(
         self,
@@ -41,38 +41,38 @@ class ConnectionGuard:
         tls: ssl.SSLContext | None = None,
         closed: Callable[[], object] = lambda: None,
     ) -> None:
-        """`closed` is called for each connection that has ended."""
+        """Call `closed` for each connection that has ended."""
         self.limits, self._tls, self.closed = limits, tls, closed
         self._handshakes: set[asyncio.Task[None]] = set()
         self._waiting: dict[_Connection, None] = {}
-        """Those without a complete request, in the order in which they began to wait."""
+        """Connections without a complete request, longest-waiting first."""
         self._open: dict[Peer, _Connection] = {}
 
     def wrap(self, inner: asyncio.Protocol) -> asyncio.Protocol:
         return _Connection(self, inner) if self._tls is None else _Encrypting(self, inner)
 
     def answering(self, peer: Peer | None) -> None:
-        """Note that a request is complete, or is answered without the rest of it."""
+        """Note that a request is complete, or is being answered before its end."""
         if connection := self._find(peer):
             self._waiting.pop(connection, None)
             connection.received = 0
             connection.cut_after(self.limits.answer_seconds)
 
     def answered(self, peer: Peer | None) -> None:
-        """Note that a request is answered; the server limits the time until a further one."""
+        """Note that a request was answered; the server limits the time until the next one."""
         if connection := self._find(peer):
             self._waiting[connection] = None
             connection.cut_after(None)
 
     def keep(self, peer: Peer | None) -> None:
-        """Let a connection stay for as long as it likes."""
+        """Exempt a connection from all time limits and the size limit."""
         if connection := self._find(peer):
             self._waiting.pop(connection, None)
             connection.is_kept = True
             connection.cut_after(None)
 
     def close_all(self) -> None:
-        """Close every connection, after what has still to be sent."""
+        """Close every connection once its buffered data has been sent."""
         for connection in list(self._open.values()):
             connection.transport.close()
 
@@ -107,11 +107,11 @@ class ConnectionGuard:
                 server_side=True,
                 ssl_handshake_timeout=self.limits.handshake_seconds,
             )
-        except OSError:  # SSLError and ConnectionError are some
+        except OSError:  # includes SSLError and ConnectionError
             pass
         finally:
             self.forget(plain)
-        if encrypted is not None:  # None also if it was cut at once
+        if encrypted is not None:  # None, too, if it was cut meanwhile
             plain.start(encrypted)
 
     def _find(self, peer: Peer | None) -> _Connection | None:
@@ -119,7 +119,7 @@ class ConnectionGuard:
 
 
 class _Connection(asyncio.Protocol):
-    """Passes everything on to another protocol, and reports its connection to the guard."""
+    """Forwards every event to another protocol and reports to the guard."""
 
     transport: asyncio.Transport
     peer: Peer
@@ -127,7 +127,7 @@ class _Connection(asyncio.Protocol):
     def __init__(self, guard: ConnectionGuard, inner: asyncio.Protocol) -> None:
         self.guard, self.inner = guard, inner
         self.received = 0
-        """Bytes of a request that is not complete."""
+        """Bytes received of the incomplete request."""
         self.is_kept = False
         self._deadline: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
@@ -141,7 +141,7 @@ class _Connection(asyncio.Protocol):
 
     def accept(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        host, port, *_ = transport.get_extra_info("peername") or ("", 0)  # it may have left
+        host, port, *_ = transport.get_extra_info("peername") or ("", 0)  # already closed
         self.transport, self.peer = transport, (host, port)
         self.guard.opened(self)
 
@@ -157,7 +157,7 @@ class _Connection(asyncio.Protocol):
             if self.received > self.guard.limits.request_bytes:
                 self.transport.abort()
                 return
-            if self._deadline is None:  # the first part of a further request
+            if self._deadline is None:  # the first part of the next request
                 self.cut_after(self.guard.limits.receive_seconds)
         self.inner.data_received(data)
 
@@ -176,7 +176,7 @@ class _Connection(asyncio.Protocol):
     def _timer(
         self, before: asyncio.TimerHandle | None, seconds: float | None
     ) -> asyncio.TimerHandle | None:
-        """Return a timer that cuts the connection, in place of one before; None for no time."""
+        """Cancel the previous timer; return one that cuts the connection, None for no limit."""
         if before is not None:
             before.cancel()
         if seconds is None:
@@ -185,15 +185,15 @@ class _Connection(asyncio.Protocol):
 
 
 class _Encrypting(_Connection):
-    """A connection until the client has agreed on keys; then another one is guarded."""
+    """A connection during its TLS handshake; afterwards a new `_Connection` takes over."""
 
     early = b""
-    """What has come in one piece with the end of the handshake."""
+    """Data received together with the end of the handshake."""
     is_lost = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        transport.pause_reading()  # what it sends is for the handshake, which starts a moment later
+        transport.pause_reading()  # its first bytes belong to the handshake, which starts later
         self.accept(transport)
         self.guard.start_handshake(self)
 
@@ -204,7 +204,7 @@ class _Encrypting(_Connection):
         self.early += data
 
     def start(self, encrypted: asyncio.Transport) -> None:
-        """Hand the encrypted connection over, unless it has been lost meanwhile."""
+        """Hand over the encrypted connection unless it has been lost meanwhile."""
         if self.is_lost:
             return
         guarded = _Connection(self.guard, self.inner)

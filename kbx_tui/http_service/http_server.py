@@ -1,4 +1,4 @@
-"""uvicorn with limits of connections, which leaves signals to `kbx_tui.ending`."""
+"""uvicorn with connection limits; it leaves signals to `kbx_tui.ending`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from kbx_tui.http_service.connection_guard import ConnectionGuard
 
 DRAIN_SECONDS = 1.4
-"""Time for requests in progress when the server stops; the process ends soon after it."""
+"""Time for active requests when the server stops; the process ends soon afterwards."""
 
 
 class HttpServer(uvicorn.Server):
@@ -43,7 +43,7 @@ class HttpServer(uvicorn.Server):
         yield
 
     def stop(self) -> None:
-        """Accept no more, finish what runs, and let `serve` return. Callable on any thread."""
+        """Accept no more, finish active requests, let `serve` return. Callable on any thread."""
         self.should_exit = True
 
     async def adopt(self, connection: socket.socket) -> None:

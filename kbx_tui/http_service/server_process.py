@@ -1,7 +1,7 @@
-"""What a server knows of its processes at the moment, and what it sets up in its own.
+"""The current state of a server's processes, and the setup of its own process.
 
-Libraries quote headers as they were sent, and anyone who can connect would write lines; so of them
-only errors are kept, in the log file.
+Only errors of libraries are logged: their other messages quote headers as sent, so anyone who can
+connect could write lines to the log file.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class IndexState:
     pages: int
     chunks: int
     indexed_at: float | None
-    """When a run last changed the text, in seconds since 1970."""
+    """When an index run last changed the text, in seconds since 1970."""
 
 
 class Observer:
-    """Counts what happens; this one nothing, as metrics are off."""
+    """Counts events for metrics; this base class, used without metrics, counts nothing."""
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count an HTTP request."""
@@ -38,7 +38,7 @@ class Observer:
         """Count a call of a tool."""
 
     def rejected(self, reason: str) -> None:
-        """Count what was refused because a limit was reached."""
+        """Count a request or session refused because a limit was reached."""
 
     def restarted(self) -> None:
         """Count the replacement of a process."""
@@ -50,16 +50,16 @@ class ServiceState:
 
     observer: Observer = field(default_factory=Observer)
     pids: Callable[[], Mapping[str, list[int]]] = dict
-    """Returns the processes that run, by name; several may have one."""
+    """Returns the ids of running processes by name; a name may have several."""
     sessions: Callable[[], tuple[int, int]] | None = None
-    """Returns how many sessions are open and how many may be; None where there are none."""
+    """Returns how many sessions are open and the limit; None for a server without sessions."""
     indices: dict[str, IndexState] = field(default_factory=dict)
     """The index that each process has open, by the name of the process."""
     load: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """How many requests are in progress and how many calls wait for the engine, by process."""
+    """Number of active requests and of calls waiting for the engine, by process."""
 
     def note(self, process: str, kind: str, *values: Any) -> None:
-        """Note a report of a process; kinds and values as in `tools.engine_process.Report`."""
+        """Record a process's report; kinds and values as in `tools.engine_process.Report`."""
         match kind, values:
             case "load", (requests, waiting):
                 self.load[process] = requests, waiting
@@ -79,7 +79,7 @@ class ServiceState:
         self.load.pop(process, None)
 
     def readiness(self) -> tuple[bool, dict[str, Any]]:
-        """Return whether searches are answered, and what is known of it as JSON."""
+        """Return whether searches can be answered, and the details as JSON values."""
         generations = {name: index.generation for name, index in sorted(self.indices.items())}
         answer: dict[str, Any] = {
             "ready": bool(generations),
@@ -94,18 +94,18 @@ class ServiceState:
 
 @dataclass(frozen=True, slots=True)
 class ProcessUsage:
-    """What a process uses, memory in bytes."""
+    """Memory, in bytes, and processor time that a process uses."""
 
     private_bytes: int
-    """What it has written and shares with no process; pages of mapped files are not among it."""
+    """Memory that it has written and does not share; pages of mapped files do not count."""
     proportional_bytes: int
-    """All its memory, of what it shares with other processes its equal part."""
+    """All its memory; shared pages are divided equally among the processes that share them."""
     cpu_seconds: float
     """Processor time of all its threads since it started."""
 
 
 def process_usage(pid: int) -> ProcessUsage | None:
-    """Return what a process uses; None if it has ended, or where the system does not say."""
+    """Return a process's usage; None if it has ended, or on a system without /proc."""
     folder = Path("/proc", str(pid))
     try:
         fields = dict(
@@ -126,7 +126,7 @@ LIBRARIES = ("aiohttp", "asyncio", "mcp", "uvicorn")
 
 
 def log_libraries() -> None:
-    """Write errors of the libraries, with their tracebacks, to the log file, once that is open."""
+    """Send errors of libraries, with tracebacks, to the log file once it is open."""
     for name in LIBRARIES:
         library = logging.getLogger(name)
         library.parent = logger()
@@ -144,16 +144,16 @@ class _Lines(logging.Handler):
         self._say = say
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name.partition(".")[0] == logger().name:  # not of a library
+        if record.name.partition(".")[0] == logger().name:  # leaves out records of libraries
             self._say(record.getMessage())
 
 
 OPEN_FILES = 4_096
-"""Enough for the connections that the limits allow; some systems start programs with 256."""
+"""Enough for all connections that the limits allow; the default of some systems is 256."""
 
 
 def allow_connections() -> None:
-    """Raise the limit of this process, and of those that it starts, as far as the system allows."""
+    """Raise the open-file limit of this process and its children as far as the system allows."""
     if sys.platform == "win32":
         return
     import resource
@@ -162,12 +162,12 @@ def allow_connections() -> None:
     if soft == resource.RLIM_INFINITY or soft >= OPEN_FILES:
         return
     enough = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
-    with suppress(OSError, ValueError):  # beyond what the system allows any process
+    with suppress(OSError, ValueError):  # more than the system allows any process
         resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
 
 
 def limit_memory(most: int) -> None:
-    """Limit the private data of this process, to which mapped files do not count."""
+    """Limit the private memory of this process; mapped files do not count."""
     if sys.platform != "win32":
         import resource
 
@@ -177,7 +177,7 @@ def limit_memory(most: int) -> None:
 
 
 class Process(Protocol):
-    """What is needed of a process to end it; the methods as those of asyncio."""
+    """The methods needed to end a process, as in `asyncio.subprocess.Process`."""
 
     def terminate(self) -> None: ...
 
@@ -187,16 +187,16 @@ class Process(Protocol):
 
 
 async def end_process(process: Process, seconds: float) -> int:
-    """Ask a process to end, and return its exit code as `exit_code` does."""
+    """Ask a process to end; return its exit code as `exit_code` does."""
     with suppress(ProcessLookupError):
         process.terminate()
     return await exit_code(process, seconds)
 
 
 async def exit_code(process: Process, seconds: float) -> int:
-    """Return the exit code of a process that is about to end; kill it if it takes longer.
+    """Return the exit code of a process that is about to end; kill it after `seconds`.
 
-    Sending it a signal before would collect the code in place of asyncio, which then has none.
+    Sends no signal before: that could collect the exit code, and asyncio would then lack it.
     """
     try:
         return await asyncio.wait_for(process.wait(), seconds)

@@ -1,8 +1,8 @@
-"""Reads the files to import (single ones, folders and zip archives, within fixed limits), and the
-documents in them, whatever their format.
+"""Reads files to import, and the documents in them, whatever their format.
 
-An archive is read in memory and nothing of it is written. One that could write elsewhere, holds
-links or expands beyond the limits is refused as a whole: it is not an export of any program.
+Sources are single files, folders and zip archives, within fixed limits. An archive is read in
+memory and never unpacked to disk. One that has paths outside its folder or links, or that expands
+beyond the limits, is refused as a whole: no program exports such archives.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ FILE_LIMIT = 256 * 1024 * 1024
 TOTAL_LIMIT = 1024 * 1024 * 1024
 COUNT_LIMIT = 100_000
 RATIO_LIMIT = 200
-"""Bytes that one byte of a compressed file may become; text reaches about 20."""
+"""Most bytes that one compressed byte may expand to; text reaches about 20."""
 RATIO_FREE = 10 * 1024 * 1024
-"""Bytes below which the ratio does not matter."""
+"""Expanded bytes below which the ratio is not checked."""
 
 READ_SUFFIXES = frozenset(
     {".vtt", ".srt", ".txt", ".json", ".md", ".markdown", ".csv", ".ics", ".vcf", ".edn"}
@@ -54,7 +54,7 @@ READ_SUFFIXES = frozenset(
 
 
 def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProblem, ...]]:
-    """Return the files of a source by path, and problems. Raises NotFound and ConfigError."""
+    """Return the files of a source, sorted by path, and problems. Raises NotFound, ConfigError."""
     if not os.path.lexists(source):
         raise NotFound(f"{source} does not exist; give a file or folder to import")
     problems: list[ImportProblem] = []
@@ -71,7 +71,7 @@ def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProbl
 
 
 def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[SourceFile]:
-    """Return the readable files of a zip archive and of archives in it. Raises ConfigError."""
+    """Return the readable files of a zip archive and of nested archives. Raises ConfigError."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
@@ -81,7 +81,7 @@ def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[Source
             for entry in entries:
                 path = PurePosixPath(entry.filename)
                 suffix, added = path.suffix.lower(), list[SourceFile]()
-                if suffix == ".zip" and not nested:  # Notion splits large exports
+                if suffix == ".zip" and not nested:  # Notion nests parts of large exports
                     added = read_archive(entry.filename, archive.read(entry), nested=True)
                 elif suffix in READ_SUFFIXES and not _is_hidden(entry.filename):
                     plain_path = _plain_path(path.as_posix())
@@ -98,7 +98,7 @@ def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[Source
 
 
 def _date_of(entry: zipfile.ZipInfo) -> str:
-    """Return the ISO date of an entry; empty where the program that packed it stored none."""
+    """Return the ISO date of an entry; empty if the packing program stored none."""
     try:
         return date(*entry.date_time[:3]).isoformat()
     except ValueError:
@@ -166,7 +166,7 @@ def _read_file(file: Path, path: str) -> SourceFile:
 
 
 def _plain_path(path: str) -> str:
-    """Return a path as a base names its files: in NFC, which macOS does not pack."""
+    """Return a path in NFC, as in a base; archives made on macOS have another form."""
     return unicodedata.normalize("NFC", replace_surrogates(path))
 
 
@@ -179,14 +179,14 @@ _TREES: dict[Format, tuple[Callable[[Sequence[SourceFile]], bool], _ReadTree]] =
     "notion": (is_notion, read_notion),
     "okf": (is_okf, read_okf),
 }
-"""How formats of whole folders are recognised and read, the most certain first."""
+"""How formats of whole folders are recognised and read, most reliably recognised first."""
 
 
 def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> Imported:
-    """Return what files hold, in the given format, or in the one that each of them has.
+    """Return the documents in files, read in the given format or in each file's own.
 
-    A file that cannot be read is a problem, and all others count. Raises ConfigError when there is
-    no file, or none of a format that is known.
+    An unreadable file is a problem; all others are read. Raises ConfigError if there are no files,
+    or none has a known format.
     """
     if not files:
         raise ConfigError(f"there is no file to import; known formats: {', '.join(FORMATS)}")

@@ -1,4 +1,4 @@
-"""What is read from the files of other programs, before anything of a base is looked at."""
+"""Documents read from other programs' files, before they are matched with a base."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     path: str
-    """Relative to the folder or archive it was read from, with `/`; the name of a single file."""
+    """Relative to the source folder or archive, with `/`; for a single file, its name."""
     data: bytes
     modified: str = ""
-    """ISO date of its last change."""
+    """ISO date of the last change; empty if unknown."""
 
     @property
     def name(self) -> str:
@@ -50,26 +50,26 @@ class SourceFile:
 @dataclass(frozen=True, slots=True)
 class ImportedDocument:
     import_id: str
-    """`format:id`, the same each time the document is imported."""
+    """`format:id`; the same every time the document is imported."""
     kind: DocumentKind
     title: str
     body: str = ""
     date: str = ""
     """ISO `YYYY-MM-DD`, or empty."""
     subtype: str = ""
-    """`type:` of a meeting, such as `transcript`."""
+    """The meeting's `type:` in frontmatter, such as `transcript`."""
     attendees: tuple[Attendee, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Further frontmatter, JSON-safe."""
     folder: str = ""
-    """Folder below `notes/` or `meetings/` that keeps the order of the source; else by date."""
+    """Folder below `notes/` or `meetings/`, as in the source; if empty, it is chosen by date."""
     stem: str = ""
     """File name without suffix; by default, made from the title."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedPage:
-    """One page that is taken over byte for byte, at its own path."""
+    """A page that is imported byte for byte, at its own path."""
 
     path: str
     """Relative to `memory/`, with `/`."""
@@ -93,5 +93,5 @@ class Imported:
 
 
 def content_id(data: bytes) -> str:
-    """Return an id made from content, for formats that have none."""
+    """Return an id made from the content, for formats without ids."""
     return hashlib.sha256(data).hexdigest()[:16]

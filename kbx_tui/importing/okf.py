@@ -1,7 +1,7 @@
 """Writes a base as a folder in the Open Knowledge Format (OKF) v0.1.
 
-The format is markdown whose frontmatter states a type. A page that states none gets one on a marked
-line, which an import takes out again, so that a base comes back as it was, byte for byte.
+The format is markdown whose frontmatter states a type. A page without one gets it on a marked line,
+which an import removes again, so that a base round-trips byte for byte.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kbx_tui.knowledge.records import Document
 
 _MARKUP = re.compile(r"[\[\]()]")
 _IN_ADDRESS = re.compile(r"[\s()<>#%?\\]")
-"""What ends the address of a link, or means something else in it."""
+"""Characters that end a link's address or have a special meaning in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +85,17 @@ def _write(
 
 
 def with_type(document: Document, data: bytes) -> bytes:
-    """Return a page that states its type: if it did not, with one more line of frontmatter.
+    """Return a page that states its type, if needed with a line added to its frontmatter.
 
-    Where that would not be read, because the frontmatter is broken or has an empty type, a block of
-    its own precedes it.
+    If that line would not be read, because the frontmatter is broken or has an empty type, a new
+    block of frontmatter is put before it.
     """
     if _states_type(data):
         return data
     try:
         text = decode_lossless(data)
     except WriteFault:
-        return data  # it could not be restored
+        return data  # an added line could not be removed exactly
     line = field_lines("type", document.kind)
     if document.body_line > 1:
         typed = text.apply(text.insert_line(1, f"{line} {ADDED}"))
@@ -126,17 +126,17 @@ def _encoded(match: re.Match[str]) -> str:
 
 
 RESERVED = frozenset({"index.md", "log.md"})
-"""Names of files that describe a folder, not pages."""
+"""File names that describe a folder; they are not pages."""
 ADDED = "# added by kbx export"
-"""Marks the line that an export added to a page without a type."""
+"""Marks a type line that an export added to existing frontmatter."""
 
 ADDED_FRONTMATTER = "# frontmatter added by kbx export"
-"""Marks the line in a block of frontmatter that an export put before a page."""
+"""Marks the type line of a frontmatter block that an export put before a page."""
 _MARKED = re.compile(f"type: .* ({ADDED}|{ADDED_FRONTMATTER})")
 
 
 def is_okf(files: Sequence[SourceFile]) -> bool:
-    """Return whether most pages state a type, in a folder that has an index or a log."""
+    """Return whether a folder has an index or a log and most of its pages state a type."""
     pages = [file for file in files if file.suffix == ".md"]
     typed = sum(_type(file) != "" for file in pages if file.name not in RESERVED)
     has_reserved = any(file.name in RESERVED for file in pages)

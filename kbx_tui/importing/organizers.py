@@ -1,5 +1,6 @@
-"""Notes, calendars and contacts of other programs: graphs of Logseq, exports of Notion, iCalendar
-and vCard. Readers raise ValueError with a reason.
+"""Readers of notes, calendars and contacts: Logseq graphs, Notion exports, iCalendar and vCard.
+
+Readers raise ValueError with a reason.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _LOGSEQ_PEOPLE = ("attendees", "participants", "people")
 
 
 def is_logseq(files: Sequence[SourceFile]) -> bool:
-    """Return whether files are a graph: settings of Logseq, or its two folders."""
+    """Return whether files are a Logseq graph: they include its settings or its two folders."""
     folders = {part for file in files for part in file.path.split("/")[:-1]}
     return "logseq" in folders or {"journals", "pages"} <= folders
 
@@ -147,14 +148,14 @@ _NOTION_PEOPLE = ("attendees", "participants", "people", "owner", "assignee", "c
 
 
 def is_notion(files: Sequence[SourceFile]) -> bool:
-    """Return whether most pages have names with an id, as in an export."""
+    """Return whether most pages have an id in their file names, as in a Notion export."""
     pages = [file for file in files if file.suffix == ".md"]
     named = sum(_ID.match(file.stem) is not None for file in pages)
     return named > 0 and named * 2 >= len(pages)
 
 
 def read_notion(files: Sequence[SourceFile]) -> Imported:
-    """Return the pages of an export, and tables as pages that list their rows."""
+    """Return the pages of a Notion export; a table becomes a page that lists its rows."""
     targets = _link_targets(files)
     documents = [_notion_page(file, targets) for file in files if file.suffix == ".md"]
     problems = []
@@ -174,7 +175,7 @@ def read_notion(files: Sequence[SourceFile]) -> Imported:
 
 
 def _link_targets(files: Sequence[SourceFile]) -> dict[str, str]:
-    """Return what a wikilink to each file says, by id: its title, or its path if that is shared."""
+    """Return the wikilink target of each file by id: its title, or its path if titles clash."""
     titles = {_notion_id(file): _notion_title(file) for file in files if _notion_id(file)}
     counts = Counter(map(name_key, titles.values()))
     shared = {title for title in titles.values() if counts[name_key(title)] > 1}
@@ -200,7 +201,7 @@ def _notion_title(file: SourceFile) -> str:
 
 
 def _notion_folder(path: str) -> str:
-    """Return the folder of a page below the notes, without ids."""
+    """Return the target folder of a page below the notes, without Notion's ids."""
     parts = []
     for part in PurePosixPath(path).parts[:-1]:
         match = _ID.match(part)
@@ -224,7 +225,7 @@ def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
             break
         properties[match["key"].strip().lower()] = match["value"].strip()
     if properties and len(lines) > len(properties) and lines[len(properties)].strip():
-        properties = {}  # a paragraph that begins like a property
+        properties = {}  # not properties, but a paragraph that looks like one
     body = "\n".join(lines[len(properties) :]).strip("\n")
     people = [value for key, value in properties.items() if key in _NOTION_PEOPLE]
     names = [name.strip() for value in people for name in value.split(",") if name.strip()]
@@ -250,7 +251,7 @@ def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
 
 
 def _with_wikilinks(body: str, targets: dict[str, str]) -> str:
-    """Return a body whose links to exported pages are wikilinks; others stay as they are."""
+    """Return the body with links to exported pages turned into wikilinks; others stay."""
     lines = body.split("\n")
     parts, done = [], 0
     for link in links_of(body):
@@ -290,7 +291,7 @@ _NO_PEOPLE = ("RESOURCE", "ROOM")
 
 
 def read_calendar(file: SourceFile) -> Imported:
-    """Return the events of a calendar file; a repeated one counts once. Raises ValueError."""
+    """Return the events of a calendar file, each id once. Raises ValueError."""
     text = file.text
     if "BEGIN:VCALENDAR" not in text:
         raise ValueError("it does not hold a VCALENDAR")
@@ -345,12 +346,12 @@ def _event_document(event: icalendar.cal.Component) -> ImportedDocument:
 
 
 def _moment(event: icalendar.cal.Component, name: str) -> date | None:
-    """Return a date or time; one in UTC becomes local time, others stay in their own zone."""
+    """Return a date or time; UTC is converted to local time, other zones are kept."""
     value = event.get(name)
     moment = value.dt if value is not None else None
     is_utc = isinstance(moment, datetime) and moment.utcoffset() == timedelta(0)
     if isinstance(moment, datetime) and is_utc and "TZID" not in value.params:
-        with suppress(OverflowError):  # in year 1 or 9999
+        with suppress(OverflowError):  # years 1 and 9999
             moment = moment.astimezone()
     return moment if isinstance(moment, date) else None
 
@@ -377,7 +378,7 @@ def _event_text(event: icalendar.cal.Component, name: str) -> str:
 
 
 _UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
-"""What the library raises for broken cards, such as one in an unknown encoding."""
+"""Exceptions of the library for broken cards, such as one in an unknown encoding."""
 
 
 def read_contacts(file: SourceFile) -> Imported:
@@ -394,7 +395,7 @@ def read_contacts(file: SourceFile) -> Imported:
 
 
 def _cards(text: str) -> list[str]:
-    """Return the text of each card, so that a broken one does not hide the others."""
+    """Return the text of each card separately, so that a broken one does not hide the others."""
     cards: list[list[str]] = []
     for line in text.split("\n"):
         if line.strip().upper() == "BEGIN:VCARD":
@@ -435,7 +436,7 @@ def _person(card: Component) -> ImportedDocument:
 
 
 def _name(card: Component) -> str:
-    """Return the formatted name, else one made from its parts, else nothing."""
+    """Return the formatted name, else one made from the name's parts, else an empty string."""
     if names := _texts(card, "fn"):
         return " ".join(names[0].split())
     for line in card.contents.get("n", []):

@@ -1,13 +1,13 @@
 """Files of named arrays, memory-mapped for reading, and digests of files.
 
 Format: a line with the format tag; the arrays, each at a multiple of 64 bytes; JSON with dtype,
-shape and offset of each array; the size of the JSON in 4 bytes, and in 4 the digest of all bytes
-before it. Arrow IPC was weighed, and is slower for this (docs/decisions/derived-files.md).
+shape and offset of each array; the size of the JSON in 4 bytes; the digest of all preceding bytes
+in 4 bytes. Arrow IPC was considered but is slower for this (docs/decisions/derived-files.md).
 
-A digest is the CRC-32 of the bytes: it finds every flipped bit, and processors compute it as fast
-as they read. Even so, every command would read the whole index only to compare. So the states in
-which files had their digest are kept in the file `VERIFIED` of the index folder: what changes a
-file changes its state. Losing `VERIFIED` costs one comparison.
+A digest is the CRC-32 of the bytes: it detects any flipped bit, and processors compute it as fast
+as they read. Even so, checking it every time would mean reading the whole index for each command.
+So the file `VERIFIED` in the index folder keeps the state (see `FileState`) in which each file last
+matched its digest: a changed file has another state. Losing `VERIFIED` costs one comparison.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Damaged(Exception):
-    """A file does not have the bytes that were written."""
+    """A file does not contain the bytes that were written."""
 
 
 def map_arrays(folder: Path, name: str, format_tag: str) -> Arrays | None:
@@ -81,7 +81,7 @@ def map_unverified(source: BufferedReader | BufferedRandom, format_tag: str) -> 
 
 
 class ArrayWriter:
-    """Writes the arrays of one file, in pieces, so that none need be in memory. Raises OSError."""
+    """Writes the arrays of one file in pieces, so none need fit in memory. Raises OSError."""
 
     def __init__(self, file: BufferedRandom, format_tag: str) -> None:
         self._file, self._directory = file, Directory()
@@ -100,7 +100,7 @@ class ArrayWriter:
         self._end = offset + size
 
     def map(self, name: str, dtype: DTypeLike, shape: Shape) -> NDArray[Any]:
-        """Return an array of the file, mapped for writing in any order, zeros at first."""
+        """Return a new array of zeros in the file, mapped for writing in any order."""
         offset = self._note(name, np.dtype(dtype), shape)
         self._file.flush()
         _allocate(self._file, offset, self._end - offset)
@@ -127,7 +127,7 @@ class ArrayWriter:
 
 
 def _allocate(file: BufferedRandom, begin: int, size: int) -> None:
-    """Make room for an array: writing to a mapping must not be what finds the disk full."""
+    """Reserve disk space for an array: writing to a mapping on a full disk kills the process."""
     if not size:
         return
     with suppress(AttributeError):  # not on macOS
@@ -142,19 +142,19 @@ def _allocate(file: BufferedRandom, begin: int, size: int) -> None:
 VERIFIED = "VERIFIED"
 
 FileState = tuple[int, int, int, int]
-"""Inode, size, modification and change time: differs when a file was written or replaced."""
+"""Inode, size, modification and change time; differs once a file is written or replaced."""
 
 SETTLED_NS = 100_000_000
-"""Age below which a state is not kept: another write could have the same time."""
+"""Age below which a state is not kept: a later write could have the same time."""
 
 _UNWRITTEN: set[str] = set()
-"""Index folders of bases that this process has open for reading only."""
+"""Index folders of bases that this process opened read-only; nothing is written to them."""
 
 
 def digest_of_part(file: BufferedReader | BufferedRandom, begin: int, size: int) -> int | None:
-    """Return the digest of `size` bytes of a file; None when it ends before. Raises OSError.
+    """Return the digest of `size` bytes of a file; None if it is shorter. Raises OSError.
 
-    Reads instead of mapping: an unreadable sector is an error, not the end of the process.
+    It reads instead of mapping, so that an unreadable sector raises and does not kill the process.
     """
     file.seek(begin)
     buffer, digest = memoryview(bytearray(min(BLOCK, max(size, 1)))), 0
@@ -172,7 +172,7 @@ def state_of(file: Path | str | int) -> FileState:
 
 
 class VerifiedFiles:
-    """The states in which files of one index folder had their digest. Not thread-safe."""
+    """The states in which an index folder's files matched their digests. Not thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -200,11 +200,11 @@ class VerifiedFiles:
         self._states.clear()
 
     def keep(self) -> None:
-        """Write new states to the folder; a folder that cannot be written is left as it is."""
+        """Write new states to the folder; errors are ignored."""
         if self._is_kept or os.path.realpath(self._folder) in _UNWRITTEN:
             return
         self._is_kept = True
-        states = dict(self._states)  # one step: another thread may be adding to it
+        states = dict(self._states)  # copied in one step: another thread may be adding to it
         present = {name: state for name, state in states.items() if self._exists(name)}
         temporary = self._folder / f"{VERIFIED}.{uuid4().hex}"
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The check of an index: its structure or, with `read_data`, every byte and row. Read-only."""
+"""Checks an index: its structure and, with `read_data`, every byte and row. Read-only."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class IndexCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What `KnowledgeBase.check` found."""
+    """Result of `KnowledgeBase.check`."""
 
     sound: bool
     faults: tuple[Fault, ...]
     read_data: bool
     files: int
-    """Files of the index with a digest."""
+    """Number of index files that have a digest."""
     rows: int
     seconds: float
 
@@ -75,9 +75,9 @@ def check_index(
 ) -> CheckReport:
     """Return the faults of an index that exists, and those of `unreadable` state files.
 
-    The structure: tables open, have the schema and the noted versions and refer to each other;
-    headers and files have their digests, compared once per state of a file. With `read_data` all
-    digests are compared again, and every row with the hashes it carries.
+    It checks the structure: tables open, have the expected schema and versions, and refer to each
+    other; headers and files match their digests, unless the file is unchanged since the last
+    comparison. With `read_data`, all digests are compared again, and every row with its hashes.
     """
     began, check = time.monotonic(), IndexCheck()
     if read_data:
@@ -139,7 +139,7 @@ def _check_links(store: Store, check: IndexCheck) -> None:
 
 
 def map_derived_files(store: Store) -> dict[str, bool]:
-    """Map each derived file, so that damage is noted; return whether it is there, by its name."""
+    """Map each derived file, so that damage is noted; return by name whether it could be mapped."""
     meta = store.meta()
     vectors = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
     files: list[DerivedFile[Any]] = [ENTITIES, NAMES, FACTS, LINKS, LISTS]
@@ -194,7 +194,7 @@ def _is_consistent(name: str, row: dict[str, Any], entities: Mapping[str, Entity
     if name == "facts":
         return bool(row["text_hash"] == fact_hash(row["text"], entities.get(row["entity_id"])))
     column = {"chunks": "text", "entities": "profile"}.get(name)
-    if column is None or row[column] is None:  # of a chunk without document, which is a fault above
+    if column is None or row[column] is None:  # `_check_links` reports such a chunk
         return True
     return bool(row["text_hash"] == text_hash(row[column]))
 

@@ -1,12 +1,12 @@
 """Files derived from the tables (`removal.DERIVED_FILES`), memory-mapped for reading.
 
-They lie in the folder of the index and only save time: whatever a file lacks is read from the
-tables, and a missing, damaged or outdated file never changes a result.
+They are in the index folder and only save time: whatever a file lacks is read from the tables, and
+a missing, damaged or outdated file never changes a result.
 
-Each is a dataclass of arrays, declared beside it as a `DerivedFile`. Its field `versions` says
-which documents it covers, or its field `state` which state of the tables it is right for
-(`versions.table_state`). A run writes a file of documents again once many differ; before, the few
-that it lacks go to a small file beside it.
+The layout of each is a dataclass of arrays, with a `DerivedFile` declared beside it. Its field
+`versions` lists the documents that it covers, or its field `state` is the state of the tables that
+it is valid for (`versions.table_state`). An index run rewrites a file of documents once many
+documents differ; until then, the few that it lacks are in a small file beside it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 STALE_SHARE = 0.05
-"""Share of the documents that may differ from a file before it is rewritten."""
+"""Largest share of documents that may differ before a file is rewritten."""
 
 T = TypeVar("T", bound="DataclassInstance")
 
@@ -58,7 +58,7 @@ class OfDocuments(Protocol):
 
     @property
     def versions(self) -> Versions:
-        """Version of each document."""
+        """Version of each document that the file covers."""
 
 
 class OfState(Protocol):
@@ -66,7 +66,7 @@ class OfState(Protocol):
 
     @property
     def state(self) -> NDArray[np.bytes_]:
-        """That state (`versions.table_state`), shape (1,)."""
+        """State of the tables that the file is valid for (`versions.table_state`), shape (1,)."""
 
 
 D = TypeVar("D", bound=OfDocuments)
@@ -77,7 +77,7 @@ S = TypeVar("S", bound=OfState)
 class DerivedFile(Generic[T]):
     kind: str
     version: str
-    """A change of layout or of what the arrays mean needs another one."""
+    """Must be changed whenever the layout or the meaning of the arrays changes."""
     layout: type[T]
 
     @property
@@ -89,7 +89,7 @@ class DerivedFile(Generic[T]):
         return f"kbx {self.kind} {self.version}"
 
     def map(self, store: Store) -> T | None:
-        """Memory-map the file; None when it is missing, of another format or damaged."""
+        """Memory-map the file; None if it is missing, damaged or has another format."""
         try:
             arrays = map_arrays(Path(store.uri), self.name, self.format_tag)
         except Damaged:
@@ -107,7 +107,7 @@ class DerivedFile(Generic[T]):
 
     @contextmanager
     def writer(self, store: Store) -> Iterator[ArrayWriter]:
-        """Write arrays named as their fields; the file is in place at the end of the block."""
+        """Write arrays named like the fields; the file is replaced at the end of the block."""
         file = Path(store.uri) / self.name
         with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
             with temporary.open("w+b") as out:
@@ -124,7 +124,7 @@ class DerivedFile(Generic[T]):
                 writer = ArrayWriter(out, self.format_tag)
                 self._add(writer, content)
                 writer.finish()
-                del content  # in memory once, not twice
+                del content  # free it before mapping: one copy in memory, not two
                 mapped = map_unverified(out, self.format_tag)
             yield self._content(mapped or {})
 
@@ -155,17 +155,17 @@ class DerivedFile(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class DocumentFile(DerivedFile[D]):
-    """A file of which each part is that of one document, so that few may be outdated."""
+    """A file whose parts each belong to one document, so that only some may be outdated."""
 
     @property
     def of_newer(self) -> DocumentFile[D]:
         return replace(self, kind=f"{self.kind}-new")
 
     def map_for(self, store: Store, current: Versions) -> tuple[list[tuple[D, Rows]], Rows]:
-        """Memory-map this file and that of newer documents, for documents of these versions.
+        """Memory-map this file and the one of newer documents.
 
-        Returns each with the row in `current` of each of its documents, -1 for one that is not
-        there, and the rows of those that neither has.
+        Returns each file with the rows of its documents in `current`, -1 for a document that is not
+        in it; and the rows of documents that are in neither file.
         """
         found, missing = [], np.arange(len(current))
         for file in (self, self.of_newer):
@@ -191,10 +191,10 @@ class DocumentFile(DerivedFile[D]):
         current: Versions,
         write: Callable[[DocumentFile[D], Versions | None], None],
     ) -> None:
-        """Bring the file up to date with the documents in the index, or that of newer ones.
+        """Bring this file, or the one of newer documents, up to date with the index.
 
-        `write` writes one of the two, for documents of some versions, or for all. Raises
-        IndexFault. For the holder of the writer lock.
+        `write` writes one of the two files, for documents of the given versions or, for None, all.
+        Raises IndexFault. The caller holds the writer lock.
         """
         if not self.is_current(store, current):
             write(self, None)
@@ -210,7 +210,7 @@ class DocumentFile(DerivedFile[D]):
 
 @dataclass(frozen=True, slots=True)
 class StateFile(DerivedFile[S]):
-    """A file that follows from all documents together, and is right for one state of `tables`."""
+    """A file derived from all documents together, valid for one state of `tables`."""
 
     tables: tuple[str, ...]
 
@@ -256,12 +256,12 @@ def file_states(store: Store) -> dict[str, FileState]:
     states: dict[str, FileState] = {}
     for name in DERIVED_FILES:
         with suppress(OSError):
-            states[name] = state_of(f"{store.uri}/{name}")  # each search asks: faster than Path
+            states[name] = state_of(f"{store.uri}/{name}")  # called per search: faster than Path
     return states
 
 
 def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
-    """Return whether a mapped file was written in place, which no run does."""
+    """Return whether a mapped file was changed in place, which no index run does."""
     now = file_states(store)
     return any(
         state != before[name] and state[0] == before[name][0] and state[1:3] != before[name][1:3]
@@ -271,5 +271,5 @@ def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
 
 
 def is_few(count: int, documents: int) -> bool:
-    """Return whether `count` of all documents are few enough to read them from the tables."""
+    """Return whether `count` of the documents are few enough to be read from the tables."""
     return count <= STALE_SHARE * documents

@@ -1,4 +1,4 @@
-"""The files that are left out of the index: `[index] exclude`, and the templates of a vault."""
+"""The files left out of the index: `[index] exclude` and the templates of a vault."""
 
 from __future__ import annotations
 

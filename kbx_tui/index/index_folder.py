@@ -1,4 +1,4 @@
-"""Where the index of a base is stored, and which folders may not be named for it."""
+"""Where the index of a base is stored, and which folders it must not be in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFAULT = ".kbx/index"
 ADVICE = "leave uri out for .kbx/index in the base, or name a new folder outside the notes"
 
 VERSION_CONTROL = frozenset({".git", ".hg", ".jj", ".svn"})
-"""Folders that belong to another program, even before it made them."""
+"""Folders reserved for version control, even if they do not exist yet."""
 
 _FILE_SCHEME = re.compile(r"file[^:/\\]*://", re.IGNORECASE)
 
@@ -36,7 +36,7 @@ def store_of(settings: Settings) -> StoreUri | None:
 def index_location(root: Path, settings: Settings) -> str:
     """Return the URI or folder that the settings name.
 
-    Raises ConfigError for a `file:` URI or another that is not supported.
+    Raises ConfigError for a `file:` URI or another unsupported one.
     """
     uri = settings.index.uri
     if "://" in uri:
@@ -45,7 +45,7 @@ def index_location(root: Path, settings: Settings) -> str:
         if "\0" in uri:
             raise ValueError("it contains a NUL character")
         return str(root / Path(uri or DEFAULT).expanduser())
-    except (RuntimeError, ValueError) as error:  # an unknown ~user
+    except (RuntimeError, ValueError) as error:  # the user in ~user is unknown
         raise ConfigError(
             f"[index] uri = {json.dumps(uri)} in kbx.toml cannot be used for the index ({error}): "
             f"{ADVICE}"
@@ -55,10 +55,10 @@ def index_location(root: Path, settings: Settings) -> str:
 def index_uri(root: Path, settings: Settings) -> str:
     """Return the folder of a base's index; a relative one is below `root`.
 
-    Of an index that is published to an object store, that is the copy on this machine, or the
-    base's own index on the machine that publishes it. Writes nothing. Raises ConfigError when
-    `[index] uri` names a folder that is, contains or lies inside the walked one, or that holds
-    anything but an index, IndexFault when the folder used without it does.
+    For an index published to an object store, it is the local copy, or the base's own index on the
+    machine that publishes it. Writes nothing. Raises ConfigError if `[index] uri` names a folder
+    that is, contains or lies inside the folder of the notes, or that holds anything but an index;
+    IndexFault if such a fault affects the default folder.
     """
     uri = settings.index.uri
     if _FILE_SCHEME.match(uri):
@@ -73,20 +73,20 @@ def index_uri(root: Path, settings: Settings) -> str:
     try:
         resolved = folder.resolve()
         fault = _misplacement(root.resolve(), resolved) or _other_content(resolved, named=bool(uri))
-    except (OSError, RuntimeError, ValueError) as error:  # a loop of links
+    except (OSError, RuntimeError, ValueError) as error:  # symbolic links form a loop
         reason = getattr(error, "strerror", None) or str(error)
         fault = f"cannot be used for the index ({reason})"
     if not fault:
-        return str(resolved if folder.is_symlink() else folder)  # a link is not what is replaced
+        return str(resolved if folder.is_symlink() else folder)  # replace the folder, not the link
     if uri:
         raise ConfigError(f"[index] uri = {json.dumps(uri)} in kbx.toml {fault}: {ADVICE}")
     raise IndexFault(f"{root / DEFAULT} {fault}: change that, or set [index] uri to a new folder")
 
 
 def _misplacement(root: Path, folder: Path) -> str:
-    """Return what is wrong with the place of a folder, as a predicate; empty if nothing.
+    """Return what is wrong with a folder's location, as a predicate; empty if nothing is.
 
-    Folders are compared by device and inode, which no spelling or link can hide.
+    Folders are compared by device and inode, regardless of spelling and links.
     """
     state, walked = (root / ".kbx").resolve(), walked_folder(root).resolve()
     if folder.is_relative_to(state):
@@ -113,16 +113,16 @@ def _is_hidden(walked: Path, folder: Path, state: Path) -> bool:
 
 
 def _other_content(folder: Path, *, named: bool) -> str:
-    """Return that the folder holds something else than an index, as a predicate.
+    """Return, as a predicate, what a folder holds besides an index; empty if nothing.
 
-    What lies beside an index in our marked default folder is tolerated, and never touched.
+    Other files in the default folder that is marked as kbx's are tolerated and never touched.
     """
     if not named and (folder / INDEX_MARKER).is_file():
         return ""
     try:
         foreign = foreign_entries(folder)
     except NotADirectoryError:
-        is_blocked = named or folder.exists()  # else `.kbx` is a file, which its writers report
+        is_blocked = named or folder.exists()  # otherwise `.kbx` is a file: reported on writing
         return "is a file, or lies inside one" if is_blocked else ""
     return f"holds {foreign[0]}, which is not part of an index" if foreign else ""
 

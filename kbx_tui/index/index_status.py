@@ -1,4 +1,4 @@
-"""The state of an index: what it holds, which files changed since, and what to ask before a run."""
+"""The state of an index: its contents, files changed since, and questions before an index run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Status:
     index_path: str
     indexed: bool = False
     indexed_at: str = ""
-    """Local time at which a run last changed the text, ISO; empty without an index."""
+    """Local ISO time at which an index run last changed the text; empty without an index."""
     model: str = ""
     documents: int = 0
     chunks: int = 0
@@ -62,10 +62,10 @@ class Status:
     stale: tuple[tuple[str, Change], ...] = ()
     problems: tuple[Problem, ...] = ()
     damage: tuple[str, ...] = ()
-    """A sentence for each damage to the index; the next run repairs it."""
+    """A sentence for each fault of a damaged index; the next run repairs it."""
     entities_outdated: bool = False
     published: str = ""
-    """Which version is read of which object store, in words; empty for the base's own index."""
+    """A description of the version and object store in use; empty for the base's own index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class IndexSummary:
     pages: int
     chunks: int
     indexed_at: float | None
-    """When a run last changed the text, in seconds since 1970."""
+    """When an index run last changed the text, in seconds since 1970."""
 
 
 def read_summary(store: Store, generation: int) -> IndexSummary:
@@ -104,7 +104,7 @@ def read_status(root: Path, store: Store, settings: Settings) -> Status:
 
 
 def _status(root: Path, store: Store, settings: Settings) -> Status:
-    from kbx_tui.index.check_index import map_derived_files  # parses markdown: not for a search
+    from kbx_tui.index.check_index import map_derived_files  # parses markdown: searches avoid it
 
     store.check_compatible()
     changes = find_changes(root, store, settings)
@@ -114,7 +114,7 @@ def _status(root: Path, store: Store, settings: Settings) -> Status:
         *((path, "deleted") for path in changes.deleted),
     ]
     meta = store.meta()
-    map_derived_files(store)  # compares each with its digest
+    map_derived_files(store)  # compares each file with its digest
     coverage = read_coverage(store)
     return Status(
         root=root,
@@ -139,9 +139,9 @@ def _status(root: Path, store: Store, settings: Settings) -> Status:
 
 
 def count_newer_files(root: Path, settings: Settings) -> int:
-    """Return how many files differ from the index, which `read_status` reads in full.
+    """Return how many files differ from the index; 0 without an index.
 
-    0 without an index. Only files that changed since they were last compared are read.
+    Unlike `read_status`, it reads only files that changed since they were last compared.
     """
     store = Store(index_uri(root, settings))
     if not store.exists():
@@ -151,7 +151,7 @@ def count_newer_files(root: Path, settings: Settings) -> int:
 
 
 def _stale(root: Path, files: Mapping[str, str], versions: Mapping[str, str]) -> dict[str, Change]:
-    """Return the files that differ from the documents of these versions, and note what was read."""
+    """Return the files that differ from these document versions; remember hashes of files read."""
     known, stale = FileHashes(root), dict[str, Change]()
     for path, file in files.items():
         with suppress(OSError):
@@ -180,7 +180,7 @@ class IndexOverview:
     problems: tuple[Problem, ...] = ()
     templates: tuple[Problem, ...] = ()
     unembedded: tuple[tuple[str, int], ...] = ()
-    """Documents with texts that cannot be found by meaning yet, by path, and how many."""
+    """Path and number of texts of each document with texts not yet searchable by meaning."""
     vector_share: float = 0.0
     published: str = ""
     size_bytes: int = 0
@@ -225,7 +225,7 @@ def noted_settings(settings: Settings) -> dict[str, Any]:
 
 
 def are_outdated(meta: Mapping[str, Any], settings: Settings) -> bool:
-    """Return whether an index with these notes, if any, was made under other settings."""
+    """Return whether an index with this `meta` was made with other settings."""
     return any(meta.get(key, value) != value for key, value in noted_settings(settings).items())
 
 
@@ -235,18 +235,18 @@ def entities_outdated(root: Path, settings: Settings) -> bool:
 
 
 ASK_ABOVE = 2_000
-"""New files above which a run is to be confirmed."""
+"""Most new files that are indexed without confirmation."""
 COUNTED_AT_MOST = 100_000
-"""Files after which counting ends: a whole disk may hold millions."""
+"""Number of files at which counting stops: a whole disk may hold millions."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexQuestion:
     root: Path
     new_files: int
-    """Markdown files that the index lacks; `COUNTED_AT_MOST` stands for that many or more."""
+    """Number of markdown files not in the index; `COUNTED_AT_MOST` means that many or more."""
     folder: str
-    """What kind of folder of the system the root is, in words; else empty."""
+    """What kind of system folder the root is, in words; empty if it is not one."""
     is_first: bool
 
     @property
@@ -262,17 +262,17 @@ class IndexQuestion:
 
 
 def index_question(root: Path, settings: Settings) -> IndexQuestion | None:
-    """Return what to ask before a run that compares all files; None if it may just begin.
+    """Return what to ask before a run that compares all files; None if nothing.
 
-    That is so for up to `ASK_ABOVE` new files, and for a folder of the system only once it has been
-    indexed, or marked as a base by a kbx.toml or a folder memory/. Files that moved are not new.
-    Raises NotFound and ConfigError.
+    Up to `ASK_ABOVE` new files need no question, except in a system folder that is neither indexed
+    nor marked as a base by kbx.toml or memory/. Moved files are not new. Raises NotFound and
+    ConfigError.
     """
     store = Store(index_uri(root, settings))
     try:
         indexed = set(store.column("documents", "path")) if store.exists() else set()
     except IndexFault:
-        return None  # the run itself mends it, or says why it cannot
+        return None  # the run itself repairs the index or reports why it cannot
     found = list_files(root, excluded_files(root, settings.index), limit=COUNTED_AT_MOST)
     gone = 0 if len(found) >= COUNTED_AT_MOST else len(indexed - found.keys())
     new_files = max(len(found.keys() - indexed) - gone, 0)

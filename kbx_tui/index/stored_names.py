@@ -101,7 +101,7 @@ def hash_after(before: int, word: str) -> int:
 
 
 def words_hash(words: Words) -> int:
-    """Return a 64-bit hash of folded words: five million names collide with probability 1e-6."""
+    """Return a 64-bit hash of words; among five million names, a collision has probability 1e-6."""
     return reduce(hash_after, words, 0)
 
 

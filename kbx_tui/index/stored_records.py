@@ -158,7 +158,7 @@ def item_keys(path: str, document_id: str, title: str, date: str) -> Iterator[tu
 
 
 def key_hash(key: str) -> int:
-    """Return a 64-bit hash of a key: five million keys collide with probability 1e-6."""
+    """Return a 64-bit hash of a key; among five million, a collision has probability 1e-6."""
     return int.from_bytes(blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
@@ -237,7 +237,7 @@ class EntityColumn(Column[Entity]):
             TextLists(TextColumn([stored.members])),
             TextLists(TextColumn([stored.emails])),
         )
-        """In the order of the fields of Entity."""
+        """The columns in the order of the fields of `Entity`."""
         self._kept: dict[int, Entity] = {}
 
     @classmethod

@@ -210,7 +210,8 @@ def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
 
 
 PROPOSED_TAG, PROPOSED_HUB = 3, 5
-"""Least number of notes with a tag, and of links to a note (a hub), to propose it as an entity."""
+"""Number of notes that have a tag, and that link to a note, to propose the tag or note as an
+entity."""
 
 PEOPLE_PROPERTIES = frozenset(
     ["author", "authors", "attendees", "attendee", "participants", "people", "person", "with"]

@@ -181,7 +181,7 @@ def strip_subject(text: str, entity: Entity | None) -> str:
     near = [name for name in names if name and name.casefold() in start]
     for name in sorted(near, key=len, reverse=True):
         prefix = _prefix(name).match(text)
-        if prefix:  # the longest name first: `Bob Okafor rows` must not become `Okafor rows`
+        if prefix:  # only the longest name: `Bob Okafor rows` must not become `Okafor rows`
             rest = text[prefix.end() :]
             return rest if len(rest.split()) >= MIN_WORDS_LEFT else text
     return text
@@ -194,7 +194,7 @@ def _prefix(name: str) -> re.Pattern[str]:
 
 SHORTEST = 2
 READ_AT_MOST = 50_000
-"""Characters of a document in which uses of names are counted."""
+"""Characters of a document in which uses are counted; it has one vote per word, however long."""
 CASED_SAMPLE = 10_000
 """Characters of a document read to decide whether it uses capitals normally (`is_cased`)."""
 

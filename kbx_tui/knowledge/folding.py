@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-# Unicode does not decompose letters with a stroke or ligatures, but users type plain letters.
+# Unicode does not decompose ligatures and letters with a stroke, but users type plain letters.
 _PLAIN_LETTERS = str.maketrans(
     {
         "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D",
@@ -21,8 +21,7 @@ _ACCENTS = re.compile(
     "(?:(?<![\u0418\u0438])\u0306"
     "|[\u0300-\u0305\u0307-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f])+"
 )
-"""Combining marks, except the breve of the Cyrillic short i: a letter of its own, used in endings.
-"""
+"""Combining marks, except the breve of the Cyrillic short i: a letter that is common in endings."""
 _NO_SPACES = (
     "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )

@@ -1,10 +1,10 @@
-"""Links from documents to the entities they belong to; pure, and heavy to import.
+"""Links from documents to the entities that they name; pure, and heavy to import.
 
-Explicit names are resolved, mentions in text are found, and ambiguous ones are decided by the other
-entities in the document. Mentions are found by Aho-Corasick over all names and aliases, at word
-boundaries. Text and names are compared without accents and letter case; names that may also be
-ordinary words (short names, common words, handles, page names in lower case) have to match in
-letter case.
+Explicit references are resolved, mentions in text are found, and ambiguous mentions are resolved
+from the other entities in the document. Mentions are found by Aho-Corasick over all names and
+aliases, at word boundaries. Text and names are compared without accents and letter case; names that
+may also be ordinary words (short names, common words, handles, page names in lower case) must also
+match in letter case.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Linker:
         }
 
     def links(self, document: Document) -> tuple[Link, ...]:
-        """The page of an entity links to that entity once, as `own_page` only."""
+        """Return the links of a document; an entity's page links to it once, as `own_page`."""
         counts: Counts = Counter()
         owner = self._pages.get(document.path)
         if owner is not None:
@@ -98,7 +98,7 @@ class Linker:
             _count(counts, self._linked_to(page, document.path), "wikilink")
 
     def _tagged(self, tag: str, document: Document) -> Iterable[int]:
-        """In a meeting a tag may be a first name: kbx writes those of the attendees there."""
+        """Resolve a tag; in a meeting it may be a first name, as kbx tags those of attendees."""
         meant = self._resolver.by_tag(tag)
         if meant or document.kind != "meeting":
             return meant
@@ -109,7 +109,7 @@ class Linker:
             if path := self._files.find(page, source):
                 return [self._pages[path]] if path in self._pages else ()
             return self._resolver.by_reference(page) if page and "/" not in page else ()
-        if page.startswith(("./", "../", "/")):  # of a markdown link, which is a path
+        if page.startswith(("./", "../", "/")):  # the path in a markdown link
             path = posixpath.normpath(posixpath.join(posixpath.dirname(source), page)).lstrip("/")
             found = (self._pages.get(spelling) for spelling in (path, f"{path}.md"))
             return [index for index in found if index is not None]
@@ -182,7 +182,7 @@ class NameVariant:
     case_sensitive: bool
     is_name: bool
     is_weak: bool = False
-    """True for a short or common word as the name of a person: counts only with other evidence."""
+    """True for a person's name that is a short or common word: counts only with other evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class NormalizedText:
 
     def __init__(self, text: str) -> None:
         self.plain = " ".join(strip_accents(text).split())
-        """With letter case; every offset is the same in `folded`."""
+        """Text with letter case; offsets are the same in `folded`."""
         self.folded = self.plain.lower()
 
 
@@ -321,8 +321,9 @@ class Disambiguator:
     def resolve_in_context(self, mention: Mention, present: Collection[int]) -> Collection[int]:
         """Return the entities meant, given those present in the document for other reasons.
 
-        The only candidate present; of several, the only one with that name. If none is present,
-        every entity with that name, unless it is also the first name of a person.
+        If one candidate is present, it is meant; if several are, the only one with that full name.
+        If none is present, all entities with that name are, unless it is also a person's first
+        name.
         """
         namesakes = self._namesakes(mention)
         candidates = {variant.entity for variant in mention.variants} | namesakes

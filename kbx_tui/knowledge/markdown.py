@@ -1,10 +1,11 @@
-"""Markup of a line, and the structure of a markdown body: headings, list items, code, links, tags.
+"""Inline markup, and the structure of a markdown body: headings, list items, code, links, tags.
 
 Line numbers are 0-based lines of the body; add ``Document.body_line`` for lines of the file. Blocks
-are those of CommonMark, parsed by markdown-it without its inline rules. Headings alone are found by
-a fast scanner, which gives up where only a parser can decide: a line beginning with ``#`` ends any
-list or quote, so it is a heading unless in code or raw HTML, and the scanner follows fences, HTML
-and underlines only. Kept for the speed of the experiment "heading scanner" in docs/quality.md.
+are those of CommonMark, parsed by markdown-it without its inline rules. If only headings are
+needed, a fast scanner finds them, which gives up where only a parser can decide: a line beginning
+with ``#`` ends any list or quote, so it is a heading unless in code or raw HTML, and the scanner
+only has to follow fences, HTML and underlines. It is kept for its speed: see the experiment
+"heading scanner" in docs/quality.md.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ EMPHASIS = (
     re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)"),
 )
 
-_INLINE_MARKUP = (  # replaced by the group
+_INLINE_MARKUP = (  # each match is replaced by its group
     re.compile(r"!?\[\[([^\[\]\n|]{1,300})\]\]"),
     re.compile(r"!?\[\[[^\[\]\n|]{1,300}\|([^\[\]\n]{1,300})\]\]"),
     re.compile(
@@ -85,8 +86,8 @@ _IN_DELIMITER_ROW = frozenset("|-: \t>")
 @dataclass(frozen=True, slots=True)
 class WrittenLink:
     page: str
-    """The file as written: a name or a path; empty for the note itself. Of a markdown link it
-    begins with `./`, `../` or `/`, as it is relative to the note."""
+    """The file as written: a name or a path; empty for the note itself. In a markdown link it is
+    relative to the note, and begins with `./`, `../` or `/`."""
     part: str
     label: str
     is_wikilink: bool
@@ -115,7 +116,7 @@ def find_written_links(text: str) -> Iterator[WrittenLink]:
 
 
 def wikilink(page: str, label: str, *, in_table: bool = False) -> str:
-    """Return a wikilink to `page` that shows `label`; in a table its bar must be escaped."""
+    """Return a wikilink to `page` that shows `label`; its bar is escaped in a table."""
     bar = "\\|" if in_table else "|"
     return f"[[{page}]]" if label in ("", page) else f"[[{page}{bar}{label}]]"
 
@@ -125,14 +126,14 @@ def is_in_table(lines: Sequence[str], number: int) -> bool:
     def has_bar(line: str) -> bool:
         return "|" in line
 
-    rows = [*takewhile(has_bar, lines[number:])]  # from here on
+    rows = [*takewhile(has_bar, lines[number:])]  # this row and those below
     if rows:
         rows += takewhile(has_bar, reversed(lines[:number]))
     return any(_IN_DELIMITER_ROW.issuperset(row) and "-" in row for row in rows)
 
 
 def split_target(target: str) -> tuple[str, str]:
-    """Return page and part; a complete wikilink, a label and angle brackets are accepted too."""
+    """Return the page and part of a link target, which may include a label, `[[ ]]` or `< >`."""
     target = unicodedata.normalize("NFC", target.strip())
     target = target.removeprefix("[[").removesuffix("]]")
     if target.startswith("<") and target.endswith(">"):
@@ -145,7 +146,7 @@ def local_address(address: str) -> tuple[str, str]:
     address = address.removeprefix("<").removesuffix(">")
     if EXTERNAL.match(address) or address.startswith("//"):
         return "", ""
-    page, _, part = address.partition("#")  # before decoding: `%23` is part of a name
+    page, _, part = address.partition("#")  # split before decoding: `%23` is part of a name
     page, part = (unicodedata.normalize("NFC", unquote(piece)) for piece in (page, part))
     if page and not page.startswith(("/", "./", "../")):
         page = f"./{page}"
@@ -153,7 +154,7 @@ def local_address(address: str) -> tuple[str, str]:
 
 
 def property_link_targets(value: object) -> Iterator[str]:
-    """Yield the targets of the wikilinks in a value of frontmatter, or all of it, at any depth."""
+    """Yield the targets of all wikilinks in frontmatter or one of its values, at any depth."""
     if isinstance(value, str):
         yield from (link.target for link in find_written_links(value) if link.is_wikilink)
     elif isinstance(value, Mapping):
@@ -162,7 +163,7 @@ def property_link_targets(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         inner = value[0] if len(value) == 1 else None
         if isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str):
-            yield "#".join(split_target(inner[0])).rstrip("#")  # YAML's reading of `[[Name]]`
+            yield "#".join(split_target(inner[0])).rstrip("#")  # nested lists: YAML's `[[Name]]`
         else:
             for entry in value:
                 yield from property_link_targets(entry)
@@ -189,7 +190,7 @@ class Outline:
     items: tuple[ListItem, ...]
     code: tuple[tuple[int, int], ...]
     section_ends: tuple[int, ...] = field(init=False)
-    """First line after the section of each heading; ``sys.maxsize`` for those that end the body."""
+    """First line after the section of each heading; ``sys.maxsize`` if the body ends with it."""
 
     def __post_init__(self) -> None:
         ends, open_sections = [sys.maxsize] * len(self.headings), list[int]()
@@ -209,7 +210,7 @@ def _read_outline(body: str) -> Outline:
     lines = body.split("\n")
     try:
         parsed = _parser().parse(body)
-    except RecursionError:  # nested too deeply to parse: treated as text without structure
+    except RecursionError:  # nested too deeply to parse: treat as text without structure
         return Outline((), (), ())
     return Outline(
         tuple(_headings(parsed, lines)),
@@ -263,12 +264,12 @@ def blank_code(body: str) -> str:
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # late: a search parses no markdown
+    from markdown_it import MarkdownIt  # imported late: a search parses no markdown
 
     parser = MarkdownIt("commonmark")
     # a picture may be a data URL, which is slow to encode
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
-    parser.core.ruler.disable(["inline", "normalize"])  # decoding normalizes line ends
+    parser.core.ruler.disable(["inline", "normalize"])  # `decode` normalized line ends
     return parser
 
 
@@ -412,10 +413,10 @@ _FIELD = re.compile(
 
 
 def inline_fields(body: str) -> dict[str, Any]:
-    """Return the `key:: value` lines and `[key:: value]` of a body.
+    """Return the inline fields of a body, `key:: value` lines and `[key:: value]`, by key.
 
     A key that occurs several times has a list of its values. Keys are in lower case, with `_` for
-    blanks.
+    spaces.
     """
     if "::" not in body:
         return {}
@@ -437,7 +438,7 @@ _NO_WORD = re.compile(r"[\d/_-]*")
 
 
 def inline_tags(body: str) -> tuple[str, ...]:
-    """Return the distinct tags outside code and links, without `#`. A number is not a tag."""
+    """Return the distinct tags outside code and links, without `#`. Numbers are not tags."""
     if not _MAY_BE_TAG.search(body):
         return ()
     tags = ((match["tag"] or "").strip("/") for match in _TAG.finditer(blank_code(body)))

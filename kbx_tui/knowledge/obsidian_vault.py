@@ -1,7 +1,7 @@
-"""Vaults of Obsidian, read only: settings, what links mean, attachments.
+"""Obsidian vaults, read only: settings, resolution of links, attachments.
 
-A base is a vault if it has a folder `.obsidian`, or its `memory/` has. A file of settings that is
-missing or cannot be read counts as one without settings.
+A base is a vault if it or its `memory/` has a folder `.obsidian`. A missing or unreadable settings
+file counts as empty.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ _DOTS = re.compile(r"(?:\.{1,2}/)+")
 class FileLookup:
     """The files of one base by name.
 
-    What a link means is tried in turn: a path from the folder of the note (`./x`, `../x`); a path
-    from the top of the base; the end of a path, first among the files below the folder of the note,
-    and of several the shortest path. Letter case does not count; a name without an extension means
-    a note.
+    A link is tried in turn as a path from the folder of the note (`./x`, `../x`), as a path from
+    the root of the base, and as the end of a path, first of files below the folder of the note; of
+    several, the shortest path is taken. Letter case is ignored; a name without an extension means a
+    note.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -123,7 +123,10 @@ class FileLookup:
             self._by_name.setdefault(path.rpartition("/")[2].lower(), []).append(path)
 
     def find(self, page: str, source: str) -> str | None:
-        """`page` is the target of a link without its part, NFC; the empty one means `source`."""
+        """Return the path of the file that `page`, in a link from `source`, refers to.
+
+        `page` is the target of a link without its part, NFC; an empty one means `source`.
+        """
         found = self.candidates(page, source)
         return found[0] if found else None
 
@@ -138,7 +141,7 @@ class FileLookup:
         if not (name and named):
             return []
         if len(named) == 1 and "/" not in page:
-            return list(named)  # a name that one file has means it from everywhere
+            return list(named)  # a unique name is found from every folder
         folder = posixpath.dirname(source.lower())
         if dots := _DOTS.match(wanted):
             here = posixpath.normpath(posixpath.join(folder, wanted))
@@ -176,9 +179,9 @@ MOST = 200_000
 
 
 def list_attachments(root: Path) -> list[str]:
-    """Return the paths of all files but markdown, relative to the root, NFC.
+    """Return the paths of all files except markdown, relative to the root, NFC.
 
-    Hidden folders are left out, apart from that of attachments. Links are not followed.
+    Hidden folders are left out, except the attachment folder. Symbolic links are not followed.
     """
     vault = read_vault_settings(root)
     files = islice(_files(root, vault.attachment_folder if vault else ""), MOST)

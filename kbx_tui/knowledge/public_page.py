@@ -1,4 +1,4 @@
-"""A page as it may be passed on: parsed again, from its text without what is redacted."""
+"""A page as it may be passed on: parsed from its text without the redacted parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w+")
 
 
 class PublicPage:
-    """One version of a file, and what of it is not redacted; parsed only when asked for."""
+    """One version of a file and its unredacted parts, parsed lazily."""
 
     def __init__(
         self, path: str, data: bytes, entity_types: frozenset[str], file_hash: str = ""
@@ -79,8 +79,8 @@ class PublicPage:
     def says(self, text: str) -> bool:
         """Return whether the public text holds these words in this order.
 
-        As one run, or with gaps within a line or paragraph, as in a fact without its date and
-        sources. Letter case and accents are ignored.
+        They may be contiguous, or have gaps within a line or paragraph, as in a fact without its
+        date and sources. Letter case and accents are ignored.
         """
         if self.is_hidden:
             return False

@@ -17,12 +17,12 @@ LinkKind = Literal["attendee", "own_page", "frontmatter", "wikilink", "title", "
 class Problem:
     path: str
     reason: str
-    """One sentence without a final full stop."""
+    """What is wrong, in one sentence without a final full stop."""
     line: int = 0
-    """1-based line, 0 for the whole file."""
+    """1-based line of the file, 0 for the whole file."""
     skipped: bool = False
     on_purpose: bool = False
-    """The settings say that it is not indexed: nothing is to be mended."""
+    """True if settings exclude the file from the index: there is nothing to fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class Attendee:
 @dataclass(frozen=True, slots=True)
 class Document:
     path: str
-    """Relative to the root, with `/`, NFC; identifies the document everywhere."""
+    """Path relative to the root, with `/`, NFC; identifies the document everywhere."""
     id: str
     """Frontmatter `id:`, else `type:slug` for an entity page, else `kind:path`."""
     title: str
     date: str
     """ISO `YYYY-MM-DD`, empty when neither frontmatter, file name nor folder gives one."""
     kind: str
-    """`meeting`, `person`, `project`, `team`, `note`, `glossary`, `context`, or its own type."""
+    """`meeting`, `person`, `project`, `team`, `note`, `glossary`, `context`, or a custom type."""
     subtype: str
     """`type:` of a meeting (notes, transcript, summary ...), empty for other kinds."""
     aliases: tuple[str, ...]
@@ -63,15 +63,15 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The chunks of a document, concatenated, are its body."""
+    """A part of a document's body; all chunks, concatenated, are the body."""
 
     ordinal: int
     heading: str
-    """Headings above it, outermost first, joined with ` > `."""
+    """Headings above the chunk, outermost first, joined with ` > `."""
     text: str
     line_start: int
     line_end: int
-    """1-based lines of the file, inclusive."""
+    """`line_start` and `line_end` are 1-based lines of the file, inclusive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +80,20 @@ class Entity:
     name: str
     type: str
     path: str
-    """Its own page; empty if only other pages mention it (a team from `team:` values)."""
+    """Path of its own page; empty if only other pages mention it (a team from `team:` values)."""
     aliases: tuple[str, ...] = ()
-    """Other names as written, most specific first; excludes the first name of a person."""
+    """Other names as written, most specific first, without the first name of a person."""
     role: str = ""
     team: str = ""
     members: tuple[str, ...] = ()
     """Ids of the people in a team or other group; empty for people and projects."""
     emails: tuple[str, ...] = ()
-    """Lower case; an attendee with one of them is this entity, whatever the name given."""
+    """Addresses in lower case; an attendee with one is this entity, whatever the name given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A list item under Recent Facts or Open Items on the page of an entity."""
+    """A list item under Recent Facts, Facts or Open Items on the page of an entity."""
 
     fact_id: int
     entity_id: str

@@ -1,4 +1,4 @@
-"""Marks for text that must not be passed on, and what they hide of a page. Pure.
+"""Marks for text that must not be passed on, and the parts of a page that they hide. Pure.
 
 Marks are `#redacted`, `(redacted)`, `(status: redacted)`. Lines keep their numbers.
 """
@@ -46,9 +46,9 @@ def has_redaction_mark(text: str) -> bool:
 
 
 def is_lone_mark(text: str) -> bool:
-    """Return whether a block holds a mark, perhaps other tags, and nothing else.
+    """Return whether a block holds nothing but a mark and perhaps other tags.
 
-    `[redacted]` is none: it stands for text that its writer already took out.
+    `[redacted]` is not a mark: it replaces text that its writer already removed.
     """
     if REDACTED not in text.lower():
         return False
@@ -59,8 +59,8 @@ def is_lone_mark(text: str) -> bool:
 def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
     """Return whether a whole page is redacted.
 
-    It is by a mark in its title, by `status:` (a text or a list with the word), by `redacted:` with
-    any value but no, and by the tag `redacted`.
+    It is if its title has a mark, `status:` (a text or a list) has the word, `redacted:` has any
+    value but no, or it has the tag `redacted`.
     """
     if has_redaction_mark(title):
         return True
@@ -85,9 +85,9 @@ def redacted_lines(body: str) -> frozenset[int]:
     """Return the 0-based numbers of the redacted lines of a body.
 
     These are the list items (with everything nested in them), paragraphs, code blocks, table rows
-    and sections whose text or heading has a redaction mark. A mark alone in its block is about what
-    stands directly above it: the item around it, the section of a heading, or the block before.
-    With a mark anywhere, the lines that are not read as markdown are redacted too.
+    and sections whose text or heading has a redaction mark. A mark alone in its block applies to
+    the list item around it, else to the section or block directly above. If the body has a mark
+    anywhere, its lines that are not read as markdown are redacted too.
     """
     if REDACTED not in body.lower():
         return frozenset()
@@ -101,13 +101,13 @@ def _redacted_lines(body: str) -> frozenset[int]:
     for start, end in sorted(_Blocks(body).redacted()):
         lines.update(range(max(start, reached), end))
         reached = max(reached, end)
-    if has_unread_lines(body):  # where a block ends there is unknown
+    if has_unread_lines(body):  # the ends of their blocks are unknown
         lines.update(range(MAX_LINES, body.count("\n") + 1))
     return frozenset(lines)
 
 
 def paragraphs(body: str) -> Iterator[Span]:
-    """Yield runs of lines that are not blank; each item, heading and table row begins another."""
+    """Yield runs of lines that are not blank; each item, heading and table row begins a new one."""
     lines, blocks = read_as_markdown(body).split("\n"), outline(body)
     starts = {item.line for item in blocks.items} | {heading.line for heading in blocks.headings}
     start = 0
@@ -139,7 +139,7 @@ class _Blocks:
         blocks = self._outline
         for start, end in (*_runs(self._lines), *blocks.code):
             self._outer[start:end] = [(start, end)] * (min(end, count) - start)
-        for item in reversed(blocks.items):  # the outermost last
+        for item in reversed(blocks.items):  # outermost last, so that it wins
             start, end = item.line, min(item.end, count)
             self._outer[start:end] = [(start, item.end)] * (end - start)
         for item in blocks.items:
@@ -171,7 +171,7 @@ class _Blocks:
         if (around := self._inner[start]) is not None:
             return around
         if start in self._item_lines:
-            return start, end  # an item of a list of its own: a placeholder
+            return start, end  # a list item of its own is a placeholder
         above = next((at for at in range(start - 1, -1, -1) if self._lines[at].strip()), -1)
         if above < 0:
             return 0, len(self._lines)
@@ -209,7 +209,7 @@ def marked_lines(text: str) -> frozenset[int]:
 
 
 def public_text(text: str) -> str:
-    """Return a file with its redacted lines replaced by placeholders and blank lines."""
+    """Return the text of a file, its redacted lines replaced by placeholders and blank lines."""
     marked = marked_lines(text)
     if not marked:
         return text
@@ -235,9 +235,10 @@ def says_redacted_at_top(text: str) -> bool:
 
 
 def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
-    """Yield the marked entries of frontmatter, of which `head` has all lines, `---` included.
+    """Yield the marked entries of frontmatter; `head` has all of its lines, `---` included.
 
-    A mark on a list item is about the item, on a line of its own about the entries on both sides.
+    A mark on a list item applies to the item, a mark on a line of its own to the entries before and
+    after it.
     """
     for number in range(1, len(head) - 1):
         line = head[number]

@@ -1,10 +1,10 @@
-"""What is stored below a URI: immutable files, a list of files per version, and the head.
+"""The objects below a URI: immutable files, a list of files per version, and the head.
 
     files/<SHA-256>-<revision>    a file of an index; two may have the same content
     manifests/<version>-<digest>  the files of one version of the index
     head.json                     the newest version, and who may publish the next one
 
-Only the head ever changes, by conditional writes. Pure: nothing here talks to a store.
+Only the head ever changes, by conditional writes. Pure: nothing here accesses a store.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ FORMAT = 1
 
 FILE_KEY = re.compile(rf"{FILES}/(?P<digest>[0-9a-f]{{64}})-[0-9a-f]+")
 MANIFEST_KEY = re.compile(rf"{MANIFESTS}/(?P<version>[0-9]{{10,}})-[0-9a-f]{{16}}")
-"""Whatever else lies below the URI belongs to others, and is neither read nor deleted."""
+"""Objects with other names below the URI are not ours: they are neither read nor deleted."""
 
 Time = Annotated[float, msgspec.Meta(ge=0, le=1e11)]
-"""Seconds since 1970, up to a year that can be shown."""
+"""Seconds since 1970, at most those of a year that `datetime` can format."""
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class PublishedFile(msgspec.Struct, frozen=True):
     path: str
-    """Relative to the index folder, with `/`."""
+    """Path relative to the index folder, with `/`."""
     size: Count
     digest: str
     key: str
@@ -42,7 +42,7 @@ class PublishedFile(msgspec.Struct, frozen=True):
 class Manifest(msgspec.Struct, frozen=True):
     version: Count
     published_at: Time
-    """By the clock of the machine that published it."""
+    """Time by the clock of the machine that published it."""
     files: tuple[PublishedFile, ...]
 
     @property
@@ -57,22 +57,22 @@ class Lease(msgspec.Struct, frozen=True):
     pid: int
     since: Time
     expires: Time
-    """By the clock of the holder."""
+    """Time by the clock of the holder."""
     process_space: str = ""
-    """Where `pid` is that of the holder; empty if unknown."""
+    """The boot and PID namespace in which `pid` is valid; empty if unknown."""
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The newest version. Each write of the head has a higher `revision`, so no two are equal."""
+    """The newest version. Each write has a higher `revision`, so that no two heads are equal."""
 
     revision: int
     version: Count = 0
-    """0 while nothing has been published."""
+    """Number of the newest version; 0 while nothing has been published."""
     manifest: str = ""
     manifest_digest: str = ""
     published_at: Time = 0.0
     swept_at: Time = 0.0
-    """When objects that no version needs were last deleted."""
+    """Time when objects that no version needs were last deleted."""
     lease: Lease | None = None
     format: int = FORMAT
 
@@ -82,7 +82,7 @@ class _Format(msgspec.Struct):
 
 
 def decode_head(data: bytes, uri: object) -> Head:
-    """Return a head that was read. Raises StoreFault for one that is damaged, or newer."""
+    """Decode a head. Raises StoreFault if it is damaged, or written by a newer kbx-tui."""
     try:
         if msgspec.json.decode(data, type=_Format).format > FORMAT:
             raise StoreFault(f"{uri} was published by a newer version of kbx-tui: update this one")
@@ -95,9 +95,9 @@ def decode_head(data: bytes, uri: object) -> Head:
 
 
 def decode_manifest(data: bytes, head: Head, uri: object) -> Manifest:
-    """Return the manifest that a head names. Raises StoreFault unless it is what was written.
+    """Decode the manifest that a head names. Raises StoreFault unless its digest matches.
 
-    Paths outside the index folder are refused: they would be written where they say.
+    Also raised for paths outside the index folder, as files are written where their paths say.
     """
     damaged = StoreFault(
         f"{uri}/{head.manifest} is not what was written: publish again, with `kbx index` where "
@@ -116,7 +116,7 @@ def decode_manifest(data: bytes, head: Head, uri: object) -> Manifest:
 
 
 def _is_sound(file: PublishedFile) -> bool:
-    """Return whether a file may be written where its path says, with what its key names."""
+    """Return whether the path is inside the index folder, and the key has the file's digest."""
     path = PurePosixPath(file.path)
     is_inside = path.parts and ".." not in path.parts and not path.is_absolute()
     is_plain = file.path.isprintable() and not {"\\", ":"} & {*file.path}

@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from kbx_tui.errors import ConfigError
 
 SCHEMES = ("s3", "gs", "az")
-"""Amazon S3 and what speaks its protocol, Google Cloud Storage, Azure Blob Storage."""
+"""Amazon S3 and compatible stores, Google Cloud Storage, Azure Blob Storage."""
 
 ENDPOINT_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "s3": ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
     "az": ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ENDPOINT", "AZURE_STORAGE_USE_EMULATOR"),
     "gs": (),
 }
-"""Variables of the environment that decide which store a URI means; none holds a secret."""
+"""Environment variables that select the store of a URI, by scheme; none holds a secret."""
 OFFLINE = "KBX_STORE_OFFLINE"
-"""Variable with which the copies that are on this machine are read, and no store is."""
+"""Environment variable that restricts reading to the copies on this machine."""
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)/*(.*)", re.DOTALL)
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,62}")
 _PREFIX = re.compile(r"[\w.~()!*' -]+(/[\w.~()!*' -]+)*")
 _CREDENTIALS = re.compile(r"[@?&#=;]|\b(AKIA|ASIA)[A-Z0-9]{12,}")
-"""What separates a user, a password or a signature from the rest of a URL, and key ids of AWS."""
+"""Separators before a user, password or signature in a URL, and AWS key ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +34,19 @@ class StoreUri:
     scheme: str
     bucket: str
     prefix: str
-    """Without slashes at both ends; empty for the whole bucket."""
+    """Prefix without leading and trailing slashes; empty for the whole bucket."""
 
     def __str__(self) -> str:
         return f"{self.scheme}://{'/'.join(filter(None, (self.bucket, self.prefix)))}"
 
 
 def is_store_uri(text: str) -> bool:
-    """Return whether a setting names an object store, perhaps wrongly, and not a folder."""
+    """Return whether a setting is a URI, perhaps an invalid one, and not a folder."""
     return "://" in text and not text.lower().startswith("file")
 
 
 def parse_store_uri(text: str) -> StoreUri:
-    """Return the parts of a URI. Raises ConfigError, which repeats no credentials."""
+    """Return the parts of a URI. Raises ConfigError, whose message contains no credentials."""
     require_no_credentials(text)
     match = _URI.fullmatch(text)
     scheme, bucket, prefix = match.groups() if match else ("", "", "")
@@ -66,7 +66,7 @@ def parse_store_uri(text: str) -> StoreUri:
 
 
 def require_no_credentials(text: str) -> None:
-    """Raise ConfigError, which does not repeat the text, if a URI may hold credentials."""
+    """Raise ConfigError if a URI may hold credentials; the message does not repeat the text."""
     if is_store_uri(text) and _CREDENTIALS.search(text):
         raise ConfigError(
             "the URI of an object store may hold no user, key or signature, and it is not shown "

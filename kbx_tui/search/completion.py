@@ -1,8 +1,8 @@
-"""Completion of what the user types at the end of a query: a filter, or a word.
+"""Completion of a filter or word that the user is typing at the end of a query.
 
 The most frequent values of a filter come first, paths one level at a time. A word that no document
-holds is continued to the word that most documents hold. The index knows stems, so the whole word is
-read from some of these documents.
+holds is completed to the word that occurs in most documents. As the index holds stems only, the
+whole word is read from some of these documents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DATE_SO_FAR = re.compile(r"\d{1,4}(-\d{0,2}){0,2}")
 class FilterCompletions:
     values: tuple[str, ...]
     is_whole: bool
-    """Whether what is typed is a value already, or no value begins like it."""
+    """Whether the typed text is already a value, or no value begins with it."""
 
 
 def complete_filter(
@@ -87,10 +87,10 @@ _LAST_WORD = re.compile(rf"(?:^|(?<=[\s(-]))[^\W\d_]{{{SHORTEST},}}$")
 
 
 def complete_last_word(generation: IndexGeneration, query: str) -> str:
-    """Return the query with its last word continued; unchanged if that is a word of the base.
+    """Return the query with its last word completed; unchanged if that is a word of the base.
 
-    The letters that were typed stay as they are. Unchanged, too, if no word begins like that, or
-    within a filter or quotation marks.
+    The typed letters stay as they are. The query is also unchanged if no word begins with them, or
+    they are within a filter or quotation marks.
     """
     match = _LAST_WORD.search(query)
     if match is None or query.count('"') % 2:
@@ -115,7 +115,7 @@ def _is_known(generation: IndexGeneration, typed: str) -> bool:
 
 
 def _candidates(words: Bm25Index, typed: str) -> list[tuple[str, str]]:
-    """Return terms that may stand for a word that begins like this, with their languages."""
+    """Return the terms of words that may begin with `typed`, with their languages."""
     counts = Counter[tuple[str, str]]()
     for language in words.languages:
         term = term_of(typed, language)

@@ -1,4 +1,4 @@
-"""The links of a document: to it, from it, broken ones, and mentions of it without a link."""
+"""Links to and from a document, broken links, and mentions of it without a link."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from kbx_tui.search.open_index import IndexGeneration
 MOST_MENTIONS = 200
 LINE_LENGTH = 200
 REACH = 2_000
-"""Characters of a line before and after a place that are read for that: the longest link fits in,
-and a line of megabytes with a link in every phrase costs no more than others."""
+"""Characters of a line read before and after a link or mention to show it: enough for the longest
+link, and a bound on the cost of a very long line with many links."""
 MOST_LINKED = 10
 
 
@@ -54,12 +54,12 @@ class LinkIndex:
         attachments: Callable[[], Collection[str]],
         before: LinkGraph | None = None,
     ) -> None:
-        """`attachments` lists the files of the base that are not markdown, by path.
+        """`attachments` returns the paths of the files of the base that are not markdown.
 
-        `before` is the graph of an earlier generation, if it is known.
+        `before` is the graph of an earlier generation, if known.
         """
         self.known_graph = before
-        """The graph of this generation once it is read, until then that before."""
+        """The graph of this generation; until it is read, that of an earlier one, if any."""
         self._generation, self._store = generation, store
         self._list_attachments, self._snapshot = attachments, generation.snapshot
         self._found: dict[str, tuple[str, ...]] = {}
@@ -72,7 +72,7 @@ class LinkIndex:
 
     @cached_property
     def _keys_and_paths(self) -> tuple[list[str], list[str]]:
-        """The names of all documents as keys, and the path of each."""
+        """Parallel lists: the name keys of all documents, and the path of each key's document."""
         snapshot = self._snapshot
         names = zip(snapshot.paths, snapshot.titles, snapshot.aliases, strict=True)
         pairs = [
@@ -113,7 +113,7 @@ class LinkIndex:
         )
 
     def most_linked(self, paths: Iterable[str]) -> tuple[LinkedDocument, ...]:
-        """Return those of some documents that most others link to, at least 2, most first."""
+        """Return the documents of `paths` with the most links from others, at least 2, in order."""
         sources = self.graph.sources
         linked = sorted((-len(sources.get(path, ())), path) for path in paths)
         return tuple(
@@ -171,7 +171,7 @@ class LinkIndex:
                 yield BrokenLink(path, target.written, line, suggestions)
 
     def _similar(self, key: str) -> tuple[str, ...]:
-        """Return the paths of the documents with similar names, the likeliest first."""
+        """Return the paths of the documents with the most similar names, best first."""
         if key not in self._found:
             keys, paths = self._keys_and_paths if key else ([], [])
             found = process.extract(
@@ -181,12 +181,12 @@ class LinkIndex:
         return self._found[key]
 
     def _is_broken(self, target: Target, path: str) -> bool:
-        """Return whether a target leads to no document, and to no other file either."""
+        """Return whether a target leads to neither a document nor another file."""
         if target.destination is not None:
             return False
         page = split_target(target.written)[0]
         is_file = "." in page.rpartition("/")[2] and not page.lower().endswith(".md")
-        spellings = (page, unquote(page))  # of a name with `#`
+        spellings = (page, unquote(page))  # a name may hold an encoded `#`
         return not (is_file and any(self._attachments.find(each, path) for each in spellings))
 
     def _targets(self, path: str) -> Iterator[tuple[Target, int]]:
@@ -288,14 +288,14 @@ _SKIPPED = (
     r"|<[^<>\n]{1,1000}>|[a-z][a-z0-9+.-]{1,20}://[^\s<>]+"
     r"|(?<!\S)[#^][\w/-]+|\[\^[^\[\]\n]{1,200}\]"
 )
-"""Code, links, tags of HTML, web addresses, tags, ids of blocks, and footnotes."""
+"""Matches code, links, HTML tags, web addresses, tags, block ids and footnotes."""
 _SPACELESS = re.compile(CJK_CHARACTER)
 
 
 class MentionSearch:
-    """Searches for some names as whole words.
+    """Searches a text for some names as whole words.
 
-    Letter case counts for short names and ordinary words, blanks and line ends are alike.
+    Letter case counts for short names and ordinary words; any spaces and tabs separate words.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -315,26 +315,26 @@ class MentionSearch:
         return re.compile("|".join(map(r"[ \t]+".join, words)))
 
     def terms(self, language: str) -> list[list[str]]:
-        """Return the search terms of each name: a text in that language with a name has all."""
+        """Return the search terms of each name: a text in `language` with the name has all."""
         words = (words_in(name) for name in self._names)
         return [[term for word in each if (term := term_of(word, language))] for each in words]
 
     def find(self, body: str) -> Iterator[tuple[int, int]]:
         if not self._names or not self._may_hold_name(body):
-            return  # before code is found, which takes a hundred times as long
+            return  # spares finding code, which is far slower
         for match in self._pattern.finditer(blank_code(body)):
             if match["name"] and "\n" not in match["name"]:
                 yield match.span("name")
 
     def _may_hold_name(self, body: str) -> bool:
-        """Return whether a body holds a name, perhaps as a part of words, or in code."""
+        """Return whether a body holds a name, perhaps within a word or in code."""
         if all(map(str.isascii, self._names)):
             return self._first_look.search(_lower(body)) is not None
         return self._forms.search(body) is not None
 
 
 def _form(name: str) -> str:
-    """Return a pattern of a name as whole words; scripts without spaces have no word boundaries."""
+    """Return a pattern for a name as whole words; scripts without spaces have no boundaries."""
     words = r"[ \t]+".join(re.escape(word) for word in name.split())
     before = "" if _SPACELESS.match(name[0]) else r"(?<![\w@])"
     after = "" if _SPACELESS.match(name[-1]) else r"(?!\w)"
@@ -342,13 +342,13 @@ def _form(name: str) -> str:
 
 
 def _lower(text: str) -> str:
-    """Return a text in lower case, with those letters plain that `re` takes for `i` and `s`."""
+    """Return a text in lower case, with the letters that `re` matches with `i` and `s` replaced."""
     return text.lower().replace("i\u0307", "i").replace("\u0131", "i").replace("\u017f", "s")
 
 
 MOST = 3
 SIMILAR = 75.0
-"""Similarity from which a name is suggested, 0..100: two typing errors in eight letters."""
+"""Lowest similarity of a suggested name, 0..100: allows two typing errors in eight letters."""
 
 
 def target_key(page: str) -> str:

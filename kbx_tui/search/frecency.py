@@ -2,10 +2,10 @@
 
     frecency = sigmoid(ln(1 + opens)) * 2^(-days / 7)
 
-with the days since the document was last opened; 0 if it never was. Openings are logged in
-`.kbx/usage.jsonl`, one line each. A long log is compacted to one line per document, which has the
-number of its openings and the time of the last: all that frecency needs. A lock keeps an opening by
-another process from being lost meanwhile. Lines that cannot be read are kept as they are.
+where days are those since the document was last opened; 0 if it never was. Openings are logged in
+`.kbx/usage.jsonl`, one line each. A long log is compacted to one line per document with the number
+of openings and the time of the last, all that frecency needs. A lock prevents losing an opening
+logged by another process meanwhile. Lines that cannot be read are kept as they are.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ HALF_LIFE_DAYS = 7.0
 DAY = 86_400.0
 
 COMPACTED_LINES = 2_000
-"""Lines in excess of one per document from which the log is compacted."""
+"""The log is compacted when it has this many lines more than one per document."""
 CHECKED_BYTES = 128 * 1024
 MAX_OPENS = 10**12
-"""Openings per document that are counted: more would be damage."""
+"""Most openings in one line of the log: a line with more is damaged."""
 
 
 class _Line(msgspec.Struct):
     path: str
     at: float
-    """Seconds since 1970."""
+    """Time in seconds since 1970."""
     opens: int = 1
 
 
@@ -57,7 +57,7 @@ class OpenedDocuments:
         self._opens: dict[str, tuple[int, float]] = {}
 
     def add(self, path: str, *, now: float | None = None) -> None:
-        """Log that a document was opened. Write errors are ignored: it is not worth one."""
+        """Log that a document was opened. Write errors are ignored: losing one is harmless."""
         at = round(time.time() if now is None else now, 3)
         line = msgspec.json.encode({"path": path.encode("utf-8", "replace").decode(), "at": at})
         with suppress(OSError, WriteFault):
@@ -77,7 +77,7 @@ class OpenedDocuments:
         return frecency
 
     def opens(self) -> Mapping[str, tuple[int, float]]:
-        """Return the number of openings and the last time, by path; rereads a changed file."""
+        """Return the number of openings and the last time, by path; rereads a changed log."""
         log, version = self._log, self._log.version()
         if version is None:
             return {}
@@ -98,7 +98,7 @@ class OpenedDocuments:
 
     def _compact(self) -> None:
         with suppress(OSError, WriteFault), self._log.locked(seconds=0):
-            opens, invalid = _count(read_regular_file(self._log.file))  # as it is under the lock
+            opens, invalid = _count(read_regular_file(self._log.file))  # reread under the lock
             lines = [
                 msgspec.json.encode({"path": path, "at": last, "opens": count})
                 for path, (count, last) in opens.items()

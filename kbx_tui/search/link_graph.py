@@ -1,11 +1,11 @@
-"""Where links between documents lead, and which document links to which.
+"""The destinations of links between documents, and the graph of these links.
 
-Links resolve as during indexing (`knowledge/linking`). In an Obsidian vault a link means a file
-first (`FileLookup`). Elsewhere a path is one from the folder of the document, then from the top;
-names mean an entity, then a file, then a title or alias.
+Links resolve as during indexing (`knowledge/linking`). In an Obsidian vault, a link is tried as a
+file first (`FileLookup`). Elsewhere, a path is tried from the folder of the document, then from the
+root; a name as an entity, then as a file, then as a title or alias.
 
-After an edit that changes no name, only the links of changed documents are resolved: what the
-others mean stays the same.
+After an edit that changes no name, only the links of changed documents are resolved: the
+destinations of the others stay the same.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from kbx_tui.knowledge.records import Entity
 
 EVERY_ROW = "key IS NOT NULL"
 FEW_CHANGED = 500
-"""Changed documents up to which a graph is updated; the links of more are read with all others."""
+"""Number of changed documents up to which a graph is updated, above which all of it is reread."""
 
 LinkRow = tuple[str, Sequence[str], Sequence[str]]
-"""Path of a document, the targets of links in its text, and of those in its properties."""
+"""The path of a document, the targets of the links in its text, and of those in its properties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class LinkGraph:
     destinations: Destinations
     versions: Sequence[str]
     targets: Mapping[str, tuple[Target, ...]]
-    """The distinct targets in each document with links, by path."""
+    """The distinct targets of the links in each document, by path."""
     sources: Mapping[str, tuple[str, ...]]
-    """The other documents that link to each document, by its path; sorted."""
+    """The other documents that link to each document, sorted, by its path."""
 
     def broken(self) -> Iterator[tuple[str, Target]]:
         for path in sorted(self.targets):
@@ -65,7 +65,7 @@ def read_link_graph(
 ) -> LinkGraph:
     """Read and resolve the links of all documents. Raises IndexFault.
 
-    If `before` was resolved by the same `destinations`, only what changed since is read.
+    If `before` was resolved with the same `destinations`, only later changes are read.
     """
     columns, where = ["path", "links", "property_links"], EVERY_ROW
     changed: list[str] | None = None
@@ -106,7 +106,7 @@ def make_link_graph(
 
 
 def updated(before: LinkGraph, snapshot: Snapshot, rows: Iterable[LinkRow]) -> LinkGraph:
-    """Return the graph of a snapshot with the names of `before`, from changed rows. Pure."""
+    """Return `before` updated with changed rows, for a snapshot with the same names. Pure."""
     resolver = _Resolver(before.destinations)
     targets, sources = dict(before.targets), dict(before.sources)
     for path, links, in_properties in rows:
@@ -136,7 +136,7 @@ def _linked_from(path: str, targets: Iterable[Target]) -> Iterable[str]:
 
 
 class _Resolver:
-    """Resolves targets; the same page from the same folder only once."""
+    """Resolves targets, the same page from the same folder only once."""
 
     def __init__(self, destinations: Destinations) -> None:
         self._destinations = destinations
@@ -167,17 +167,16 @@ READ = ("paths", "ids", "titles", "kinds", "dates", "aliases", "entities", "is_v
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """What a link leads to: an entity, or a document that is not the page of one."""
+    """The destination of a link: an entity, or a document that is not the page of one."""
 
     path: str
-    """The document, or the page of the entity; empty for an entity without a page."""
+    """Path of the document or the entity's page; empty for an entity without a page."""
     entity_id: str = ""
-    """Empty for a document that is not the page of an entity."""
+    """Id of the entity; empty for a document that is not the page of one."""
     heading: str = ""
-    """The section of the page, or `^` and the id of a block, as written in the link; may be empty.
-    """
+    """Heading of a section, or `^` and a block id, as written in the link; may be empty."""
     line: int = 0
-    """1-based line of the file where that is, 0 if there is none or it is not found."""
+    """1-based line of that heading or block in the file, 0 if not given or not found."""
 
 
 class Destinations:
@@ -200,7 +199,7 @@ class Destinations:
                 self._aliases.setdefault(name_key(alias), []).append(path)
 
     def hold_for(self, snapshot: Snapshot) -> bool:
-        """Return whether every target means the same in another snapshot: it has the same names."""
+        """Return whether another snapshot has the same names, so that all targets stay the same."""
         return all(getattr(self._snapshot, name) == getattr(snapshot, name) for name in READ)
 
     def find(self, target: str, source: str) -> Destination | None:
@@ -221,7 +220,7 @@ class Destinations:
         if path := self._file(exact, source):
             return self._page(path, heading)
         if is_path and is_vault:
-            return None  # a name is not looked for where a folder is given
+            return None  # with a folder, it is not looked up as a name
         if (found := self._entity(spellings, source, heading)) is not None:
             return found
         if path := self._file(spellings, source):
@@ -253,7 +252,7 @@ class Destinations:
         return Destination(path, self._entity_of.get(path, ""), heading)
 
     def _nearest(self, candidates: Sequence[Entity], source: str) -> Entity:
-        """Return the best candidate: with a page, then in the nearest folder, then the newest."""
+        """Return the best candidate: one with a page, in the nearest folder, then the newest."""
 
         def rank(page: Entity) -> tuple[bool, int, str]:
             row = self._snapshot.row_of.get(page.path)
@@ -265,7 +264,7 @@ class Destinations:
 
 
 def _whole_paths(spellings: Iterable[str], source: str) -> list[str]:
-    """Return paths from the top: each spelling first as one from the folder of the note."""
+    """Return the paths from the root to try: for each spelling, relative to the note first."""
     folder = posixpath.dirname(source)
     return [
         f"/{posixpath.normpath(posixpath.join(start, each.lstrip('/')))}"
@@ -277,9 +276,9 @@ def _whole_paths(spellings: Iterable[str], source: str) -> list[str]:
 def part_line(body: str, body_line: int, part: str) -> int:
     """Return the 1-based line of a heading or block, 0 if it is not found.
 
-    `part` may be the text of a heading, as in wikilinks, or its anchor, as in markdown links; of
-    `One#Two` the last; or `^` and the id of a block. `body_line` is the line of the file where
-    `body` starts.
+    `part` is the text of a heading, as in wikilinks, its anchor, as in markdown links, or `^` and a
+    block id. Of nested headings, `One#Two`, only the last counts. `body_line` is the line of the
+    file where `body` starts.
     """
     if part.startswith("^"):
         found = re.search(rf"(?:^|\s){re.escape(part)}[ \t]*$", body, re.MULTILINE | re.IGNORECASE)

@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class LruCache(Generic[Key, Value]):
-    """Holds at most `max_size` values, each for at most `seconds`. Not thread-safe."""
+    """A cache of at most `max_size` values, each for at most `seconds`. Not thread-safe."""
 
     def __init__(
         self, max_size: int, *, seconds: float = inf, clock: Callable[[], float] = time.monotonic

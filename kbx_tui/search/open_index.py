@@ -59,13 +59,13 @@ class OpenIndex:
         self.in_memory = None
 
     def was_damaged(self) -> bool:
-        """Return whether files that are mapped into memory were changed in place."""
+        """Return whether files mapped into memory were changed in place."""
         return self.in_memory is not None and self.in_memory.was_damaged()
 
     def refresh(self, *, now: bool = True) -> bool:
         """Read the newest generation; return whether it changed.
 
-        Without `now`, vectors may lag some seconds behind while they are being computed.
+        Without `now`, vectors may lag a few seconds behind while they are being computed.
         """
         build = self.store.build_id()
         if self.was_damaged():
@@ -76,7 +76,7 @@ class OpenIndex:
                 return self.in_memory.refresh_vectors(versions, now=now)
             self.in_memory = self._read()
             return True
-        if build != self._build:  # rebuilt in the same place: the open tables are the old ones
+        if build != self._build:  # rebuilt in place: the open tables are the old ones
             self.store = Store(self.store.uri)
         self.in_memory = self._read()
         self._build = build
@@ -100,7 +100,7 @@ SCOPES_KEPT = 8
 SIMILAR_NAMES = 5
 PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
 PATIENCE = 10.0
-"""Changed vectors are reread only after this many times the duration of the last read."""
+"""Pause before changed vectors are reread, as a multiple of the duration of the last read."""
 
 
 PassOne = tuple[Sequence[NameMatch], tuple[EntityCandidate, ...]]
@@ -115,7 +115,7 @@ class IndexGeneration:
         versions: Mapping[str, int],
         known_destinations: Destinations | None = None,
     ) -> None:
-        """Read the text of a compatible index, whose tables have these versions."""
+        """Read the texts of a compatible index, whose tables have these `versions`."""
         self._store, self.versions = store, versions
         self.known_destinations = known_destinations
         self._file_states = file_states(store)
@@ -139,7 +139,7 @@ class IndexGeneration:
         return all(versions[name] == self.versions[name] for name in TEXT_TABLES)
 
     def refresh_vectors(self, versions: Mapping[str, int], *, now: bool) -> bool:
-        """Drop the vectors if the tables have other `versions`; return whether it did.
+        """Drop the vectors if the tables have other `versions`; return whether they were dropped.
 
         Without `now`, changed vectors may be read later: a long indexing run changes them every few
         seconds, and reading all of them takes part of a second.
@@ -172,7 +172,7 @@ class IndexGeneration:
         return EntityPass(self.snapshot, self.words.texts_with)
 
     def names_if_ready(self, query: str) -> Sequence[NameMatch]:
-        """Return the names in a query that are found quickly, without building an index."""
+        """Return the names in a query; empty unless they can be found without building an index."""
         if recent := self.pass_one.get(query):
             return recent[0]
         was_used = "entity_pass" in vars(self)
@@ -216,11 +216,11 @@ class IndexGeneration:
         return UnknownName(name, next(visible, ""))
 
     def scored_documents(self, scoped: ScopedDocuments, share: float) -> ScoredDocuments:
-        """Return the documents to score: those in scope and, with a `share`, adjacent parts."""
+        """Return the documents to score: those in scope and, if `share` > 0, adjacent parts."""
         if not share:
             return ScoredDocuments.without_continuations(scoped.flags, scoped.rows)
         continuations = self.entity_documents.continuations
-        if not scoped.scope.complete:  # every query has other candidates
+        if not scoped.scope.complete:  # not cached: candidates depend on the query
             return ScoredDocuments.of(continuations, scoped.flags, scoped.rows)
         if documents := self._scored_documents.get(scoped.scope):
             return documents
@@ -248,7 +248,7 @@ class IndexGeneration:
 
     @cached_property
     def destinations(self) -> Destinations:
-        from kbx_tui.search.link_graph import Destinations  # imports a markdown parser
+        from kbx_tui.search.link_graph import Destinations  # late: imports a markdown parser
 
         before = self.known_destinations
         if before is None or not before.hold_for(self.snapshot):
@@ -257,7 +257,7 @@ class IndexGeneration:
 
     @cached_property
     def facets(self) -> FacetIndex:
-        from kbx_tui.search.results.facets import FacetIndex  # not for a first search
+        from kbx_tui.search.results.facets import FacetIndex  # late: a first search needs none
 
         return FacetIndex(self.snapshot)
 
@@ -286,13 +286,13 @@ class BodyReader:
         self._row_of, self._store = snapshot.row_of, store
         self._files, _ = BODIES.map_for(store, version_array(snapshot.versions))
         self._places = np.full((2, len(snapshot.versions)), -1, np.int32)
-        """Number of the file and of the body in it, of each row; -1 for none."""
+        """For each row, the number of its file and of the body in that file; -1 for none."""
         for number, (_, rows) in enumerate(self._files):
             kept = np.flatnonzero(rows >= 0)
             self._places[:, rows[kept]] = np.full(len(kept), number), kept
 
     def read(self, paths: Sequence[str]) -> list[Body]:
-        """Return the bodies in the order of `paths`, empty for a deleted one. Raises IndexFault."""
+        """Return the bodies in the order of `paths`, empty if deleted. Raises IndexFault."""
         bodies: dict[str, Body] = {}
         for path in paths:
             if (row := self._row_of.get(path)) is not None:

@@ -1,12 +1,11 @@
 """The queries asked in the app, `.kbx/queries.jsonl`, and those saved by name.
 
-A query is appended to the first file as soon as it counts as asked, so a crash loses none: one line
-each, the newest last, with the settings that it was asked with and what it found. A long file is
-compacted to the newest `LIMIT` queries, each once.
+A query is appended to `queries.jsonl` as soon as it counts as asked, so a crash loses none: one
+line each, the newest last, with its settings and number of results. A long file is compacted to the
+newest `LIMIT` distinct queries.
 
 `.kbx/saved_queries.jsonl` has each saved query with its settings and the versions of the documents
-that it found. A document is new if it was not among these, and changed if it was with another
-content.
+that it found. A result is new if it is not among these, and changed if its version differs.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ COMPACTED_BYTES = 2 * 1024 * 1024
 class PastQuery:
     query: str
     at: float = 0.0
-    """Seconds since 1970; 0 if not known."""
+    """Time in seconds since 1970; 0 if unknown."""
     found: int | None = None
-    """Number of results; None if not known."""
+    """Number of results; None if unknown."""
     first: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Settings of the app that it was asked with, where they differ from the usual ones."""
+    """Settings of the app when it was asked, where they differ from the defaults."""
 
     def __post_init__(self) -> None:
         if not self.query.strip():
@@ -57,7 +56,7 @@ class QueryHistory:
         return tuple(latest.values())[:LIMIT]
 
     def add(self, asked: str | PastQuery) -> None:
-        """Note that a query was asked just now. Write errors are ignored: it is not worth one."""
+        """Add a query asked just now. Write errors are ignored: losing a query is harmless."""
         if isinstance(asked, str):
             if not asked.strip():
                 return
@@ -69,7 +68,7 @@ class QueryHistory:
                 replace_state_file(self._log.file, b"".join(lines))
 
     def clear(self) -> int:
-        """Forget all queries, unreadable lines included, and return how many queries there were.
+        """Remove all queries, unreadable lines included, and return how many queries there were.
 
         Raises WriteFault.
         """
@@ -91,7 +90,7 @@ def _line(past: PastQuery) -> bytes:
 
 REMEMBERED = 200
 COMPARED = 50
-"""Results looked at for what is new: fewer, since others move up where one is deleted."""
+"""Results compared to find new ones: fewer than are remembered, as deletions move others up."""
 MAX_NAME = 100
 
 
@@ -100,7 +99,7 @@ class SavedQuery:
     name: str
     query: str
     at: float
-    """When it was saved or last opened, in seconds since 1970."""
+    """Time when it was saved or last opened, in seconds since 1970."""
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     documents: Mapping[str, str] = field(default_factory=dict, hash=False)
 
@@ -141,12 +140,12 @@ class SavedQueries:
         raise NotFound(f"no query is saved as {name!r}; {hint}")
 
     def put(self, saved: SavedQuery) -> None:
-        """Store a query in place of any with the same name. Raises WriteFault."""
+        """Store a query, replacing one with the same name. Raises WriteFault."""
         with self._log.locked():
             self._log.replace([*(one for one in self.read() if one.name != saved.name), saved])
 
     def update(self, saved: SavedQuery) -> None:
-        """Store a query in place of the one with its name, unless that was removed meanwhile.
+        """Replace the query with the same name, unless it was removed meanwhile.
 
         Raises WriteFault.
         """
@@ -156,7 +155,7 @@ class SavedQueries:
                 self._log.replace([*(one for one in stored if one.name != saved.name), saved])
 
     def remove(self, name: str) -> SavedQuery:
-        """Remove a query, and return it. Raises NotFound and WriteFault."""
+        """Remove and return a query. Raises NotFound and WriteFault."""
         with self._log.locked():
             saved = self.find(name)
             self._log.replace(one for one in self.read() if one.name != saved.name)
@@ -164,7 +163,7 @@ class SavedQueries:
 
 
 def valid_name(name: str) -> str:
-    """Return a name without spaces around it. Raises ConfigError for one that cannot be used."""
+    """Return a name without surrounding spaces. Raises ConfigError for an invalid one."""
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise ConfigError(f"a name for a query has 1 to {MAX_NAME} printable characters")
@@ -174,6 +173,6 @@ def valid_name(name: str) -> str:
 def news(before: Mapping[str, str], now: Sequence[tuple[str, str]]) -> dict[str, bool]:
     """Return the documents that are new (True) or changed (False), by path.
 
-    `before` and `now` give paths and versions; those of `now` are the first results, best first.
+    `before` maps paths to versions; `now` has (path, version) of the first results, best first.
     """
     return {path: path not in before for path, version in now if before.get(path) != version}

@@ -1,18 +1,18 @@
 """Why a document is not among the first results, and the smallest changes to get it there. Pure.
 
-Each change is of one dimension and is verified by `rank`, the one function that decides what a
-setting gives. Within its dimension it is the smallest:
+Each change is in one dimension and is verified with `rank`, which alone decides the effect of a
+setting. It is the smallest that helps in its dimension:
 
-- alpha: the order changes only where lines cross, so the nearest place beyond such a point;
-- threshold: only the scores of the candidates matter, so the nearest of these, or just above one;
+- alpha: the nearest point just beyond a crossing of lines, as the order changes only there;
+- threshold: the nearest score of a candidate, or just above one, as no other values matter;
 - number of entities: the nearest number;
-- query: without one of the filters typed in it;
+- query: the query without one of the filters typed in it;
 - path: the largest folder; dates: those that leave out the fewest documents. A filter that leaves
-  the document out is widened just as far as that takes, to the folder that both are in, its type or
-  its date, and else dropped.
+  the document out is only widened as far as necessary, to the common folder, its type or its date,
+  or else dropped.
 
-Mode, gate, parent score, type and the entity to add have no size; of entities it is the one that
-lifts the document highest. A reranker is left out of account.
+Mode, gate, parent score, type and the entity to add have no size; of entities, the one that lifts
+the document highest is taken. A reranker is ignored.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Dimension = Literal[
     "doc_types", "since", "until", "tags", "entities", "dates", "fast", "query",
 ]  # fmt: skip
 Stage = Literal["shown", "ranked", "gated", "no match", "filtered"]
-"""How far a document comes: into the top, into the results, out by the hard gate, into the scope
-without saying anything of the query, or not even into the scope."""
+"""How far a document gets: it is in the top, is in the results, is removed by the hard gate, is in
+scope but does not match the query, or is not in scope."""
 
 BEYOND = 1e-9, 1e-6
-"""How far beyond a swap point an alpha is tried; the first that helps is taken."""
+"""Distances beyond a swap point at which an alpha is tried; the first that helps is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +59,16 @@ class WhyNot:
     title: str
     stage: Stage
     rank: int | None
-    """None where it is not a result."""
+    """1-based rank of the document; None if it is not a result."""
     score: float | None
-    """None where it is not in scope."""
+    """Score of the document; None if it is not in scope."""
     needed: float | None
-    """Score of the last of the top; None if the top is not full."""
+    """Score of the last document of the top; None if the top is not full."""
     limit: int
     changes: tuple[Change, ...]
-    """At most one per dimension; empty if it is in the top, or if no single change helps."""
+    """Changes that help, one per dimension; empty if it is in the top, or no single one helps."""
     ranking: Ranking
-    """The ranking that this is about, without a reranker."""
+    """The ranking that is explained, without a reranker."""
 
     @property
     def standing(self) -> str:
@@ -192,7 +192,7 @@ class _Search:
         return self._first("alpha", nearest, "alpha", lambda alpha: f"alpha {_decimals(alpha)}")
 
     def _alphas(self, lines: ScoreLines, position: int) -> Sequence[float]:
-        """Return the alphas to try: where the line of the document crosses others, and beyond."""
+        """Return the alphas to try: where the document's line crosses others, and just beyond."""
         leads = [
             scores[position]
             - scores
@@ -273,10 +273,10 @@ class _Search:
         return self._narrowed("until", filters)
 
     def _stays_behind(self, in_scope: Flags) -> bool:
-        """Return whether enough documents that are before it now are in scope, too.
+        """Return whether `in_scope` still holds enough documents to keep this one out of the top.
 
-        False where fewer documents may change scores: if frecency or dates count, or if none may be
-        left that is linked.
+        These are documents ranked before it now. False if narrowing the scope may change scores,
+        because frecency or dates count, or because no linked document may be left.
         """
         ranking, rank = self.ranking, self.ranking.ranks.get(self.row)
         is_safe = not ranking.kept or ranking.is_linked[self.row]
@@ -289,7 +289,7 @@ class _Search:
     def _narrowed(
         self, dimension: Dimension, filters: Iterable[tuple[Any, str, Flags]]
     ) -> Change | None:
-        """Return the first filter that brings the document, which passes all, into the top."""
+        """Return the first filter that lifts the document into the top; it passes all `filters`."""
         for value, text, in_scope in filters:
             if in_scope.all() or self._stays_behind(in_scope):
                 continue
@@ -350,15 +350,15 @@ class ChangeEffect:
 
     @property
     def size(self) -> tuple[int, int]:
-        """How much the top changes: documents lost, then places moved by those that stay."""
+        """Size of the change of the top: documents lost, then places moved by those that stay."""
         places = sum(abs(moved.distance) for moved in self.comparison.moved)
         return len(self.comparison.lost), places
 
 
 def change_effects(answer: WhyNot) -> tuple[ChangeEffect, ...]:
-    """Return the changes with their effects, the smallest first: it changes the top the least.
+    """Return the changes with their effects, in order of how much they change the top.
 
-    Knobs, filters and entities have no common unit; what they do to the results is one.
+    Tuning, filters and entities have no common unit, except their effect on the results.
     """
     effects = (
         ChangeEffect(change, compare(answer.ranking, change.after, answer.limit))

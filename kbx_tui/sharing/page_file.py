@@ -1,4 +1,4 @@
-"""Where a page of results is written: a file given by name, or one named after the query."""
+"""Writing a page of results to a given file, or to a new one named after the query."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_LETTERS = re.compile(r"[^a-z0-9]+")
 
 
 def require_free(target: Path, *, overwrite: bool) -> None:
-    """Raise WriteFault where `write_page` would refuse to write, before anything is searched."""
+    """Raise WriteFault if `write_page` would refuse to write; for a check before searching."""
     try:
         kind = target.stat().st_mode
     except FileNotFoundError:
@@ -34,7 +34,7 @@ def require_free(target: Path, *, overwrite: bool) -> None:
 
 
 def write_page(target: Path, page: str, *, overwrite: bool) -> None:
-    """Write a page in one step; without `overwrite`, only to a new file. Raises WriteFault."""
+    """Write a page atomically; without `overwrite`, only to a new file. Raises WriteFault."""
     require_free(target, overwrite=overwrite)
     try:
         if overwrite:
@@ -48,9 +48,9 @@ def write_page(target: Path, page: str, *, overwrite: bool) -> None:
 
 
 def write_named_page(folder: Path, query: str, page: str) -> Path:
-    """Write a page to a new file in `folder`, and return it. Raises WriteFault.
+    """Write a page to a new file in `folder`, and return its path. Raises WriteFault.
 
-    It is named after the query: `kbx-results-rollback-plan.html`, where that exists
+    The file is named after the query: `kbx-results-rollback-plan.html`, or if that exists
     `kbx-results-rollback-plan-2.html`.
     """
     name = f"kbx-results-{words_for_name(query)}"
@@ -67,7 +67,7 @@ def write_named_page(folder: Path, query: str, page: str) -> Path:
 
 
 def words_for_name(query: str) -> str:
-    """Return the words of a query as a part of a file name: `rollback-plan`."""
+    """Return the words of a query for a file name: `rollback-plan`."""
     words = _NO_LETTERS.sub("-", fold(query)).strip("-")
     if len(words) > SLUG_LENGTH:
         words = words[: SLUG_LENGTH + 1].rpartition("-")[0] or words[:SLUG_LENGTH]

@@ -1,7 +1,7 @@
-"""The words of two texts in the forms used for comparison, and what they have in common. Pure.
+"""The words of two texts in the forms used for comparison, and signals of their similarity. Pure.
 
-Stems are English Snowball stems, as in the full-text index; words of other languages only match
-when they are equal after folding. Signals are within 0..1 and symmetric.
+Stems are English Snowball stems, as in the full-text index; words of other languages only match if
+they are equal after folding. Signals are in 0..1 and symmetric.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from kbx_tui.knowledge.folding import fold, tokens
 from kbx_tui.knowledge.languages import stem
 
 LONGEST_LABEL = 6
-"""Words of the longest label. Longer headlines and job titles need the cosines of sentences: chosen
-by the experiment "longest label" in docs/quality.md."""
+"""Most words of a label. Longer headlines and job titles are compared like sentences, by cosine.
+Chosen by the experiment "longest label" in docs/quality.md."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -56,22 +56,22 @@ ABBREVIATIONS: Mapping[str, str] = {
 }  # fmt: skip
 
 RANKS = _words("senior junior lead principal staff deputy vice interim acting former chief head")
-"""Ranks, which make a different job of the same title."""
+"""Words for a rank, which distinguish jobs with the same title."""
 
 _LONE_CAPITAL = re.compile(r"(?<=\S )[A-Z]\b(?!['’.])")
-"""A single capital letter that is a name, as in Team A, and no article."""
+"""Matches a single capital letter that is a name, as in Team A, not an article."""
 _SENTENCE_END = re.compile(r"[.!?…。]['\")\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedText:
     text: str
-    """Stripped of surrounding white space."""
+    """The text without surrounding white space."""
     normal: str
     tokens: tuple[str, ...]
     sorted_tokens: str
     content: frozenset[str]
-    """Stems without function words; all stems when nothing else is left."""
+    """Stems without function words; all stems if nothing else is left."""
     is_label: bool
     """True for a name or note, False for a sentence."""
 
@@ -97,9 +97,9 @@ def _expand_abbreviations(words: Iterable[str]) -> list[str]:
 
 
 def normal_form(text: str) -> str:
-    """Return a form equal for texts that differ in case, accents, spacing or end punctuation.
+    """Return a text without letter case, accents, extra spaces and end punctuation, to compare.
 
-    Inner punctuation is kept: `C` is not `C++`, `-5` is not `5`, `3.5` is not `35`.
+    Other punctuation is kept: `C` is not `C++`, `-5` is not `5`, `3.5` is not `35`.
     """
     plain = " ".join(fold(text).split())
     return plain.strip(" .!…,;:\"'`") or plain
@@ -129,19 +129,19 @@ _RANKS = frozenset(map(stem, RANKS))
 class Signals:
     cosine: float
     tokens: float
-    """Dice coefficient of their content words, in any order; if one text is short, misspelt words
+    """Dice coefficient of the content words, in any order; if one text is short, misspelt words
     count as equal."""
     shares_word: bool
-    """Whether they share a content word."""
+    """Whether the texts share a content word."""
     spelling: float
-    """Similarity of the letters, with the words sorted; for short texts, the normalized Levenshtein
+    """Similarity of the letters, with words sorted; for short texts, the normalized Levenshtein
     similarity of the texts as written, if that is higher."""
     contains: bool
-    """Whether the content words of one are a proper subset of the other's."""
+    """Whether the content words of one text are a proper subset of the other's."""
     distinct: bool
-    """Whether two labels mean different things however close they are: one adds words to the only
-    content word of the other (Platform, Platform & Infrastructure), adds only a rank (Engineer,
-    Senior Engineer), or both are different single words (Oslo, Lisbon)."""
+    """Whether two labels mean different things, however similar they are: one adds words to the
+    only content word of the other (Platform, Platform & Infrastructure), one only adds a rank
+    (Engineer, Senior Engineer), or they are different single words (Oslo, Lisbon)."""
 
 
 def form_of(left: AnalysedText, right: AnalysedText) -> Form:

@@ -1,7 +1,7 @@
-"""Finds duplicates in the base: clusters of facts that say the same. No I/O.
+"""Finds duplicates in the base: clusters of facts that say the same thing. No I/O.
 
-Not all pairs are scored: each fact is compared with its nearest neighbours by vector. Cosines are
-computed block by block, each block against itself and the blocks after it.
+Not all pairs are scored, only each fact with its nearest neighbours by vector. Cosines are computed
+block by block, each block with itself and the blocks after it.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from kbx_tui.similarity.pair_score import (
 BLOCK = 2048
 STRETCH = 64
 NEIGHBOURS = 8
-"""Nearest facts each fact is compared with; clusters may be larger, since members chain."""
+"""Number of nearest facts each fact is compared with; clusters may be larger, as pairs chain."""
 LEAST_COSINE = 0.55
-"""Cosine below which no pair is scored: it would need nearly all words in common to match."""
+"""Lowest cosine of a scored pair: below it, a match would need nearly all words in common."""
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateCluster:
     score: float
-    """Lowest score of the pairs that link its members."""
+    """Lowest score of the pairs that link the cluster's members."""
     relation: str
-    """`exact` when all texts are identical, else `duplicate`."""
+    """`exact` if all texts are identical, else `duplicate`."""
     facts: tuple[DuplicateFact, ...]
-    """Newest first, undated ones last."""
+    """The members, newest first, undated ones last."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictingFacts:
     score: float
     facts: tuple[DuplicateFact, DuplicateFact]
-    """Newest first, undated ones last."""
+    """The pair, newest first, an undated fact last."""
     conflicts: tuple[Conflict, ...]
     """`left` holds the words of the first fact."""
 
@@ -57,22 +57,22 @@ class ConflictingFacts:
 @dataclass(frozen=True, slots=True)
 class DuplicateScan:
     clusters: tuple[DuplicateCluster, ...]
-    """Best score first."""
+    """Clusters of duplicates, best score first."""
     facts: int
     conflicting: tuple[ConflictingFacts, ...]
-    """Pairs as similar as duplicates that contradict each other, best score first."""
+    """Pairs of facts as similar as duplicates, but in conflict, best score first."""
     model: str
     is_calibrated: bool
     notes: tuple[str, ...]
     kept: int = 0
-    """Number of pairs that the user decided to keep, whether they were wanted or left out."""
+    """Number of pairs that the user decided to keep, whether they are shown or left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPairs:
     pairs: frozenset[frozenset[int]] = frozenset()
     wanted: bool = False
-    """Whether a scan finds only these; otherwise it leaves them out."""
+    """Whether a scan finds only these pairs; otherwise it leaves them out."""
 
 
 NOTHING_KEPT = KeptPairs()
@@ -87,13 +87,13 @@ def find_clusters(
 ) -> tuple[list[DuplicateCluster], list[ConflictingFacts], int]:
     """Return clusters of duplicates, similar pairs in conflict, and the number of `kept` pairs.
 
-    Facts are compared with facts and open items with open items, across all entities.
+    Facts are compared with facts, and open items with open items, across all entities.
     """
     facts, texts = fact_vectors.facts, fact_vectors.texts
     groups, linked = _DisjointSets(len(facts)), dict[tuple[int, int], float]()
     minimum = [scale.of(fact.kind, fact.text) for fact in facts]
 
-    @cache  # one may be in many pairs
+    @cache  # a fact may be in many pairs
     def record(row: int) -> DuplicateFact:
         fact, name = facts[row], fact_vectors.entity_name(facts[row])
         return DuplicateFact(
@@ -126,7 +126,7 @@ def find_clusters(
 
 
 def _candidates(fact_vectors: FactVectors, rows: Rows) -> Iterator[tuple[int, int, float]]:
-    """Yield (row, row, cosine) of pairs worth scoring, each once: identical texts, then nearest."""
+    """Yield (row, row, cosine) of each pair to score once: identical texts, then neighbours."""
     in_scope = set(rows.tolist())
     seen = set()
     for identical in fact_vectors.rows_by_text.values():
@@ -152,7 +152,7 @@ def _candidates(fact_vectors: FactVectors, rows: Rows) -> Iterator[tuple[int, in
 def highest_columns(values: NDArray[np.float32], wanted: int) -> NDArray[np.int64]:
     """Return the columns of the `wanted` highest values per row, shape (rows, wanted), unordered.
 
-    They all lie in the `wanted` stretches of columns with the highest maxima, so those stretches
+    They all lie in the `wanted` stretches of columns with the highest maxima, so these stretches
     are found first: see the experiment "duplicate scan by stretches" in docs/quality.md.
     """
     rows, width = values.shape

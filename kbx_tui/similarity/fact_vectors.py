@@ -1,7 +1,7 @@
-"""Facts and open items with their vectors, and the texts that are compared with them.
+"""Facts and open items with their vectors, and the texts to compare with them.
 
-Facts are read once per index generation. Only active ones are compared: superseded, archived and
-redacted ones are left out.
+Facts are read once per index generation. Only active facts are compared, not superseded, archived
+or redacted ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kbx_tui.similarity.compared_words import normal_form
 
 MAX_EMBEDDED_ON_READ = 2000
 READ_WHOLE_TABLE_FROM = 500
-"""Number of vectors from which reading the whole table is faster than listing hashes."""
+"""Number of vectors from which reading the whole table is faster than reading by hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class FactVectors:
 
     facts: tuple[Fact, ...]
     texts: tuple[str, ...]
-    """The compared text of each fact: without its entity's name at the beginning."""
+    """The text of each fact to compare: without its entity's name at the beginning."""
     vectors: Vectors
     """Shape (n, dimension): unit vectors of `texts`; zeros for a fact without one."""
     quantized: QuantizedVectors
@@ -152,10 +152,10 @@ class FactVectorCache:
 
 @dataclass(frozen=True, slots=True)
 class CandidateText:
-    """A text with its unit vector, as given and as compared with facts of its own entity.
+    """A text with its unit vector, in two forms: as given, and without its entity's name.
 
-    Those are stored without the entity's name too. Others are compared with the whole text: what
-    Alice prefers says nothing about Bob.
+    Facts of the same entity, which are stored without its name, are compared with the second form,
+    others with the whole text: what Alice prefers says nothing about Bob.
     """
 
     text: str
@@ -172,7 +172,7 @@ class CandidateText:
     def variants(
         self, facts: FactVectors, within: Flags | None
     ) -> Iterator[tuple[str, Vector, Flags | None]]:
-        """Yield text and vector with a mask of the facts they are compared with; None for all."""
+        """Yield text and vector with a mask of the facts to compare them with; None for all."""
         if self.own_vector is None:
             yield self.text, self.vector, within
             return
@@ -200,7 +200,7 @@ def candidate_texts(
 
 
 VECTOR_CACHE_SIZE = 1024
-"""Vectors kept: while one draft is edited, the others do not change."""
+"""Number of vectors cached: while one text is edited, the others stay the same."""
 
 
 class TextVectors:

@@ -2,8 +2,8 @@
 
 `3 days` equals `72 hours`, `5 kg` does not equal `5 g`. A number without a unit matches any unit,
 and a rounded measure matches the exact one (`0.44 percent`, `0.4 %`). `17 March 2026` has a year, a
-month and a day, `on Friday` a weekday, `Q3` a quarter: two texts disagree when both give the same
-component without a value in common.
+month and a day, `on Friday` a weekday, `Q3` a quarter: two texts disagree if both give a component
+but have no value of it in common.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def unmatched_quantities(
 def _same(one: Quantity, other: Quantity) -> bool:
     if "ordinal" in (one.measure, other.measure) and one.measure != other.measure:
         return False
-    if not (one.measure and other.measure):  # one of them has no unit
+    if not (one.measure and other.measure):  # at least one has no unit
         return _equal(one.figure, other.figure, is_measure=bool(one.measure or other.measure))
     if one.measure != other.measure:
         return False
@@ -245,7 +245,7 @@ def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
     if has_year:
         add_all(_ISO)
     earlier, lowered = list(found), text.lower()
-    if any(name[:3] in lowered for name in MONTH_NAMES):  # the patterns are slow, and seldom needed
+    if any(name[:3] in lowered for name in MONTH_NAMES):  # the patterns are slow
         for pattern in (_DAY_MONTH, _MONTH_DAY, _MONTH_YEAR, _MONTH_ALONE):
             earlier = list(found)
             add_all(pattern)

@@ -52,7 +52,7 @@ from kbx_tui.similarity.pair_score import (
 
 
 class SimilarityEngine:
-    """Not thread-safe."""
+    """Compares texts with the contents of one open index. Not thread-safe."""
 
     def __init__(self, index: OpenIndex, embedder: Embedder, settings: DedupSettings) -> None:
         self._index, self._embedder, self._settings = index, embedder, settings
@@ -141,9 +141,9 @@ class SimilarityEngine:
     ) -> list[tuple[SimilarityMatch, ...]]:
         """Return, per text, the facts and open items that score at least `floor`, best first.
 
-        At most `limit` of all entities, plus at most `limit` of the entity whose id `owners` gives
-        for the text, and that entity's fields; `only_own` leaves out other entities, and requires
-        an owner. Raises as `check` does.
+        `owners` has the id of each text's entity, or an empty text. Returned are at most `limit`
+        of all entities, plus at most `limit` of the owner, and the owner's fields; `only_own`
+        leaves out other entities, and requires owners. Raises as `check` does.
         """
         entities, scale = self._index.generation().entities, self.scale()
         known = [entities.get(owner) for owner in owners]
@@ -313,4 +313,4 @@ class ComparisonScope:
         if self.path.is_all:
             return None
         rows = [snapshot.row_of.get(fact.path, -1) for fact in facts.facts]
-        return np.append(self.documents, False)[np.array(rows, np.int64)]  # -1 is the last
+        return np.append(self.documents, False)[np.array(rows, np.int64)]  # -1: the added False

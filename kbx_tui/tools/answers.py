@@ -1,8 +1,8 @@
 """The answers of each tool. The output schemas are made from these models.
 
-Every text field of an answer has a type that says where it comes from, which decides how the
-redaction filter (`redaction_filter`) checks it before it is passed on. A field of plain `str` does
-not pass a test, and is withheld.
+The type of each text field of an answer gives the source of the text, which decides how the
+redaction filter (`redaction_filter`) checks it before it is passed on. A field of plain `str` fails
+a test, and is withheld.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Provenance(Enum):
-    """The source of a text, and so the check that it needs."""
+    """The source of a text, which decides the check that it needs."""
 
     PROGRAM = auto()  # a word of this program: a mode, a version, the name of a model
     CALL = auto()  # repeated from the arguments of the call
-    SENTENCE = auto()  # of this program, may name pages: withheld if one of them is redacted
+    SENTENCE = auto()  # by this program; withheld if a page that it names is redacted
     PATH = auto()  # the path of a document, or empty
     ID = auto()  # the id of a document or entity
     TITLE = auto()  # the title of the page that the object is about, or the name of its entity
-    KIND = auto()  # the type of the page that the object is about; of any page, if it is about none
+    KIND = auto()  # the type of the page that the object is about; if about none, of any page
     DATE = auto()  # a date from the page
     PASSAGE = auto()  # words from the page, or the whole text of a fact on it
     CONTENT = auto()  # a verbatim part of the public text of the page
@@ -32,11 +32,11 @@ class Provenance(Enum):
 
 
 UNCHECKED = frozenset({Provenance.PROGRAM, Provenance.DERIVED})
-"""Texts that come from no page, or are withheld with those that they are made from."""
+"""Texts that come from no page, or are withheld together with the texts they are made from."""
 OF_THE_PAGE = frozenset(
     {Provenance.TITLE, Provenance.KIND, Provenance.DATE, Provenance.PASSAGE, Provenance.FIELD}
 )
-"""Texts that the index has from the page, public where all that it knows of the page is."""
+"""Texts that the index took from the page; public if all that it has of the page is."""
 
 Ours = Annotated[str, Provenance.PROGRAM]
 Sent = Annotated[str, Provenance.CALL]
@@ -70,11 +70,12 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     about: ClassVar[str] = ""
-    """The key with the path or id of the page that the object is about, `metadata.file_path`; if
-    empty, that of the object around it. When that page is redacted, the object is withheld.
-    The key need not be a field: it is read in what the handler returns, before the filter."""
+    """Key of the path or id of the page that the object is about, such as `metadata.file_path`; if
+    empty, it is about the page of the enclosing object. If the page is redacted, the object is
+    withheld. The key need not be a field: it is read in the handler's result, before the filter."""
     stays_unnamed: ClassVar[bool] = False
-    """Whether the object stays, with `[redacted]` as id and name, because its numbers add up."""
+    """Whether the object is not withheld but gets `[redacted]` as id and name, so that totals stay
+    right."""
 
 
 Complete = Annotated[
@@ -94,7 +95,7 @@ Recall = Annotated[
         "measured when it was built."
     ),
 ]
-"""How a search says that it did not compare everything; left out otherwise."""
+"""`Complete`, `Candidates` and `Recall` are given if a search did not compare everything."""
 
 
 class ToolError(Answer):

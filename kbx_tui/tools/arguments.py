@@ -11,7 +11,7 @@ from kbx_tui.search.request import MAX_QUERY
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 Query = Annotated[str, Field(json_schema_extra={"maxLength": MAX_QUERY})]
-"""A longer one is cut with a note, not refused."""
+"""A query; a longer one than `maxLength` is cut with a note, not refused."""
 Phrase = Annotated[str, Field(min_length=3, max_length=500)]
 PathFilter = Annotated[str, Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
@@ -19,7 +19,7 @@ TYPED_FILTERS = (
     "It may hold filters: type:meeting tag:ops from:2026-03 to:2026-05 in:memory/notes "
     '@"Alice Chen"; within quotation marks such words are ordinary words.'
 )
-"""What the description of a query says of filters in it."""
+"""The sentence about typed filters in the descriptions of query arguments."""
 FactId = Annotated[int, Field(ge=1, le=2**53 - 1)]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Since = Annotated[
@@ -119,7 +119,7 @@ class KbExperts(Arguments):
         Any,
         WithJsonSchema(
             {"type": "string", "maxLength": 100}
-        ),  # nothing is refused: any other means count
+        ),  # any value is accepted: unknown ones mean count
     ] = Field(
         "count",
         description="count (claims), recency (newer claims weigh more), citation (distinct sources "

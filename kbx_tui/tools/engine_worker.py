@@ -117,7 +117,7 @@ class EngineWorker:
         )
 
     def run(self, action: Callable[[KnowledgeBase], Any]) -> Future[Any]:
-        """Start other work on the knowledge base; fails with TimeoutError if too many calls wait."""
+        """Start other work on the knowledge base; fails with TimeoutError if too much waits."""
         if self._calls >= MOST_CALLS:
             busy: Future[Any] = Future()
             busy.set_exception(TimeoutError())
@@ -162,11 +162,11 @@ class EngineWorker:
 
     def _warm(self) -> None:
         """Load the newest index in two steps, so that a call waits for at most one of them."""
-        with suppress(RuntimeError):  # closed meanwhile
+        with suppress(RuntimeError):  # the worker was closed meanwhile
             self._thread.submit(self._quietly, _refresh).add_done_callback(self._warm_rest)
 
     def _warm_rest(self, loading: Future[Any]) -> None:
-        with suppress(RuntimeError):  # closed meanwhile
+        with suppress(RuntimeError):  # the worker was closed meanwhile
             self._thread.submit(self._quietly, _warm)
         if self._keeper is not None and self._kb is not None:
             self._keeper.start()
@@ -297,7 +297,7 @@ class IndexKeeper:
         everything = self._compare_all or not all(path.lower().endswith(".md") for path in changed)
         try:
             if everything:
-                kb.reread_settings()  # kbx.toml may be what changed
+                kb.reread_settings()  # kbx.toml may have changed
             if everything and (changed or kb.count_newer_files() or kb.entities_outdated()):
                 kb.index(fast=True, wait=False, cancelled=self._stopped.is_set)
             elif changed:

@@ -113,7 +113,7 @@ def get_data(pages: VisiblePages, args: KbGet) -> Json:
     document, text = page.document, page.body
     content = text[args.offset : args.offset + args.max_chars]
     end = args.offset + len(content)
-    if args.offset == 0:  # later parts do not count as openings
+    if args.offset == 0:  # reading later parts does not count as opening
         documents.opened(path)
     document_id, kind = documents.ids([path])[path], entity.type if entity else document.kind
     return _data(path, document_id, kind, entity, document, content) | {

@@ -187,7 +187,7 @@ TEXT_LENGTH = 1_000_000
 
 
 def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]], int | None]:
-    """Return (URI, title, path) of resources from `offset`, and the next offset, None at the end."""
+    """Return (URI, title, path) of resources from `offset`, and the next offset or None."""
     if not kb.is_indexed():
         return [], None
     from kbx_tui.tools.redaction_filter import pass_on  # loads the engine

@@ -63,7 +63,7 @@ def public_search(pages: VisiblePages, request: SearchRequest) -> SearchResponse
         below_floor = meta.total_below_floor + (0 if request.fast else dropped)
         total = meta.total_matched - dropped
         meta = replace(meta, total_matched=total, total_below_floor=below_floor)
-        if not total:  # told as if the word were nowhere
+        if not total:  # the notes are those for words that occur nowhere
             notes += tuple(
                 nothing_found_notes(
                     meta.search_mode,
@@ -82,7 +82,7 @@ def _hidden_names(pages: VisiblePages, request: SearchRequest) -> frozenset[tupl
     """Return (typed name, entity id) where the name leads to the entity only by redacted text."""
     kb, names = pages.kb, request.filters.typed_names
     if names and not kb.is_indexed():
-        kb.search(request)  # indexes the base
+        kb.search(request)  # a first search indexes the base
     return frozenset(
         (name, found.id)
         for name in names
@@ -282,7 +282,7 @@ def _is_unchanged(expert: Expert, pages: VisiblePages) -> bool:
 def _public_claims(expert: Expert, pages: VisiblePages) -> list[Receipt]:
     def is_public(receipt: Receipt) -> bool:
         page = pages.page(receipt.path)
-        if page is None or pages.is_open(page) or not receipt.line:  # a document, not a fact
+        if page is None or pages.is_open(page) or not receipt.line:  # it is a document, not a fact
             return page is not None
         return any(fact.text == receipt.text and fact.status == "active" for fact in page.facts)
 

@@ -117,7 +117,7 @@ class WorkerPool:
     def stop(self) -> None:
         """Let the workers answer pending requests, then end. Callable from any thread."""
         if self._loop is not None:
-            with suppress(RuntimeError):  # it has ended already
+            with suppress(RuntimeError):  # the loop has already ended
                 self._loop.call_soon_threadsafe(self._stopping.set)
 
     async def _keep(self, number: int) -> None:
@@ -153,7 +153,7 @@ class WorkerPool:
                 start_new_session=True,  # Ctrl+C is for the listening process
             )
         options = replace(self._options, keeps_index=number == 0)
-        with suppress(BrokenPipeError, ConnectionResetError):  # it has ended already
+        with suppress(BrokenPipeError, ConnectionResetError):  # the worker has already ended
             ours.sendall(json.dumps(asdict(options)).encode() + b"\n")
         ours.setblocking(False)
         worker = self._workers[number] = HttpWorker(f"worker {number}", process, ours)
@@ -238,7 +238,7 @@ class HttpWorker:
             return False
         try:
             socket.send_fds(self.control, [b"c"], [connection.fileno()])
-        except OSError:  # it has ended, or reads nothing
+        except OSError:  # the worker has ended or does not read
             return False
         self.given += 1
         self.unconfirmed.append(connection)

@@ -1,1 +1,1 @@
-"""The app. Only `engine.client` and `engine.index_sync` make engine calls that do I/O."""
+"""The terminal app. Only `engine.client` and `engine.index_sync` make engine calls that do I/O."""

@@ -1,4 +1,4 @@
-"""The app on one knowledge base, or on several. The engine is opened after the first paint."""
+"""The app for one knowledge base or several. The engine is opened after the first paint."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 TourWish = Literal["no", "first", "always"]
 WIDTH_CLASSES: list[tuple[int, str]] | None = [(0, "-small"), (80, "-narrow"), (110, "-wide")]
-"""Minimum width of a screen in columns, and the class it then has."""
+"""Minimum width of a screen in columns, and the class it has from that width on."""
 
 
 class KbxApp(TerminalApp):
-    """Screens know it as a `TerminalApp`, the session of the open base as its `Host`."""
+    """The app. Screens know it as a `TerminalApp`, the session of the open base as its `Host`."""
 
     TITLE = "kbx"
     CSS_PATH = stylesheets()
@@ -65,10 +65,10 @@ class KbxApp(TerminalApp):
     ) -> None:
         """Open the base at `root`; with None, let the user choose one, and say `why`.
 
-        `together` are the roots of several bases to search together, in place of `root`. `drafts`
-        is a file of drafts to start with, in the dedup mode. `trust` allows those bases everything
-        their kbx.toml asks for. `tour` shows the tour: always, or `first`: once per user.
-        `app_state` is by default that of the user; `offer` says which commands there are.
+        `together` are the roots of several bases to search together, instead of `root`. `drafts` is
+        a file of drafts to start with, in the dedup mode. `trust` allows those bases everything
+        that their kbx.toml asks for. `tour` shows the tour: `always`, or `first` for once per user.
+        `app_state` defaults to the user's; `offer` says which commands are available.
         """
         self.app_state = app_state or AppState()
         super().__init__(self.app_state.user.theme, offer)
@@ -91,12 +91,12 @@ class KbxApp(TerminalApp):
     def on_mount(self) -> None:
         self.set_keymap(self.keymap.changes)
         if self.together is not None:
-            self.install_screen(self.together, "together")  # it stays while one base is open
+            self.install_screen(self.together, "together")  # kept while a single base is open
         self.push_screen(self._first)  # the default screen cannot be switched for another
         first = self.theme
 
         def remember(theme: Theme) -> None:
-            # It is published at the start, too.
+            # The signal is also published for the first theme.
             if theme.name != first or self.app_state.user.theme:
                 self.app_state.remember_theme(theme.name)
 
@@ -141,7 +141,7 @@ class KbxApp(TerminalApp):
             self,
             writes=self.bases.writes,
             debounce=self._debounce,
-            on_answer=self.collector.note_activity,  # it is about to be drawn
+            on_answer=self.collector.note_activity,  # the answer will be drawn
         )
         return Explore(session, self.app_state)
 
@@ -181,7 +181,7 @@ class KbxApp(TerminalApp):
             await self._leave_base()
             await self.switch_screen(self.together)
 
-    # What is asked about a base.
+    # Questions about a base.
 
     def ask_for_trust(self) -> None:
         if self.explore is not None and self.root is not None:
@@ -261,7 +261,7 @@ class KbxApp(TerminalApp):
             return
         await self.explore.session.stop()
         model = self.explore.model
-        if model.summary is not None:  # else it has never been open
+        if model.summary is not None:  # else the base was never opened
             self.app_state.remember_knobs(model.state.alpha, model.state.threshold)
             self.app_state.remember_query(model.asked())
             self.app_state.save_base()
@@ -275,7 +275,7 @@ class KbxApp(TerminalApp):
         if self.together is not None and self.screen is self.together:
             await self.open_base(self.together.root_in_hand, self.together.model.query)
         if self.explore is None or not isinstance(self.screen, FrameScreen):
-            return  # no base is open, or an overlay is
+            return  # no base is open, or an overlay is shown
         if mode == self.screen.MODE != "explore":
             return
         while self.screen is not self.explore:
@@ -329,7 +329,7 @@ class KbxApp(TerminalApp):
         self.push_screen(Help(self.screen, self.keymap))
 
     def action_help_quit(self) -> None:
-        """Show how to quit: Ctrl+C does not, because in a field it copies."""
+        """Show how to quit; Ctrl+C itself does not, because it copies in a field."""
         keys = " or ".join(
             self.keymap.key_bar_text(command)
             for command in self.keymap.commands_in("mode", "app")
@@ -356,13 +356,13 @@ class KbxApp(TerminalApp):
     async def _run_command(
         self, screen: FrameScreen, target: KbxApp | FrameScreen, action: str
     ) -> None:
-        """Run an action as its key does outside fields, even if the palette was opened in one."""
+        """Run an action outside fields, as its key does, even if the palette was opened in one."""
         screen.leave_field()
         await target.run_action(action)
 
 
 def mode_class(mode: str) -> type[ModeScreen]:
-    """Return a mode on top of explore, imported here: the first paint does not wait for it."""
+    """Return the class of a mode, imported only now so that it does not delay the first paint."""
     if mode == "compare":
         from kbx_tui.tui.comparing import Compare
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NAMES_SHOWN = 6
 CLOSE_SECONDS = 1.0
-"""Seconds the screen stays while drafts are saved and the engine closes."""
+"""Longest time that the screen stays while drafts are saved and the engine closes."""
 
 
 class BaseSession:
@@ -71,7 +71,7 @@ class BaseSession:
         self.index = IndexModel(self.client, open_engine, host, self.index_sync, self.explore)
         self.index_sync.on_run = self._note_run
 
-    # Made when first asked for: the first paint needs none of their modules.
+    # Created on first use: the first paint needs none of their modules.
 
     @cached_property
     def review(self) -> ReviewModel:
@@ -140,7 +140,7 @@ class BaseSession:
         except NotTrusted:
             self._ask_for_trust()
             raise
-        if self._is_open:  # another request was waiting for the engine at the same time
+        if self._is_open:  # a concurrent request has opened it
             return
         self._is_open = True
         if not is_trusted:
@@ -152,7 +152,7 @@ class BaseSession:
         self.client.start(self._prepare())
 
     def _ask_for_trust(self) -> None:
-        """Ask once in a session: every request tries to open a base that is closed."""
+        """Ask once per session, although each request tries to open a base that is still closed."""
         if not self._asked_for_trust:
             self._asked_for_trust = True
             self._host.ask_for_trust()
@@ -189,7 +189,7 @@ class BaseSession:
     async def _search_again(self) -> None:
         try:
             await self.client.run(lambda engine: engine.reread_settings())
-        except KbxError as error:  # edited by hand: the settings stay as they were
+        except KbxError as error:  # an invalid edit: the settings stay as they were
             self.client.report(error)
         try:
             await self._count()
@@ -205,7 +205,7 @@ class BaseSession:
 
     async def _count(self) -> bool:
         counted = await self.client.run(_read_counts)
-        if counted is None:  # another process is still making the index
+        if counted is None:  # another process is still creating the index
             self.explore.set_searchable(False)
             return False
         summary, is_complete = counted
@@ -265,7 +265,7 @@ class BaseSession:
     async def _show_or_index(self, error: KbxError) -> None:
         if await self.client.run(lambda engine: engine.is_indexed()):
             self._show(error)
-        elif self.explore.is_searchable:  # else a failure to index would be repeated for ever
+        elif self.explore.is_searchable:  # else failed indexing would be retried for ever
             self.explore.set_searchable(False)
             self._host.show_notice("the index is gone; indexing again")
             self.index_sync.index()
@@ -277,7 +277,7 @@ class BaseSession:
 
 
 def error_line(error: Exception) -> str:
-    """Return an error as one line for the user; errors that are not ours name their type."""
+    """Return an error as one line for the user, with the type of errors other than our own."""
     text = safe_line(str(error).strip() or type(error).__name__)
     return text if isinstance(error, KbxError) else f"{type(error).__name__}: {text}"
 

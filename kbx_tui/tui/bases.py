@@ -20,7 +20,7 @@ class Bases:
     """Knowledge bases on this machine. Methods do I/O: call them off the event loop."""
 
     writes = True
-    """Whether the bases are opened to be changed, and their indexes kept up to date."""
+    """Whether bases may be changed, and their indexes are kept up to date."""
 
     def __init__(self, trusted: Collection[Path | None] = ()) -> None:
         self._trusted = trusted
@@ -31,7 +31,7 @@ class Bases:
         return KnowledgeBase(root, notice=notice, trust=root in self._trusted)
 
     def questions(self, root: Path) -> tuple[TrustRequest, ...]:
-        """Return what was neither allowed nor declined; also what was, if the base stays closed."""
+        """Return requests not allowed yet; none if declined and the base opens without them."""
         from kbx_tui.base_trust import is_declined, requests_of, ungranted
         from kbx_tui.settings_file import load_settings
 
@@ -59,7 +59,7 @@ class Bases:
         from kbx_tui.base_trust import trust_made_here
 
         root = create_base(Path(folder).expanduser())
-        with suppress(KbxError):  # the base is made, and asks when it needs trust
+        with suppress(KbxError):  # the base exists, and asks for trust when it needs it
             trust_made_here(root)
         return root
 
@@ -72,7 +72,7 @@ def is_folder(path: str) -> bool:
 
 
 def complete_folder(typed: str, limit: int = 50) -> Sequence[str]:
-    """Return folders that continue a path, each with a slash; `~` is kept."""
+    """Return folders whose paths begin with `typed`, each with a slash at the end; `~` is kept."""
     path = Path(typed) if typed else Path()
     is_complete = typed.endswith("/") or not typed
     parent, prefix = (path, "") if is_complete else (path.parent, path.name)
@@ -85,7 +85,7 @@ def complete_folder(typed: str, limit: int = 50) -> Sequence[str]:
             and (prefix.startswith(".") or not entry.name.startswith("."))
             and safe_line(entry.name) == entry.name
         )
-    except (OSError, RuntimeError, ValueError):  # RuntimeError: `~name` of an unknown user
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: `~name` with an unknown user
         return ()
     start = typed if is_complete else typed[: len(typed) - len(prefix)]
     return [f"{start}{name}/" for name in names[:limit]]

@@ -1,4 +1,4 @@
-"""One query under two settings: A, which is pinned, and B, the current ones, which change live."""
+"""The compare mode: one query under the pinned settings A and the current settings B."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ LIMIT = 10
 
 
 class CompareModel:
-    """B is the search of the explore mode, and A is that search with the pinned settings.
+    """Compares B, the search of the explore mode, with A, the same search with pinned settings.
 
-    A needs Evidence of its own only for another preset or a search by words; it is retrieved once.
+    A needs its own Evidence, retrieved once, only if it has another preset or searches by words.
     """
 
     def __init__(self, session: BaseSession, show: Callable[[CompareView | None], object]) -> None:
-        """`show` receives each comparison, None without a query."""
+        """`show` receives each comparison, or None without a query."""
         self._client, self._explore = session.client, session.explore
         self._judging, self._show = session.judging, show
         self._retrievals = LatestOnly(session.client)
         self._own: tuple[tuple[object, ...], Evidence] | None = None
-        """Evidence of A, with what it was retrieved for."""
+        """Evidence of A, and the key that it was retrieved for."""
         self._rankings: tuple[Ranking, ...] = ()
 
     def explain_pair(self, marked: str, other: str) -> tuple[str, ...]:
-        """Return which of two paths is first and why, under A and B where both are results."""
+        """Return why one path ranks above the other: a sentence for A and for B, if it has both."""
         engine = self._client.engine
         if engine is None or not marked or marked == other:
             return ()
@@ -162,7 +162,7 @@ class CompareView:
 
 def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> ComparedResult:
     path = ranking.evidence.paths[ranked.row]
-    known_item = bool(ranked.known_item)  # shown first, as if the document scored 1
+    known_item = bool(ranked.known_item)  # ranked first, as if the document scored 1
     return ComparedResult(
         path=path,
         title=safe_line(ranking.evidence.titles[ranked.row]) or safe_line(path),
@@ -187,7 +187,7 @@ class SideBySide(RowsView[RankRow]):
     on_left: reactive[bool] = reactive(False)
 
     class Highlighted(Message):
-        """The cursor is on another result."""
+        """The cursor has moved to another result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -259,7 +259,7 @@ class LostAndGained(TextPane):
 
     view: CompareView | None = None
     pair: tuple[str, ...] = ()
-    """Why the marked result is before or behind the one at the cursor, under A and under B."""
+    """Why the marked result ranks above or below the one at the cursor, under A and under B."""
 
     def show(self, view: CompareView | None) -> None:
         self.view = view
@@ -332,7 +332,7 @@ class Compare(JudgingScreen):
 
     def show_comparison(self, view: CompareView | None) -> None:
         if self not in self.app.screen_stack:
-            return  # it is being closed
+            return  # the screen is being closed
         rows = self.query_one(SideBySide)
         self.query_one(StatusLine).clear_error()
         self.query_one(SettingsLine).show(view)
@@ -346,7 +346,7 @@ class Compare(JudgingScreen):
             self.judge.show()
 
     def on_measure_changed(self) -> None:
-        self.model.update()  # perhaps A is another
+        self.model.update()  # A may have changed
 
     def _show_knobs(self) -> None:
         explore, knobs = self.session.explore, self.query_one(Knobs)
@@ -407,7 +407,7 @@ class Compare(JudgingScreen):
         self._show_knobs()
 
     def action_back(self) -> None:
-        """Remove the mark; go back to the results, then to explore, whose search is compared."""
+        """Remove the mark, else go to the results, else back to explore."""
         rows = self.query_one(SideBySide)
         if rows.marked and rows.has_focus:
             self._mark("")
@@ -418,7 +418,7 @@ class Compare(JudgingScreen):
 
 
 class CompareJudge(Judge):
-    """Grades the results of both lists: those of B first, then those that only A has."""
+    """Grades the results of both lists: first those of B, then those only in A."""
 
     def __init__(self, screen: Screen[None], session: BaseSession) -> None:
         self._screen, self._explore, self._judging = screen, session.explore, session.judging

@@ -1,8 +1,8 @@
-"""What screens know of the app: its keys, and the terminal and the programs around it.
+"""The part of the app that screens know: its keys, the terminal, and other programs.
 
-`KbxApp` knows the screens, so these do not import it. A terminal does not answer whether it took a
-text (OSC 52): tmux ignores it by default, as do the Linux console and GNU screen. So programs that
-answer come first.
+`KbxApp` imports the screens, so they cannot import it. A terminal does not report whether it took a
+text for the clipboard (OSC 52): tmux ignores it by default, as do the Linux console and GNU screen.
+So programs that report it are tried first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NO_COLOR_FILTER, GREY_FILTER = NoColor(), Monochrome()
 
 
 class TerminalApp(App[None]):
-    """An app that starts in a given theme and collects garbage while nobody waits."""
+    """An app that starts in a given theme and collects garbage while idle."""
 
     def __init__(self, theme: str, offer: Offer = EVERYTHING) -> None:
         limit_automatic_collection()
@@ -44,14 +44,14 @@ class TerminalApp(App[None]):
         if theme in self.available_themes:
             self._use_first_theme(theme)
         self._first_theme: str | None = self.theme
-        """That with which all is styled at first; None once it has been asked for again."""
+        """The theme that everything is first styled with; None after the first `refresh_css`."""
         self.collector = IdleCollector()
         self._event_loop: asyncio.AbstractEventLoop | None = None
         self.offer = offer
         self.keymap = Keymap(offer=offer)
         self.root: Path | None = None
         self.tabs_of_several: dict[str, str] = {}
-        """What the tab of several bases counts, by its mode; empty where only one is open."""
+        """The count for the tab of several bases, by its mode; empty if only one base is open."""
 
     def on_mount(self) -> None:
         self._event_loop = asyncio.get_running_loop()
@@ -61,14 +61,14 @@ class TerminalApp(App[None]):
     # Colours.
 
     def _use_first_theme(self, theme: str) -> None:
-        """Use a theme before any style is read: to change it later would style everything twice."""
+        """Use a theme before styles are read; changing it later would style everything twice."""
         self.set_reactive(App.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
         self.set_class(self.current_theme.dark, "-dark-mode", update=False)
         self.set_class(not self.current_theme.dark, "-light-mode", update=False)
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Skip the call before the first paint: all has just been styled with that theme."""
+        """Skip the call before the first paint: everything already has the styles of the theme."""
         styled, self._first_theme = self._first_theme, None
         if self.theme != styled:
             super().refresh_css(animate)
@@ -77,7 +77,7 @@ class TerminalApp(App[None]):
         return legible(super().get_css_variables())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Fit the filter of NO_COLOR to the theme: another makes terminal colours black."""
+        """Use the NO_COLOR filter that suits the theme: the other makes terminal colours black."""
         colorless = NO_COLOR_FILTER if self.native_ansi_color else GREY_FILTER
         return [
             colorless if isinstance(each, NoColor | Monochrome) else each
@@ -110,15 +110,16 @@ class TerminalApp(App[None]):
         return True
 
     def redraw_screen(self) -> None:
-        """Draw every cell again: the terminal is another, or was used; not while the app ends."""
+        """Draw every cell again, after the terminal has changed; not while the app ends."""
         if self.screen_stack:
             self.screen.refresh(Region(0, 0, *self.size))
 
-    # Other programs. In a browser, `VisitorApp` does without them.
+    # Other programs. `VisitorApp`, in a browser, overrides these.
 
     async def copy(self, name: str, text: str) -> str:
-        self.copy_to_clipboard(text)  # also where a program takes it: only the terminal is always
-        return await asyncio.to_thread(copy_text, name, text, os.environ)  # on the user's machine
+        # Always, because only the terminal is certain to be on the user's machine.
+        self.copy_to_clipboard(text)
+        return await asyncio.to_thread(copy_text, name, text, os.environ)
 
     async def save_page(self, query: str, page: str) -> str:
         return await asyncio.to_thread(save_page, query, page, self.root)
@@ -170,7 +171,7 @@ GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "wind
 
 
 def open_editor(app: App[Any], file: Path, line: int, *, no_color: bool) -> str:
-    """Open `file` until the editor ends, with NO_COLOR as it was; return why not, else nothing."""
+    """Open `file` until the editor ends, with the original NO_COLOR; return why not, or ''."""
     editor = editor_command(os.environ)
     if not editor:
         return "no editor is set: `export EDITOR=nano`, then start kbx again"
@@ -188,7 +189,7 @@ def open_editor(app: App[Any], file: Path, line: int, *, no_color: bool) -> str:
 
 
 def editor_command(environment: Mapping[str, str]) -> list[str]:
-    """Return `$VISUAL`, else `$EDITOR`, split into words; empty if neither is a command."""
+    """Return `$VISUAL`, or else `$EDITOR`, split into words; empty if neither is a command."""
     for name in ("VISUAL", "EDITOR"):
         try:
             words = shlex.split(environment.get(name, ""))
@@ -214,7 +215,7 @@ def edit_command(editor: list[str], file: Path, line: int) -> list[str]:
 
 TIMEOUT_SECONDS = 2.0
 DEAF_TERMINALS = ("linux", "dumb", "screen", "vt100", "vt220")
-"""Values of TERM whose terminals take no text. Some tmux say `screen`; they take it another way."""
+"""Values of TERM without clipboard support; tmux, sometimes `screen`, is handled separately."""
 INSTALL = "install wl-copy, xclip or xsel"
 
 
@@ -225,7 +226,7 @@ class ClipboardProgram:
 
     def take(self, text: str) -> bool:
         try:
-            # Some keep running to hand the text out, so they must not hold a pipe to the app.
+            # Some keep running to provide the text, so they must not hold a pipe to the app.
             ran = subprocess.run(
                 self.command,
                 input=text.encode("utf-8", "replace"),
@@ -244,7 +245,7 @@ def clipboard_programs(
     find: Callable[[str], str | None] = shutil.which,
     platform: str = sys.platform,
 ) -> list[ClipboardProgram]:
-    """Return programs that may take a text, likeliest first; over SSH, on the user's screen."""
+    """Return programs that may take a text, likeliest first; over SSH, only X11 ones and tmux."""
     is_remote = any(environment.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
     has_display = bool(environment.get("DISPLAY"))
     has_wayland = bool(environment.get("WAYLAND_DISPLAY")) and not is_remote
@@ -260,7 +261,7 @@ def clipboard_programs(
         if is_usable and find(name)
     ]
     if environment.get("TMUX") and find("tmux"):
-        # With -w, tmux (3.2 or newer) passes the text on to the terminal it runs in.
+        # With -w, tmux (3.2 or newer) passes the text on to its terminal.
         programs += [
             ClipboardProgram("the tmux buffer", ("tmux", "load-buffer", *flag, "-"))
             for flag in (("-w",), ())
@@ -269,7 +270,7 @@ def clipboard_programs(
 
 
 def copy_text(name: str, text: str, environment: Mapping[str, str]) -> str:
-    """Copy a text that the terminal has been sent; return where it is, or why nowhere."""
+    """Copy a text that was also sent to the terminal; return where it is, or why not copied."""
     place, remark = copy(
         text,
         clipboard_programs(environment),
@@ -286,7 +287,7 @@ def copy(
     *,
     terminal_takes_text: bool,
 ) -> tuple[str, str]:
-    """Return where the text is, empty if nowhere, and a remark on that."""
+    """Return where the text was copied to, empty if nowhere, and a remark about it."""
     for program in programs:
         if program.take(text):
             return program.place, ""

@@ -1,10 +1,10 @@
 """The terminal of the app, which may be closed at any time.
 
-When the terminal is gone, Textual's driver reads the end of its input again and again, its writing
-thread dies at the first error, after which the app blocks, and a process that is continued starts
-to read even if the app has ended or reads already. Here a terminal that is gone ends the app,
-errors of writing are ignored, each thing is started once, and another thread can restore the
-terminal at any moment.
+When the terminal is gone, Textual's driver reads the end of its input in a loop, and its writing
+thread dies at the first error, after which the app blocks. When the process is continued, the
+driver starts to read even if the app has ended or is already reading. Here a terminal that is gone
+ends the app, write errors are ignored, everything is started only once, and another thread can
+restore the terminal at any time.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ LEAVE = (
     "\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"  # keyboard protocol, screen, cursor, focus
 )
 AGAIN = "\x1b[?2004h\x1b[?25l\x1b[?7l"
-"""Bracketed paste, no cursor, no line wrap: what shells change while they have the terminal."""
+"""Bracketed paste, no cursor, no line wrap: modes that shells change while using the terminal."""
 LOCK_SECONDS = 0.5
-"""Longest wait for another thread that is using the terminal, before it is restored anyway."""
+"""Longest wait for another thread using the terminal, before the terminal is restored anyway."""
 QUEUED_WRITES = 30
-"""Writes that may wait for a slow terminal before the app waits as well, as in Textual."""
+"""Maximum number of writes queued for a slow terminal before the app waits, as in Textual."""
 
 
 class TerminalDriver(LinuxDriver):
@@ -57,7 +57,7 @@ class TerminalDriver(LinuxDriver):
                 return
             loop = asyncio.get_running_loop()
             if self._is_active:
-                loop.call_soon_threadsafe(self._switch_again)  # a handler of signals must not write
+                loop.call_soon_threadsafe(self._switch_again)  # a signal handler must not write
                 return
             with self._while_switching():
                 self._writer = _Writer()
@@ -65,17 +65,17 @@ class TerminalDriver(LinuxDriver):
                 self._is_active = True
                 restore_with(self.restore)
                 super().start_application_mode()  # type: ignore[no-untyped-call]
-                # It gives up at once when the terminal is gone or belongs to another program.
+                # That gives up at once if the terminal is gone or belongs to another program.
                 self._is_active = self._writer.is_used
                 self._switched = self._attributes()
 
     def _switch_again(self) -> None:
-        """Undo what a shell changed while the process was stopped without being asked.
+        """Undo what a shell changed while SIGSTOP had stopped the process without warning.
 
-        Keys that were typed meanwhile are kept. In the background, the system stops the process.
+        Keys typed meanwhile are kept. In the background, the system stops the process again.
         """
         if not self._is_active:
-            return  # the app has ended since
+            return  # the app has ended meanwhile
         if self._switched is not None:
             with suppress(termios.error):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self._switched)
@@ -119,12 +119,12 @@ class TerminalDriver(LinuxDriver):
 
     def restore(self) -> None:
         """Restore the terminal at once, from any thread; nothing can be drawn afterwards."""
-        self._switching.acquire(timeout=LOCK_SECONDS)  # kept: nobody may switch it again
+        self._switching.acquire(timeout=LOCK_SECONDS)  # never released: nothing may switch again
         if not self._is_active or self._writer is None:
             return
         self._writer.end_with(LEAVE)
         with suppress(OSError, termios.error):
-            # From the background, the system would stop the process for this.
+            # In the background, the system would stop the process for this.
             if self.attrs_before is not None and os.tcgetpgrp(self.fileno) == os.getpgrp():
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
 
@@ -164,7 +164,7 @@ class _Writer(threading.Thread):
 
     def end_with(self, last: str) -> None:
         """Write `last` unless that would block, and drop everything else, now and later."""
-        self._lock.acquire(timeout=LOCK_SECONDS)  # kept
+        self._lock.acquire(timeout=LOCK_SECONDS)  # never released
         self._ended = True
         with suppress(OSError, ValueError):
             if select.select([], [2], [], 0)[1]:
@@ -172,7 +172,7 @@ class _Writer(threading.Thread):
 
 
 def _wait_for_hang_up(descriptor: int) -> None:
-    """End the process when its terminal is gone, even one that ignores the signal for that."""
+    """End the process when its terminal is gone, even if it ignores SIGHUP."""
     poll = select.poll()
     poll.register(descriptor, 0)  # errors and the hang-up are always reported
     for _, event in poll.poll():

@@ -1,11 +1,11 @@
 """A process of the app that serves one visitor, and the packets that it exchanges with the server.
 
-The protocol is that of textual-serve: after the line `GREETING` of the process, each side sends
+The protocol is that of textual-serve: the process writes the line `GREETING`; then each side sends
 packets: a byte for the kind, the length of the payload in four bytes (big-endian), and the payload.
 Kind D is text for or from the terminal, M a message in JSON.
 
-On Linux processes are copies of one that has the program loaded, which is a fork server. They start
-faster than a program of their own, and share the memory of what is loaded.
+On Linux, processes are forked from a fork server that has the program loaded. They start faster
+than new programs, and share the memory of what is loaded.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ PASSED_ON = frozenset((
     "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
     *chain.from_iterable(ENDPOINT_VARIABLES.values()),
 ))  # fmt: skip
-"""Variables that a process keeps. Keys and tokens are not among them; the last ones say where the
-copy of a published index is, which the server's process fetches."""
+"""Environment variables that a process keeps, without keys and tokens. The last ones say where the
+copy of a published index is, which the server process fetches."""
 APP = "kbx_tui.tui.visitor"
 SOCKET = "{socket}"
-"""Stands for a descriptor in a command line."""
+"""Placeholder for the descriptor of a socket in a command line."""
 END_SECONDS = 1.2
-"""Time to end by itself; longer than that, the server would be ended while it waits."""
+"""Time for a process to end by itself; if longer, the server would be killed while waiting."""
 ERROR_BYTES = 4_000
 ERROR_SECONDS = 0.5
 
@@ -61,7 +61,7 @@ def fork_command(command: Sequence[str]) -> list[str]:
 
 
 def app_environment(environment: Mapping[str, str], width: int, height: int) -> dict[str, str]:
-    """Return the environment of a process: few variables, and the size of its first screen."""
+    """Return the environment of a process: `PASSED_ON`, and the size of its first screen."""
     kept = {name: value for name, value in environment.items() if name.upper() in PASSED_ON}
     return kept | {
         OFFLINE: "1",
@@ -90,7 +90,7 @@ class AppProcess:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,  # ctrl+c is for the server, which then ends it
+                start_new_session=True,  # Ctrl+C is for the server, which then ends it
             )
         )
 
@@ -99,7 +99,7 @@ class AppProcess:
         return self._process.pid
 
     async def read(self) -> Packet | None:
-        """Return the next packet; None when the process has ended. Raises BrokenPacket."""
+        """Return the next packet, or None if the process has ended. Raises BrokenPacket."""
         assert self._process.stdout is not None
         if not self._greeted:
             await read_greeting(self._process.stdout)
@@ -107,7 +107,7 @@ class AppProcess:
         return await read_packet(self._process.stdout)
 
     async def type(self, text: str) -> None:
-        """Send what the visitor types; wait while the process has much to read."""
+        """Send what the visitor types; wait while the process has too much left to read."""
         await self._send(encode_packet(DATA, text.encode("utf-8", "replace")))
 
     async def tell(self, message: dict[str, Any]) -> None:
@@ -132,7 +132,7 @@ class AppProcess:
 
     async def _send(self, packet: bytes) -> None:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError, ConnectionResetError):  # the reader learns that it ended
+        with suppress(BrokenPipeError, ConnectionResetError):  # `read` will report the end
             self._process.stdin.write(packet)
             await self._process.stdin.drain()
 
@@ -146,7 +146,7 @@ async def _end_of(stream: asyncio.StreamReader | None) -> str:
 
 
 async def _in_time(errors: asyncio.Task[str]) -> str:
-    with suppress(TimeoutError):  # a process that was started may still have it
+    with suppress(TimeoutError):  # a child process may still have stderr open
         return await asyncio.wait_for(errors, ERROR_SECONDS)
     return ""
 
@@ -154,7 +154,7 @@ async def _in_time(errors: asyncio.Task[str]) -> str:
 GREETING = b"__GANGLION__\n"
 DATA, MESSAGE = b"D", b"M"
 PAYLOAD_BYTES = 16_000_000
-"""A screen takes less than a hundredth of it."""
+"""Maximum size of a payload; a screen takes less than a hundredth of it."""
 
 
 class Packet(NamedTuple):
@@ -163,7 +163,7 @@ class Packet(NamedTuple):
 
 
 class BrokenPacket(Exception):
-    """A process sent what is not a packet."""
+    """A process sent something other than a packet."""
 
 
 def encode_packet(kind: bytes, payload: bytes) -> bytes:
@@ -171,7 +171,7 @@ def encode_packet(kind: bytes, payload: bytes) -> bytes:
 
 
 async def read_greeting(reader: asyncio.StreamReader) -> None:
-    """Read what precedes the packets. Raises BrokenPacket, also if the process ends before."""
+    """Read the greeting. Raises BrokenPacket for anything else, also if the process ends first."""
     try:
         line = await reader.readline()
     except ValueError:
@@ -181,7 +181,7 @@ async def read_greeting(reader: asyncio.StreamReader) -> None:
 
 
 async def read_packet(reader: asyncio.StreamReader) -> Packet | None:
-    """Return the next packet, or None when the process has ended. Raises BrokenPacket."""
+    """Return the next packet, or None if the process has ended. Raises BrokenPacket."""
     try:
         header = await reader.readexactly(5)
         size = int.from_bytes(header[1:], "big")
@@ -193,13 +193,13 @@ async def read_packet(reader: asyncio.StreamReader) -> Packet | None:
 
 
 FIRST_SECONDS = 20.0
-"""Time for the fork server to load the program, and to answer."""
+"""Time for the fork server to load the program and answer."""
 MESSAGE_BYTES = 65_536
 KILLED = -int(signal.SIGKILL)
 
 
 class ForkedProcess:
-    """A copy, with what `AppProcess` needs of a process."""
+    """A process started by the fork server, with the interface that `AppProcess` needs."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class ForkedProcess:
         terminal: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         errors: asyncio.StreamReader,
     ) -> None:
-        """`ended` is its exit code, once the fork server has reported it."""
+        """`ended` gets the exit code when the fork server reports it."""
         self.pid, self._ended, self.stderr = pid, ended, errors
         self.stdout, self.stdin = terminal
 
@@ -222,20 +222,20 @@ class ForkedProcess:
         return await asyncio.shield(self._ended)
 
     def _send_signal(self, number: signal.Signals) -> None:
-        if self._ended.done():  # its pid may be that of another process
+        if self._ended.done():  # another process may have its pid now
             raise ProcessLookupError
         os.kill(self.pid, number)
 
 
 class ForkServer:
-    """The fork server, as its server sees it. When it ends, its processes are ended, too."""
+    """The server's handle of the fork server, whose processes are killed when it ends."""
 
     def __init__(self, process: asyncio.subprocess.Process, control: socket.socket) -> None:
         self._process, self._control = process, control
         self._ends: dict[int, asyncio.Future[int]] = {}
-        """The exit codes to come of the processes that run, by pid."""
+        """Futures of the exit codes of running processes, by pid."""
         self._starts: dict[int, asyncio.Future[tuple[int, asyncio.Future[int]]]] = {}
-        """The pids to come, each with the exit code to come, by the number of the request."""
+        """Futures of (pid, future of the exit code), by number of the request."""
         self._numbers = itertools.count()
         self._errors = asyncio.create_task(_end_of(process.stderr))
         self._reading = asyncio.create_task(self._read())
@@ -247,7 +247,7 @@ class ForkServer:
     async def start(
         self, environment: Mapping[str, str], arguments: Sequence[str]
     ) -> AppProcess | None:
-        """Return a new process with the size in `environment`; None if it cannot be made so."""
+        """Return a new process with the size in `environment`; None if it cannot be forked."""
         if self._reading.done():
             return None
         pairs = [socket.socketpair(), socket.socketpair()]
@@ -263,9 +263,9 @@ class ForkServer:
         try:
             socket.send_fds(self._control, [json.dumps(request).encode()], theirs)
             await asyncio.wait_for(started, FIRST_SECONDS)
-        except (OSError, asyncio.CancelledError) as error:  # TimeoutError is one of the first
+        except (OSError, asyncio.CancelledError) as error:  # OSError includes TimeoutError
             for ours, _ in pairs:
-                ours.close()  # a process that is late ends with them
+                ours.close()  # ends a process that starts too late
             if isinstance(error, asyncio.CancelledError):
                 raise
             return None
@@ -312,7 +312,7 @@ class ForkServer:
 
 
 class _ReaderProtocol(asyncio.StreamReaderProtocol):
-    """Closes the connection when all has been read."""
+    """Closes the connection at the end of the input."""
 
     def eof_received(self) -> bool:
         super().eof_received()
@@ -320,7 +320,7 @@ class _ReaderProtocol(asyncio.StreamReaderProtocol):
 
 
 async def _reader_of(connection: socket.socket) -> asyncio.StreamReader:
-    """Return a reader of a socket; that of asyncio has a writer, which closes when dropped."""
+    """Return a reader of a socket, without asyncio's writer, which closes it when dropped."""
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.create_unix_connection(lambda: _ReaderProtocol(reader), sock=connection)
@@ -331,7 +331,7 @@ async def _reader_of(connection: socket.socket) -> asyncio.StreamReader:
 async def fork_server(
     command: Sequence[str], environment: Mapping[str, str]
 ) -> AsyncIterator[ForkServer | None]:
-    """Run a fork server within the block; None without a command, or where there is none."""
+    """Run a fork server within the block; yield None without a command, or if not on Linux."""
     if not command or sys.platform != "linux":
         yield None
         return

@@ -1,8 +1,8 @@
-"""Where the server listens, links that admit visitors once, and further links for other devices.
+"""Where the server listens, its one-time links for visitors, and further links for other devices.
 
-Links and cookies are in memory: when the server ends, all are void. For a second device the server
-listens on a socket in the user's state folder, which only the user may open. Its name has the
-address and the port: servers on different addresses may have the same port.
+Links and cookies are kept in memory, and become invalid when the server ends. For a second device,
+the server listens on a socket in the user's state folder, which only the user may open. Its name
+contains address and port, because servers on different addresses may have the same port.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A socket that listens, and how browsers reach it."""
+    """A listening socket, and how browsers reach it."""
 
     socket: socket.socket
     tls: ssl.SSLContext | None
     rules: HostRules
     path: str
-    """Path of the page without the last slash: empty, or `/kbx`."""
+    """Path of the page without the last slash: empty, or for example `/kbx`."""
     url: str
     """Address of the page, with the last slash."""
 
@@ -70,12 +70,11 @@ def listen(
     certificate: tuple[Path, Path] | None = None,
     insecure_bind: bool = False,
 ) -> Listening:
-    """Listen on `host`; port 0 picks a free one.
+    """Listen on `host`; port 0 picks a free port.
 
-    `base_url` is the path, or the whole address, under which a proxy serves the page;
-    `certificate` the files of a certificate and of its key. Raises ConfigError for what is invalid,
-    and for a host that other machines can reach, unless what is sent is encrypted or
-    `insecure_bind` is set.
+    `base_url` is the path, or the full address, at which a proxy serves the page; `certificate` is
+    the files of a certificate and its key. Raises ConfigError for invalid arguments, and for a host
+    that other machines can reach, unless the traffic is encrypted or `insecure_bind` is set.
     """
     public, path = _parse_base_url(base_url)
     if not (is_loopback(host) or certificate or insecure_bind):
@@ -95,16 +94,16 @@ def listen(
 
 
 def numeric_address(host: str) -> str:
-    """Return the address at which a server on `host` listens; empty for one that is unknown."""
+    """Return the address at which a server on `host` listens; empty for an unknown host."""
     try:
         return str(socket.getaddrinfo(ipv4_of_localhost(host), None)[0][4][0])
-    except (OSError, ValueError):  # ValueError: a part of a name that is too long
+    except (OSError, ValueError):  # ValueError: part of the name is too long
         return ""
 
 
 def _parse_base_url(base_url: str) -> tuple[str, str]:
-    """Return origin, empty if it has none, and path of `--base-url`. Raises ConfigError."""
-    with suppress(ValueError):  # brackets, or a port that is none
+    """Return origin (empty if it has none) and path of `--base-url`. Raises ConfigError."""
+    with suppress(ValueError):  # invalid brackets or port
         parts = urlsplit(base_url)
         name, port, path = parts.hostname, parts.port, parts.path.rstrip("/")
         is_page = not (parts.query or parts.fragment or {".", ".."} & set(path.split("/")))
@@ -114,7 +113,7 @@ def _parse_base_url(base_url: str) -> tuple[str, str]:
             if parts.scheme in DEFAULT_PORTS and name and _HOST.fullmatch(parts.netloc):
                 host = parts.netloc.lower()
                 if port == DEFAULT_PORTS[parts.scheme]:
-                    host = host.removesuffix(f":{port}")  # browsers leave it out
+                    host = host.removesuffix(f":{port}")  # browsers omit it
                 return f"{parts.scheme}://{host}", path
     raise ConfigError(
         f"--base-url {base_url} is neither a path such as /kbx nor an address such as "
@@ -140,7 +139,7 @@ def _no_password() -> str:
 
 
 Clock = Callable[[], float]
-"""Seconds; only differences count."""
+"""Returns seconds, of which only differences matter."""
 
 
 class Visitors:
@@ -152,9 +151,9 @@ class Visitors:
         self._link_seconds, self._visitor_seconds = link_seconds, visitor_seconds
         self._clock = clock
         self._links: dict[bytes, float] = {}
-        """When the link of a token expires, by the digest of the token."""
+        """Time at which each link expires, by digest of its token."""
         self._visitors: dict[bytes, float] = {}
-        """When the cookie of a visitor expires, by the digest of its value."""
+        """Time at which each visitor's cookie expires, by digest of its value."""
 
     def new_token(self) -> str:
         token = secrets.token_urlsafe(32)
@@ -162,7 +161,7 @@ class Visitors:
         return token
 
     def enter(self, token: str) -> str | None:
-        """Use up a token; return the cookie of a new visitor, or None if it is not valid."""
+        """Use up a token; return the cookie of a new visitor, or None if the token is not valid."""
         expires = self._links.pop(_digest(token), None)
         if expires is None or expires <= self._clock():
             return None
@@ -173,7 +172,7 @@ class Visitors:
     def visitor(self, cookie: str) -> str | None:
         """Return the public name of the visitor with this cookie, or None if it is unknown.
 
-        Digests are compared, so the time it takes says nothing about the cookies that are valid.
+        Digests are compared, so the time taken reveals nothing about valid cookies.
         """
         digest = _digest(cookie)
         expires = self._visitors.get(digest)
@@ -193,7 +192,7 @@ LINK_BYTES = 4_000
 
 @asynccontextmanager
 async def links_served(listening: Listening, new_link: Callable[[], str]) -> AsyncIterator[None]:
-    """Give a new link to whoever connects to the socket of this server. Raises ConfigError."""
+    """Within the block, answer each connection to the socket with a link. Raises ConfigError."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(new_link().encode())
@@ -204,7 +203,7 @@ async def links_served(listening: Listening, new_link: Callable[[], str]) -> Asy
         try:
             server = await asyncio.start_unix_server(answer, folder.address(name))
             os.chmod(name, 0o600, dir_fd=folder.descriptor)
-        except (OSError, ValueError) as error:  # ValueError: a path that is too long
+        except (OSError, ValueError) as error:  # ValueError: the path is too long
             reason = getattr(error, "strerror", None) or error
             raise ConfigError(
                 f"the socket {folder.path / name} for more links cannot be made: {reason}; "
@@ -214,14 +213,14 @@ async def links_served(listening: Listening, new_link: Callable[[], str]) -> Asy
             yield
         finally:
             server.close()
-            with suppress(OSError):  # Python 3.13 has removed it already
+            with suppress(OSError):  # Python 3.13 and newer have already removed it
                 remove_link_socket(name, folder.descriptor)
 
 
 def ask_for_link(port: int, host: str | None = None) -> str:
-    """Return a new link of the server on `port`, of several of that on `host`.
+    """Return a new link from the server on `port`, and on `host` if there are several.
 
-    Raises KbxError if none of them is running, or if several are and `host` does not say which.
+    Raises KbxError if no such server is running, or if several are and `host` does not say which.
     """
     with private_folder() as folder:
         links = {
@@ -258,7 +257,7 @@ def _is_ours(folder: PrivateFolder, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PrivateFolder:
-    """The open folder. What is reached through it cannot be put elsewhere by a link."""
+    """The open folder. Access through its descriptor cannot be redirected by a symbolic link."""
 
     path: Path
     descriptor: int
@@ -268,14 +267,14 @@ class PrivateFolder:
             return sorted(entry.name for entry in entries)
 
     def address(self, name: str) -> str:
-        """Return a path of a file in it, short if possible: addresses have at most 100 bytes."""
+        """Return the path of a file in it, short if possible: addresses have at most 100 bytes."""
         folder = f"/proc/self/fd/{self.descriptor}" if sys.platform == "linux" else self.path
         return f"{folder}/{name}"
 
 
 @contextmanager
 def private_folder() -> Iterator[PrivateFolder]:
-    """Open the folder, made if need be. Raises ConfigError if that fails, or if it is a link."""
+    """Open the folder, created if necessary. Raises ConfigError if that fails, or for a link."""
     path = user_state_folder() / "web"
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -286,7 +285,7 @@ def private_folder() -> Iterator[PrivateFolder]:
         if os.fstat(descriptor).st_uid != os.getuid():
             raise _unusable(path, "it belongs to another user")
         if stat.S_IMODE(os.fstat(descriptor).st_mode) != 0o700:
-            os.fchmod(descriptor, 0o700)  # a socket can be opened by others until its mode is set
+            os.fchmod(descriptor, 0o700)  # others can open a socket until its mode is set
         yield PrivateFolder(path, descriptor)
     finally:
         os.close(descriptor)
@@ -300,10 +299,10 @@ def _unusable(path: Path, reason: str | None) -> ConfigError:
 
 
 def open_browser(link: str, port: int) -> bool:
-    """Open a link; return whether there is a browser. The link is in a file of the user's alone.
+    """Open a link; return whether there is a browser. The link is passed in a private file.
 
-    Every user of the machine can list the command lines of programs, and so a link given as an
-    argument. Raises ConfigError and OSError.
+    Every user of the machine can list command lines, and would see a link passed as an argument.
+    Raises ConfigError and OSError.
     """
     name = f"{port}.html"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW

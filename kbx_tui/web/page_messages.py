@@ -1,6 +1,6 @@
-"""What pages and processes may say to each other, checked in both directions.
+"""The messages that pages and processes may exchange, checked in both directions.
 
-A page sends JSON arrays in text frames, as those of textual-serve do: `["stdin", TEXT]`,
+A page sends JSON arrays in text frames, as pages of textual-serve do: `["stdin", TEXT]`,
 `["resize", {"width": N, "height": N}]`, `["focus"]`, `["blur"]`, `["query", TEXT]`,
 `["scheme", "light" | "dark"]`, `["ping"]`. Its first message is
 `["open", {"width", "height", "session", "scheme", "query"}]`.
@@ -21,18 +21,18 @@ Scheme = Literal["light", "dark"]
 SCHEMES = ("light", "dark")
 WIDEST, HIGHEST = 600, 300
 TEXT_LENGTH = 2_000
-"""Longest query, title or address that is passed on."""
+"""Maximum length of a query, title or address that is passed on."""
 NAME_LENGTH = 200
-"""Longest name of a file that is offered for download."""
+"""Maximum length of the name of a file offered for download."""
 REPORT_LENGTH = 64
-"""Longer than Textual takes a report to be."""
+"""Number of earlier characters searched for a report; Textual recognises only shorter ones."""
 _SIZE_REPORT = re.compile(r"\x1b\[48;[^t\x1b]{0,58}t")
-"""A window's size as some terminals report it; that of a page comes in messages of their own."""
+"""A report of the window size, as some terminals send it; pages send `resize` messages instead."""
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class BadMessage(ValueError):
-    """A page sent what it never sends."""
+    """A page sent a message that the protocol does not allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,10 @@ def parse_opening(text: str) -> Opening:
 
 
 def without_size_reports(before: str, text: str) -> str:
-    """Return what was typed without reports of a size, which Textual would believe."""
+    """Return typed text without size reports, which Textual would believe.
+
+    `before` is the text just before it, in which a report may begin.
+    """
     while match := _SIZE_REPORT.search(before + text):
         start, end = max(match.start() - len(before), 0), match.end() - len(before)
         text = text[:start] + text[end:]
@@ -83,7 +86,7 @@ def without_size_reports(before: str, text: str) -> str:
 
 
 def message_for_app(kind: str, value: Any) -> dict[str, Any]:
-    """Return what the app receives for a message of the page, except keys. Raises BadMessage."""
+    """Return the message for the app for one of the page, except keys. Raises BadMessage."""
     match kind, value:
         case "resize", {"width": width, "height": height}:
             width, height = _size(width, height)
@@ -98,7 +101,7 @@ def message_for_app(kind: str, value: Any) -> dict[str, Any]:
 
 
 def message_for_page(payload: bytes) -> str | None:
-    """Return the text frame for a message of the app; None for what the page may not have."""
+    """Return the text frame for a message of the app; None if the page may not receive it."""
     try:
         message = json.loads(payload)
     except (ValueError, RecursionError):
@@ -130,12 +133,12 @@ def _line(text: str) -> str:
 
 
 def _file_name(name: str) -> str:
-    """Return a name that leads to no other folder, and hides no file."""
+    """Return a safe file name, without a path and not hidden."""
     return re.sub(r'[/\\:*?"<>|]', "_", safe_line(name)[:NAME_LENGTH]).lstrip(".") or "kbx"
 
 
 def _is_web_address(url: str) -> bool:
-    """Return whether the page may open a link: nothing but http and https, and no user name."""
+    """Return whether the page may open a link: only http and https, without a user name."""
     if len(url) > TEXT_LENGTH or safe_line(url) != url or re.search(r"\s|\\", url):
         return False
     try:

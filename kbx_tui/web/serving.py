@@ -1,8 +1,8 @@
-"""The server of the app: its run until it is asked to stop, its routes, and the processes that keep
-the indices of its bases up to date, as its sessions may not.
+"""The web server of the app: its lifetime, its routes, and the processes that keep the indices of
+its bases up to date, because sessions may not write them.
 
-For each base a process indexes files that change, and reports what the index holds: lines of JSON
-as `{"index": [{...}]}`, with the fields of `IndexState`.
+One process per base indexes changed files and reports the content of the index, in lines of JSON
+such as `{"index": [{...}]}` with the fields of `IndexState`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class WebServer:
     command: Sequence[str]
     limits: Limits = field(default_factory=Limits)
     followers: Sequence[Sequence[str]] = ()
-    """Start the processes that keep the indices up to date."""
+    """Command lines of the processes that keep the indices up to date."""
     fork_command: Sequence[str] = ()
-    """Starts a fork server for processes of the app; empty to start each with `command`."""
+    """Command line of a fork server for app processes; empty to start each with `command`."""
     monitor: MonitorPort | None = None
 
     def __post_init__(self) -> None:
@@ -62,8 +62,8 @@ class WebServer:
     def new_link(self) -> str:
         """Return the address of the page with a token that is valid once.
 
-        The token is in the fragment, which browsers do not send: it is in no log of a proxy, and
-        programs that fetch links to preview them do not use it up.
+        The token is in the fragment, which browsers do not send: it does not appear in logs of
+        proxies, and programs that fetch links for previews do not use it up.
         """
         return f"{self.listening.url}#{self.visitors.new_token()}"
 
@@ -94,13 +94,13 @@ class WebServer:
         await runner.cleanup()
 
     def stop(self) -> None:
-        """End `serve`. Callable on any thread."""
+        """End `serve`. Callable from any thread."""
         self.call(self._stopping.set)
 
     def call(self, function: Callable[[], object]) -> None:
-        """Call a function on the event loop of `serve`, if that runs. Callable on any thread."""
+        """Call a function on the event loop of `serve`, if running. Callable from any thread."""
         if self._loop is not None:
-            with suppress(RuntimeError):  # it has ended already
+            with suppress(RuntimeError):  # the loop has already ended
                 self._loop.call_soon_threadsafe(function)
 
     def _pids(self) -> dict[str, list[int]]:
@@ -121,7 +121,7 @@ class WebServer:
 
 END_SECONDS = 1.2
 LEAST_SECONDS = 10.0
-"""A process that ends sooner is not started again: it would end for the same reason."""
+"""A process that ends sooner than this is not restarted: it would fail for the same reason."""
 
 
 def follower_command(base: Path, *, trust: bool) -> list[str]:
@@ -134,7 +134,7 @@ def follower_command(base: Path, *, trust: bool) -> list[str]:
 async def indices_followed(
     commands: Sequence[Sequence[str]], state: ServiceState | None = None
 ) -> AsyncIterator[Mapping[str, int]]:
-    """Run the processes within the block; yield the pids of those that run. Raises OSError."""
+    """Run the processes within the block; yield the pids of the running ones. Raises OSError."""
     state = state or ServiceState()
     pids: dict[str, int] = {}
     followers: list[_Follower] = []
@@ -149,7 +149,7 @@ async def indices_followed(
 
 
 class _Follower:
-    """A process that is started again when it ends unasked."""
+    """Runs a process, and restarts it if it ends unexpectedly."""
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class _Follower:
 async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *command,
-        stdin=asyncio.subprocess.PIPE,  # its end ends the process, even if we are killed
+        stdin=asyncio.subprocess.PIPE,  # closing it ends the process, even if we are killed
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,
     )
@@ -208,14 +208,14 @@ async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ROUTES = {"_page": "page", "_enter": "enter", "_file": "static", "_socket": "socket"}
-"""How requests are counted, by the method that answers."""
+"""Names under which requests are counted, by the method that answers them."""
 TOKEN_BYTES = 1_000
 PAGE_POLICY = (
     "default-src 'self'; style-src 'self' 'nonce-{nonce}'; style-src-attr 'unsafe-inline'; "
     "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""xterm.js makes style elements, which get the nonce, and style attributes."""
+"""xterm.js creates style elements, which get the nonce, and style attributes."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -223,7 +223,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""Of every answer; those of the page have another policy."""
+"""Headers of every answer; the page has another content policy."""
 
 
 class WebApp:
@@ -235,7 +235,7 @@ class WebApp:
         self._files = read_page_files()
         secure = "__Secure-" if self._rules.scheme == "https" else ""
         self._cookie = f"{secure}kbx-{secrets.token_hex(4)}"
-        """A name of its own: browsers send the cookies of one port to all others of the host."""
+        """A unique name, because browsers send cookies to all ports of a host."""
 
     def application(self) -> web.Application:
         app = web.Application(middlewares=[self._checked], client_max_size=TOKEN_BYTES)
@@ -250,12 +250,12 @@ class WebApp:
 
     @web.middleware
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse requests of other pages and to other hosts; answer failures in a sentence."""
+        """Refuse requests from other pages and for other hosts; answer failures with a sentence."""
         began = time.perf_counter()
         reason = self._refusal(request)
         answer = _sentence(403, f"refused: {reason}") if reason else await _answer(request, handler)
         if not answer.prepared:
-            answer.force_close()  # each connection is limited in time
+            answer.force_close()  # connections have a time limit
         if not isinstance(answer, web.WebSocketResponse):  # a session is counted when it opens
             route = ROUTES.get(getattr(handler, "__name__", ""), "other")
             seconds = time.perf_counter() - began
@@ -345,7 +345,7 @@ class WebApp:
             if connection := transport if isinstance(transport, asyncio.Transport) else None:
                 self._server.guard.keep(
                     connection.get_extra_info("peername")
-                )  # None when it is cut
+                )  # `transport` is None if the connection is lost
             page = PageSocket(socket, connection, self._limits.silence_seconds)
             await session.serve(page, opening, new=is_new)
         except BadMessage as error:
@@ -402,7 +402,7 @@ COMPRESSED = frozenset(("css", "js", "mjs"))
 class PageFile:
     body: bytes
     compressed: bytes | None
-    """The same with gzip, for what becomes smaller."""
+    """The body compressed with gzip; None for types that would not become smaller."""
     content_type: str
     etag: str
 

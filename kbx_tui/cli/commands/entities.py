@@ -1,6 +1,6 @@
 """`kbx entity`, `kbx experts` and `kbx person|project|team`: entities and their pages.
 
-`kbx links`: what links to a document and from it, and links that lead to nothing.
+`kbx links`: links to and from a document, and broken links.
 """
 
 from __future__ import annotations
@@ -332,7 +332,7 @@ EXIT_BROKEN = 1
 
 
 class LinksGroup(Group):
-    """A group whose arguments are those of `show`, unless they begin with another command."""
+    """A group that passes its arguments to `show` unless the first one names a command."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,4 +1,4 @@
-"""`kbx history` and `kbx undo`: queries asked in the app, and writes."""
+"""`kbx history`: queries asked in the app or saved; `kbx undo`: reverting writes."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _count(found: int | None) -> str:
 
 
 def _when(at: float) -> str | None:
-    """Return a time as `2026-03-17T09:41:05`, in local time; None if not known."""
+    """Return a time as `2026-03-17T09:41:05`, in local time; None if unknown."""
     try:
         return datetime.fromtimestamp(at).isoformat(timespec="seconds") if at else None
     except (ValueError, OverflowError, OSError):

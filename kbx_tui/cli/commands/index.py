@@ -1,4 +1,4 @@
-"""`kbx index`, `kbx status`, `kbx check` and `kbx store`: the index, and what is wrong with it."""
+"""`kbx index`, `kbx status`, `kbx check` and `kbx store`: building and checking the index."""
 
 from __future__ import annotations
 
@@ -154,9 +154,9 @@ def _chose_entities(kb: KnowledgeBase) -> bool:
 
 
 def _confirm(kb: KnowledgeBase) -> None:
-    """Ask before indexing very many files or a folder of the system.
+    """Ask before indexing a very large number of files or a system folder.
 
-    Where nobody can be asked, an update goes on. Raises NotConfirmed.
+    Without a terminal, an update runs unasked. Raises NotConfirmed.
     """
     from kbx_tui.index.index_status import refusal_to_index
 
@@ -360,13 +360,13 @@ def totals(index: IndexReport | Status) -> str:
         "chunk": index.chunks,
         "entity": index.entities,
         "fact": index.facts,
-        "entity link": index.links,  # not those between documents, which `kbx links` counts
+        "entity link": index.links,  # links between documents are counted by `kbx links`
     }
     return ", ".join(format_count(count, noun) for noun, count in counts.items())
 
 
 def problem_rows(problems: Sequence[Problem]) -> list[tuple[str, list[str]]]:
-    """Return the problems, then what is left out on purpose: a count with its noun, and lines."""
+    """Return (heading with count, lines) for problems, then for files left out on purpose."""
     faults = [_problem_line(problem) for problem in problems if not problem.on_purpose]
     left_out = [f"{each.path}: {each.reason}" for each in problems if each.on_purpose]
     return [

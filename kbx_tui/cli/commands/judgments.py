@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FORMATS = ("qrels", "quepid", "opensearch")
 GRADES = ("0", "1", "2", "3", "unsure")
 SHOWN, MORE = 10, "  and {} more, see --json"
-"""Of conflicts and missing documents; JSON has all."""
+"""How many conflicts and missing documents are shown; JSON has all."""
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 

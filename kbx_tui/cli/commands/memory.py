@@ -1,4 +1,4 @@
-"""`kbx memory` and `kbx dedup`: facts and open items, drafts of them, and duplicates."""
+"""`kbx memory` and `kbx dedup`: facts and open items, their drafts, and duplicates."""
 
 from __future__ import annotations
 
@@ -343,7 +343,7 @@ def dedup_command(
 
         drafts = _read_drafts(kb, file, entity or "")
         checks = [(check, decide(check, threshold)) for check in kb.drafts.check(drafts)]
-        sure = [  # without a options.choice, a draft stays undecided
+        sure = [  # a draft without a choice stays undecided
             replace(check.draft, choice=verdict.proposal if verdict.is_sure else None)
             for check, verdict in checks
         ]

@@ -1,4 +1,4 @@
-"""`kbx search`, in one knowledge base or several, and `kbx bases`, which lists them."""
+"""`kbx search`, in one knowledge base or several; `kbx bases` lists known ones."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def search_command(
     if html not in (None, STDOUT):
         from kbx_tui.sharing.page_file import require_free
 
-        require_free(Path(html), overwrite=force)  # before anything is searched
+        require_free(Path(html), overwrite=force)  # fail before searching
     given = {**fields, "dates": "off" if no_dates else dates}
     if len(folders := list(dict.fromkeys(global_options().kb))) > 1:
         if saved is not None:
@@ -198,9 +198,9 @@ def _request(query: str, fields: Mapping[str, Any]) -> SearchRequest:
 
 
 def _saved_request(kb: KnowledgeBase, name: str, fields: Mapping[str, Any]) -> SearchRequest:
-    """Return the request of a saved query, with the options that were given on the command line.
+    """Return the request of a saved query; options given on the command line take precedence.
 
-    Raises NotFound, and ConfigError for settings of a newer or damaged file.
+    Raises NotFound, and ConfigError for settings from a newer or damaged file.
     """
     from kbx_tui.tui.explore.search_state import state_of
 
@@ -258,7 +258,7 @@ def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[s
 
 
 def _write_page(name: str, shared: SharedSearch, *, overwrite: bool) -> None:
-    """Write the page to a file, or stdout for `-`, and print the notes. Raises WriteFault."""
+    """Write the page to a file, or to stdout for `-`, and print notes. Raises WriteFault."""
     from kbx_tui.formatting import format_count
     from kbx_tui.sharing.page_file import write_page
     from kbx_tui.sharing.search_page import search_page

@@ -1,4 +1,4 @@
-"""`kbx mcp`, `kbx jsonl` and `kbx tool`: tools for agents and programs; `kbx web`: the app."""
+"""`kbx mcp`, `kbx jsonl`, `kbx tool`: tools for agents and programs; `kbx web`: the web app."""
 
 from __future__ import annotations
 
@@ -122,12 +122,12 @@ def mcp_command(
             from kbx_tui.tools.mcp_server import serve_stdio
 
         asyncio.run(serve_stdio(worker))
-    end_soon(EXIT_OK)  # for a longer call, nobody waits any more
+    end_soon(EXIT_OK)  # do not wait for a longer call: the client is gone
     worker.close()
 
 
 def _engine_options(*, allow_writes: bool, warm: bool) -> McpOptions:
-    """Raise NotFound and ConfigError at once, where the user sees them; an agent would not."""
+    """Check the base now: the user sees NotFound and ConfigError here, an agent would not."""
     from kbx_tui.tools.engine_worker import McpOptions
 
     root = str(selected_root(may_be_empty=True))
@@ -147,7 +147,7 @@ def _say_monitored(port: MonitorPort | None) -> None:
 
 
 def _require_http(*, http: bool, metrics: bool) -> None:
-    """Raise ConfigError for an option that would have no effect, such as --workers on stdio."""
+    """Raise ConfigError for an option that needs --http, such as --workers on stdio."""
     context = click.get_current_context()
 
     given = [
@@ -180,7 +180,7 @@ def jsonl_command(allow_writes: bool, warm: bool) -> None:
 
     worker = _engine_options(allow_writes=allow_writes, warm=warm).engine()
     serve_stdio(worker)
-    end_soon(EXIT_OK)  # for a longer call, nobody waits any more
+    end_soon(EXIT_OK)  # do not wait for a longer call: the client is gone
     worker.close()
 
 
@@ -362,7 +362,7 @@ def _serve(server: WebServer, *, opens: bool) -> None:
         named = "" if port == DEFAULT_PORT else f" --port {port}"
         say(f"the link is valid once; `kbx web --new-link{named}` prints another; ctrl+c ends all")
         if opens:
-            # Some browsers are waited for until they are closed, and ask the server meanwhile.
+            # Opening some browsers blocks until they close, and they need the server meanwhile.
             threading.Thread(target=_open_browser, args=(link, port), daemon=True).start()
 
     open_log()

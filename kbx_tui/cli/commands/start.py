@@ -1,4 +1,4 @@
-"""`kbx init` and `kbx demo`: first steps; `kbx import` and `kbx export`: other programs' pages."""
+"""`kbx init`, `kbx demo`: first steps; `kbx import`, `kbx export`: exchange with other programs."""
 
 from __future__ import annotations
 

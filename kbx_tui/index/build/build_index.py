@@ -1,10 +1,10 @@
-"""The index build: brings the index up to date with the files, which it never writes.
+"""The index build: brings the index up to date with the files; it never writes the files.
 
 Documents, entities, facts and links come first and can be searched within seconds; chunks and
 vectors follow. A run can be killed at any moment: the index stays searchable and the next run
 continues. That relies on the order of commits: documents, in batches; then the tables derived from
-all of them; last the digest `derived_from` of the files they were derived from. An index that is
-damaged or unfinished is replaced by another (`index/build/repair.py`).
+all of them; last the digest `derived_from` of the files they were derived from. A damaged or
+unfinished index is replaced by a new one (`index/build/repair.py`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from kbx_tui.knowledge.vault import load_suppressions
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
 DERIVATION = 4
-"""Number of the rules that entities, facts and links are derived by: a new one derives them again.
+"""Version of the rules for deriving entities, facts and links; a change derives them again.
 """
 
 
@@ -80,8 +80,8 @@ def build(
     """Index `root`: with `fast` only the text, with `full` from scratch.
 
     With `only`, just the files at these paths are compared, for a caller that has written them.
-    `workers` have the same model as `embedder`; without, this process does the work.
-    Raises IndexLocked (without `wait`, or if cancelled meanwhile), IndexForeign, IndexFault and
+    `workers` have the same model as `embedder`; by default this process does the work. Raises
+    IndexLocked (if not `wait`, or if cancelled while waiting), IndexForeign, IndexFault and
     EmbeddingError.
     """
     store, meter = Store(index_uri(root, settings)), ProgressMeter(listener, cancelled)
@@ -98,7 +98,7 @@ def build(
         except IndexDamaged as error:
             if full or repaired:
                 raise
-            repaired = [str(error)]  # found only now, where it was read
+            repaired = [str(error)]  # damage found only while reading
             report = run.repair()
     rebuilt = (f"{sentence.rpartition('; ')[0]}; it has been rebuilt" for sentence in repaired)
     return replace(report, repaired=(*rebuilt, *report.repaired))
@@ -159,9 +159,9 @@ class _Run:
         return self.rebuild()
 
     def rebuild(self) -> IndexReport:
-        """Build a new index with the vectors of the old one, and let it take its place.
+        """Build a new index with the vectors of the old one, then replace the old one.
 
-        Text and chunks are complete then; vectors still missing follow in place. A cancelled run
+        By then, text and chunks are complete; missing vectors are added afterwards. A cancelled run
         leaves the old index.
         """
         new, embedder = new_index(self.store), self.embedder
@@ -182,19 +182,19 @@ class _Run:
         return self._finish(changes, finished)
 
     def _write_text(self, store: Store, only: Collection[str] | None) -> tuple[Changes, bool]:
-        """Write documents and what follows from them; return the changes, False when cancelled."""
+        """Write documents and data derived from them; return the changes, False when cancelled."""
         meta, types = store.meta(), entity_types(self.settings)
         vault, rules = read_vault_settings(self.root), topic_rules(self.settings)
         daily_notes = vault.daily_notes if vault else None
         reading = {
-            "entity_types": sorted(types),  # kinds and ids depend on them
+            "entity_types": sorted(types),  # kinds and ids of documents depend on them
             "daily_notes": [daily_notes.moment_format, daily_notes.folder] if daily_notes else [],
         }
         changes = find_changes(self.root, store, self.settings, only)
         if any(meta.get(key, value) != value for key, value in reading.items()):
             touched = {*changes.added, *changes.changed}
             changes.changed += [path for path in changes.hashes if path not in touched]
-            delete_derived_files(store)  # the text of a version may change
+            delete_derived_files(store)  # the text of an unchanged version may differ now
         parse = partial(parse_document, entity_types=types, daily_notes=daily_notes)
         if changes and not write_documents(store, changes, parse, self.workers, self.meter):
             return changes, False
@@ -211,14 +211,14 @@ class _Run:
             TABLES_ID: meta.get(TABLES_ID) or uuid4().hex,
         }
         if changes or meta.get("derived_from") != new_meta["derived_from"]:
-            # It differs when a run died half-way, or [entities] changed.
+            # `derived_from` differs if a run died halfway or [entities] changed.
             whole = meta.get("derived_from") != derived_from(changes.indexed)
             files = FileLookup(changes.hashes) if vault else None
             write_entities_and_links(
                 self.root, store, self.settings, changes, files, self.meter, whole=whole
             )
         self.meter.begin("text index", 1)
-        if only is None:  # slow in a large base; after a partial run the next full one does it
+        if only is None:  # slow in a large base; after a partial run, the next full run does it
             compact(store, "documents")
         for name in REPLACED_TABLES:
             compact(store, name)
@@ -265,11 +265,11 @@ def add_vectors(
     only: Collection[str] | None = None,
     cancelled: Cancelled = lambda: False,
 ) -> int:
-    """Embed texts of an existing index that have no vector, and return how many.
+    """Embed texts of an existing index that have no vector; return their number.
 
-    A few at a time, with the session for queries, so that searches go on beside it. With `only`,
-    just the texts of the files at these paths. Raises IndexLocked while another process writes,
-    NotFound, IndexForeign, IndexFault and EmbeddingError.
+    It embeds a few at a time, with the session used for queries, so that searches can run
+    meanwhile. With `only`, just the texts of the files at these paths. Raises IndexLocked while
+    another process writes, NotFound, IndexForeign, IndexFault and EmbeddingError.
     """
     store = Store(index_uri(root, settings))
     with writer_lock(root, wait=False):

@@ -29,12 +29,12 @@ class Changes:
     hashes: dict[str, str]
     indexed: dict[str, str]
     files: dict[str, Path]
-    """Absolute path of each file, which may be spelled differently on disk than its path."""
+    """Absolute path by path; the spelling on disk may differ."""
     added: list[str]
     changed: list[str]
     deleted: list[str]
     moved: int
-    """Deleted paths whose content reappears at an added path."""
+    """Number of deleted paths whose content reappears at an added path."""
     problems: list[Problem]
 
     def __bool__(self) -> bool:
@@ -44,7 +44,7 @@ class Changes:
 def find_changes(
     root: Path, store: Store, settings: Settings, only: Collection[str] | None = None
 ) -> Changes:
-    """Compare the files, or `only` those at some paths, with the index; each of them is read."""
+    """Compare the files, or `only` those at these paths, with the index; reads each of them."""
     indexed = store.mapping("documents", "path", "content_hash") if store.exists() else {}
     excluded = excluded_files(root, settings.index)
     walked = walk(root, excluded) if only is None else _located(root, only)
@@ -90,7 +90,7 @@ def _located(root: Path, paths: Collection[str]) -> Walk:
 FILE = Path(STATE_FOLDER, "file-hashes.json")
 
 TICK_NS, COARSE_TICK_NS = 100_000_000, 2_000_000_000
-"""Longest tick of a file system with fractions of a second, and of one with whole seconds."""
+"""Longest clock tick, in ns, of file systems with sub-second times and with whole seconds."""
 
 Stamp = tuple[int, int, int, int]
 
@@ -122,7 +122,7 @@ class FileHashes:
             self._is_changed = False
 
     def _read(self, path: str, file: str | Path, stamp: Stamp) -> str:
-        """`stamp` is older than what is read: a change in between differs from it."""
+        """Hash a file; `stamp` was taken before, so that a change meanwhile is noticed later."""
         now = time.time_ns()
         digest = content_hash(read_page(Path(file)))
         known = self._known.pop(path, None)
@@ -138,7 +138,7 @@ def _stamp(file: str | Path) -> Stamp:
 
 
 def _is_settled(stamp: Stamp, now: int) -> bool:
-    """Return whether any later change gets another time. On Windows there is no change time."""
+    """Return whether a later change must get another time. Windows has no change time."""
     modified, _, _, changed = stamp
     last = changed if os.name == "posix" else max(modified, changed)
     tick = TICK_NS if last % 1_000_000_000 else COARSE_TICK_NS

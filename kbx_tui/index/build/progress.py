@@ -18,11 +18,11 @@ class Progress:
     done: int
     total: int
     rate: float
-    """Units of `done` per second in this stage, 0 while unknown."""
+    """Units of `done` per second in this stage; 0 while unknown."""
     seconds_left: float | None
-    """Estimate for this stage, None while unknown."""
+    """Estimate for this stage; None while unknown."""
     searchable: bool
-    """Whether text and entities of this run can be searched."""
+    """Whether this run's text and entities can be searched yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,15 @@ class IndexReport:
     deleted: int
     embedded: int
     reused: int
-    """Texts whose vector was already in the index, by their hash."""
+    """Number of texts whose vector, found by hash, was already in the index."""
     problems: tuple[Problem, ...]
     seconds: Mapping[str, float]
-    """Duration of each stage, and `total`."""
+    """Duration of each stage, and of the whole run as `total`."""
     size_bytes: int
     sizes: Mapping[str, int]
     generation: int
     repaired: tuple[str, ...] = ()
-    """A sentence for each damage to the index that this run found and repaired."""
+    """A sentence for each fault of a damaged index that this run found and repaired."""
     finished: bool = True
     """False when the run was cancelled; the next one continues."""
 

@@ -1,7 +1,7 @@
 """A watcher that reports changed files of a knowledge base in batches.
 
-An event of the file system only triggers a new listing, which is compared with the last one. So
-exclusions, links and moved folders are treated as in indexing, and no change is lost with an event.
+A file system event only triggers a new listing, which is compared with the previous one. So
+exclusions, links and moved folders are treated as in indexing, and a missed event loses no change.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kbx_tui.errors import KbxError, NotFound
 from kbx_tui.knowledge.vault import CONFIG_NAME, SUPPRESSION_FILES, walk, walked_folder
 
 Stamp = tuple[int, int, int]
-"""Modification time, size and inode, which differ for another file or content."""
+"""Modification time, size and inode; differs for another file or content."""
 
 STEP = 0.1
 QUIET_PERIOD = 0.3
 """Seconds without events after which changes are reported."""
 MAX_DELAY = 2.0
-"""Seconds after the first event when changes are reported even if more events arrive."""
+"""Seconds after the first event after which changes are reported even if more arrive."""
 
 POLLED_FILES = (CONFIG_NAME, ".gitignore", *SUPPRESSION_FILES)
 
@@ -38,9 +38,9 @@ def watch(
     """Call `changed` with the root-relative paths of changed files, until `stopped` is set.
 
     Reports markdown files that are or were part of the knowledge base, kbx.toml, .gitignore files
-    that apply, and entity-suppressions.json. Blocks; returns within a second after `stopped`.
-    Raises NotFound when the root is deleted, KbxError when it cannot be watched, and what
-    `changed` raises.
+    that apply, and entity-suppressions.json. Blocks; returns within a second of `stopped`. Raises
+    NotFound if the root is deleted, KbxError if it cannot be watched, and any exception of
+    `changed`.
     """
     listing = _Listing(root, exclude)
     while not stopped.is_set():
@@ -48,7 +48,7 @@ def watch(
         identity = _identity(folder)
         for paths in _events(folder, stopped):
             if _identity(walked_folder(root)) != identity:
-                break  # the folder was replaced by another, which must be watched instead
+                break  # the folder was replaced; watch the new one
             listing.note_events(paths)
             if listing.is_settled(time.monotonic()) and (differing := listing.update()):
                 changed(differing)
@@ -63,7 +63,7 @@ class _Listing:
         self._polled = self._poll()
         self._touched: set[str] = set()
         self._first_event = self._last_event = 0.0
-        self.mark_outdated()  # the system reports events only from a moment after this
+        self.mark_outdated()  # the system starts reporting events shortly after this
 
     def mark_outdated(self) -> None:
         self._last_event = time.monotonic()
@@ -84,7 +84,7 @@ class _Listing:
         return self._first_event > 0 and (is_quiet or now - self._first_event >= MAX_DELAY)
 
     def update(self) -> frozenset[str]:
-        """List the files again and return the paths that differ, or were written unchanged."""
+        """List the files again; return paths that differ or were rewritten with equal stamps."""
         before, self._stamps = self._stamps, self._list()
         touched, self._touched, self._first_event = self._touched, set(), 0.0
         differing = {path for path, _ in before.items() ^ self._stamps.items()}
@@ -105,7 +105,7 @@ class _Listing:
             return False
         if name == ".gitignore" or name.lower().endswith(".md"):
             return True
-        is_other_file = (self._root / path).is_file()  # else it is a folder, or deleted
+        is_other_file = (self._root / path).is_file()  # otherwise a folder, or deleted
         return not name.startswith(".") and not is_other_file
 
 
@@ -126,7 +126,7 @@ def _events(folder: Path, stopped: threading.Event) -> Iterator[set[str]]:
         ):
             yield {path for _, path in events}
     except FileNotFoundError:
-        return  # deleted meanwhile: the caller checks the folder again
+        return  # the folder was deleted: the caller checks it again
     except (OSError, RuntimeError) as error:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise KbxError(

@@ -1,7 +1,7 @@
-"""Who does the heavy work of a build: parsing, chunking and embedding.
+"""Workers for the heavy parts of a build: parsing, chunking and embedding.
 
-A build divides it into tasks and writes what they return. Tasks are pure, so it does not matter
-where they run, nor in which order: by default in this process, or in others (`kbx_tui/bulk/`).
+A build divides the work into tasks and writes their results. Tasks are pure, so where and in which
+order they run does not matter: by default in this process, or in others (`kbx_tui/bulk/`).
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ Input = TypeVar("Input")
 Output = TypeVar("Output")
 
 Task = Callable[[Embedder, Input], Output]
-"""Pure, and defined where another process can import it."""
+"""A pure function, defined where another process can import it."""
 
 TEXTS_PER_TASK = 32
-"""Texts embedded between two progress reports; a multiple of the model's batch, so that all workers
-run it on the same batches."""
+"""Texts embedded between two progress reports; a multiple of the model's batch size, so that all
+workers use the same batches."""
 TEXTS_PER_COMMIT = 512
 
 
 class Workers(Protocol):
     @property
     def texts_per_task(self) -> int:
-        """Texts to embed with one task."""
+        """Number of texts to embed in one task."""
 
     @property
     def texts_per_commit(self) -> int:
-        """Texts to embed before they are committed, lost if the process is killed meanwhile.
+        """Number of texts per commit; uncommitted vectors are lost if the process is killed.
 
         The first commits are smaller.
         """
@@ -39,10 +39,10 @@ class Workers(Protocol):
     def map(
         self, task: Task[Input, Output], inputs: Iterable[Input], *, ordered: bool = True
     ) -> Iterator[list[tuple[Input, Output]]]:
-        """Yield each input with its output; those that are finished at the same time in one list.
+        """Yield lists of inputs with their outputs; those that finish together share a list.
 
-        They are in the order of the inputs, or without `ordered`, as they are finished. `inputs`
-        is read as workers become free; where it ends, what was begun is finished.
+        They come in the order of the inputs or, if not `ordered`, as they finish. `inputs` is read
+        as workers become free; when it ends, tasks that have begun are finished.
         """
 
 

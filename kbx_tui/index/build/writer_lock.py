@@ -34,9 +34,9 @@ def writer_lock(
 ) -> Iterator[None]:
     """Hold the writer lock of the index of `root`.
 
-    If another process holds it, with `wait` call `on_wait` once with a message that names it, and
-    wait until `cancelled`. Raises IndexLocked if it is not free then, or at once without `wait`,
-    and IndexFault when `.kbx` cannot be written.
+    If another process holds it: with `wait`, call `on_wait` once with a message that names that
+    process, and wait until the lock is free or `cancelled` returns True. Raises IndexLocked if
+    cancelled, or at once without `wait`, and IndexFault if `.kbx` cannot be written.
     """
     try:
         folder = state_folder(root)
@@ -61,7 +61,7 @@ def writer_lock(
         try:
             replace_state_file(owner, json.dumps(holder).encode())
         except WriteFault as error:
-            if getattr(error.__cause__, "errno", None) != ENOSPC:  # the run may free space
+            if getattr(error.__cause__, "errno", None) != ENOSPC:  # a run may free disk space
                 raise IndexFault(str(error)) from error
         yield
     finally:
@@ -78,17 +78,17 @@ def _unwritable(path: Path, error: OSError) -> IndexFault:
 
 
 def is_being_written(root: Path) -> bool:
-    """Return whether a process is writing the index; tidy what one left that was killed."""
+    """Return whether a process is writing the index; clean up after a killed one."""
     owner = root / ".kbx" / OWNER
     if not owner.exists():
         return False
     if is_read_only(root):
-        return True  # perhaps not any more, which only taking the lock would show
+        return True  # it may have ended, but only taking the lock would show that
     lock = FileLock(owner.with_name(LOCK))
     try:
         if not _acquired(lock):
             return True
-    except OSError:  # a base that only others may write
+    except OSError:  # this user may not write the base
         return False
     try:
         with suppress(OSError):

@@ -1,9 +1,9 @@
 """Postings: which text holds which term, how often, and at which positions.
 
-A text is known by its doc id, 0..n-1. Positions number the words of all texts consecutively, with
-a gap of one after each text, so that two words are adjacent exactly if their positions differ by
-one. Terms are those of `index/lexical/terms.py` in the language of the text; words left out still
-take a position. Rows are characters from the start of a text.
+A text is identified by its doc id, 0..n-1. Positions number the words of all texts consecutively,
+with a gap of one after each text, so that two words are adjacent exactly if their positions differ
+by one. Terms are made by `index/lexical/terms.py` in the language of the text; words without a term
+still take a position. Offsets are characters from the start of a text.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from kbx_tui.index.lexical.terms import language_of, term_of, word_offsets, word
 from kbx_tui.knowledge.languages import LANGUAGES
 
 BEYOND = 2**16 - 1
-"""Offset of the words that start there or later."""
+"""Largest offset; also used for words that start later."""
 UNKNOWN = -1
-"""Size of a text whose words have no offsets."""
+"""`text_sizes` of a text whose words have no offsets."""
 BLOCK = 1 << 20
-"""About how many words are looked up at once."""
+"""About how many words are processed at once."""
 MERGED_UP_TO = 4
-"""Times as many positions of one word as of another up to which merging them is faster than looking
-each up."""
+"""Ratio of the lengths of two position lists below which merging them is faster than looking up
+the positions one by one."""
 NO_WORDS = np.empty(0, np.int32)
 MOST_WORDS = 2**31 - 1
-"""Words of all texts of one index, with one more for each text: positions are 32-bit integers."""
+"""Most words in one index, counting one more per text: positions are 32-bit integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class Terms:
     posting_starts: Ints
     """Where each term starts in `doc_ids` and `term_frequencies`, shape (terms + 1,)."""
     doc_ids: Ints
-    """The texts that hold a term, ascending."""
+    """The texts that contain each term, ascending per term."""
     term_frequencies: Ints
 
     def term_id(self, term: str) -> int:
-        """Return the number of a term, found by binary search, or -1 if no text holds it."""
-        text, ends = self.term_bytes.data, self.term_byte_starts.data  # slices of arrays are slow
+        """Return the id of a term, found by binary search, or -1 if no text contains it."""
+        text, ends = self.term_bytes.data, self.term_byte_starts.data  # slicing arrays is slower
 
         def bytes_of(term_id: int) -> bytes:
             return bytes(text[ends[term_id] : ends[term_id + 1]])
@@ -110,11 +110,11 @@ class Postings(Terms):
     position_starts: Ints
     """Where each term starts in `positions`, shape (terms + 1,)."""
     positions: Ints
-    """The positions of a term, ascending."""
+    """The positions of each term, ascending per term."""
     text_sizes: Ints
     """Number of characters of each text, or UNKNOWN, shape (texts,)."""
     offsets: NDArray[np.uint16]
-    """Where in its text the word at each of `positions` starts, at most BEYOND."""
+    """Where in its text the word at each of `positions` starts, capped at BEYOND."""
 
     def postings_of_pair(self, first: int, second: int) -> tuple[Ints, Ints]:
         """Return the texts where the second term directly follows the first, and how often."""
@@ -142,7 +142,7 @@ class Postings(Terms):
         return int(self.text_sizes[doc_id])
 
     def offsets_in(self, doc_ids: Ints, term_id: int) -> list[list[int]]:
-        """Return where each word of a term starts in each of some texts with offsets, ascending."""
+        """Return where a term's words start in each of these texts with offsets, ascending."""
         if term_id < 0:
             return [[] for _ in doc_ids]
         begin, end = self.position_starts[term_id : term_id + 2].tolist()
@@ -190,7 +190,7 @@ def make_postings(
     check_word_count(int(text_starts[-1]))
     terms, term_of_word = _terms_of_words(word_ids_of)
     packed, lengths = _packed(word_ids, term_of_word, text_starts)
-    word_ids.clear()  # the arrays of all words are large: each is freed as early as possible
+    word_ids.clear()  # arrays of all words are large: free each as early as possible
     packed.sort()
     positions, term_ids = (packed & 0xFFFFFFFF).astype(np.int32), (packed >> 32).astype(np.int32)
     count_of_words = len(packed)
@@ -221,7 +221,7 @@ def make_postings(
 
 
 def _common(numbers: Ints, wanted: Ints) -> Ints:
-    """Return which of the wanted numbers, at least one, are among others; both ascend."""
+    """Return the wanted numbers that are in `numbers`; both ascend, `wanted` is not empty."""
     first, end = numbers.searchsorted((wanted[0], wanted[-1] + np.int64(1))).tolist()
     numbers = numbers[first:end]
     if not len(numbers):
@@ -232,7 +232,7 @@ def _common(numbers: Ints, wanted: Ints) -> Ints:
         twice: Ints = both[1:][both[1:] == both[:-1]]
         return twice
     nearest = numbers.searchsorted(wanted)
-    nearest[nearest == len(numbers)] = 0  # which is smaller than what was looked for
+    nearest[nearest == len(numbers)] = 0  # any index works: the wanted number exceeds all of them
     found: Ints = wanted[numbers[nearest] == wanted]
     return found
 
@@ -250,10 +250,10 @@ def _packed(
     term_of_word: NDArray[np.int64],
     text_starts: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], Ints]:
-    """Return one number for each word that is searched, and how many of them each text has.
+    """Return one number per word that has a term, and how many such words each text has.
 
-    The term comes before the position in each number: sorting one key per word is faster than
-    sorting by two. `word_ids` are those of each text.
+    A number has the term in its high and the position in its low 32 bits: sorting by one key is
+    faster than by two. `word_ids` has the word ids of each text.
     """
     sizes = np.array([len(of_text) for of_text in word_ids], np.int64)
     packed, lengths, end = np.empty(int(sizes.sum()), np.int64), np.zeros(len(sizes), np.int32), 0
@@ -280,7 +280,7 @@ def _doc_ids_at(text_starts: NDArray[np.int64], positions: Ints) -> Ints:
 def _terms_of_words(
     word_ids_of: Mapping[str, Mapping[str, int]],
 ) -> tuple[list[bytes], NDArray[np.int64]]:
-    """Return the terms of distinct words, ascending, and the term id of each word id, or -1."""
+    """Return the terms, ascending, and the term id of each word id, -1 for words without one."""
     term_by_word = [b""] * sum(map(len, word_ids_of.values()))
     for language, word_ids in word_ids_of.items():
         for word, word_id in word_ids.items():

@@ -50,7 +50,7 @@ def words_in(text: str) -> list[str]:
     return _WORD.findall(separate_cjk(fold(text)))
 
 
-@lru_cache(maxsize=4096)  # a query looks its words up in every language of the base
+@lru_cache(maxsize=4096)  # words of a query are looked up in all languages
 def term_of(word: str, language: str = ENGLISH) -> str:
     """Return the term of a folded word in a language, empty for a word that is not indexed."""
     if len(word) >= LONGEST_WORD:
@@ -85,9 +85,9 @@ def terms_in(text: str, language: str = ENGLISH) -> list[str]:
 def words_without_topic(words: Sequence[str], main_language: str) -> frozenset[str]:
     """Return the folded words of a query to leave out in all languages of a multilingual base.
 
-    These are the function words of the main language and of the query's language. A query is in a
-    language if it holds two of its function words and fewer of any other language: `die` is an
-    article or a verb depending on its neighbours.
+    These are the function words of the main language and of the query's language, the one of which
+    the query holds the most, and at least two: `die` is an article or a verb depending on its
+    neighbours.
     """
     languages = {main_language, language_of_query(words, STOP_WORDS)} - {""}
     return frozenset(

@@ -150,7 +150,7 @@ def write_lists(file: ArrayWriter, stored: StoredVectors) -> None:
     centroids = train(_decoded(vectors, sample), lists, random)
 
     def read(begin: int, end: int) -> Matrix:
-        return vectors.codes[begin:end].astype(np.float32)  # scaling does not change which is nearest
+        return vectors.codes[begin:end].astype(np.float32)  # scaling keeps the nearest
 
     used, nearest = np.unique(assign(count, read, centroids), return_inverse=True)
     centroids = centroids[used]  # reading an empty list would be a wasted probe
@@ -221,7 +221,7 @@ def train(sample: Matrix, count: int, random: np.random.Generator) -> Matrix:
         sizes, order = np.bincount(nearest, minlength=count), np.argsort(nearest, kind="stable")
         used = np.flatnonzero(sizes)
         starts = (np.cumsum(sizes) - sizes)[used]
-        centroids = sample[random.choice(len(sample), count, replace=False)]  # of empty ones
+        centroids = sample[random.choice(len(sample), count, replace=False)]  # reseeds empty ones
         centroids[used] = np.add.reduceat(sample[order], starts, axis=0)
         centroids = _unit(centroids)
     return centroids

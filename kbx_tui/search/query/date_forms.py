@@ -1,7 +1,7 @@
-"""How queries write dates, and the periods that they mean. Pure.
+"""The forms of dates in queries, and the periods that they mean. Pure.
 
-A date that is relative to today is of the past or the present: a document about next week is
-written before it, and `3 years ago` says when something happened, which documents tell later.
+Only relative dates of the past and the present are read: a document about next week is written
+before it. `3 years ago` is the time of an event, about which documents may be written later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kbx_tui.index.text_columns import CodedColumn
 from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
 
 MOST_WORDS = 16
-"""Words that may be dates, above which none is one: the text was pasted."""
+"""Number of possible dates above which a query counts as pasted text, and none is read."""
 
 _NUMBERS = {
     "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6,
@@ -60,8 +60,8 @@ _RELATIVE_FORMS = {
     rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})\s+(?P<units>day|week|month|quarter|year)s",
     "last Monday, on Monday": rf"(?:(?P<which>last|this)\s+)?(?P<weekday>{WEEKDAYS})",
 }
-"""Forms of dates as regular expressions, by example: those of the calendar, of which
-the first that fits counts, and those relative to today."""
+"""Regular expressions of dates relative to today, by example; `_FORMS` has those of the calendar.
+Of forms that match at the same place, the first counts."""
 _BOUNDS = (r"(?:(?<![\w#/.,:£$€-])|(?<=\bmid-))", r"(?![\w/%-]|[.,:]\d)")
 _RELATIVE_BOUNDS = (r"(?<![\w#-])", r"(?![\w-])")
 _PATTERNS = [
@@ -84,20 +84,20 @@ _WEEKDAY_JOIN = re.compile(r",?\s+(?:the\s+)?")
 
 @dataclass(frozen=True, slots=True)
 class DateWords:
-    """A date in one of `_FORMS`, where a query writes it."""
+    """A date in a query, at the characters from `start` to `end`."""
 
     start: int
     end: int
     relative: tuple[date, date] | None = None
-    """First and last day of one that is relative to today."""
+    """First and last day of a date relative to today; None for others."""
     year: int | None = None
     months: tuple[int, int] = (1, 12)
     days: tuple[int, int] | None = None
     is_bare: bool = False
-    """Whether it is a month, quarter or year alone, which may mean something else."""
+    """Whether it is a month, quarter or year alone, which may not be meant as a date."""
 
     def within(self, year: int) -> tuple[date, date] | None:
-        """Return first and last day, in `year` if it has none; None for a 30 February."""
+        """Return the first and last day, in `year` if it has none; None for a 30 February."""
         if self.relative is not None:
             return self.relative
         year = self.year or year
@@ -111,13 +111,16 @@ class DateWords:
 
 
 def find_dates(query: str, today: date) -> list[DateWords]:
-    """Return what has one of `_FORMS`, in order, but not numbers and names that only look so."""
+    """Return the dates in a query, in order, without numbers and names that only look like dates.
+
+    Empty if there are more than `MOST_WORDS` candidates.
+    """
     dates: list[DateWords] = []
     fitting = {pattern: match for pattern in _PATTERNS if (match := pattern.search(query))}
     for _ in range(MOST_WORDS):
         if not fitting:
             return dates
-        match = min(fitting.values(), key=lambda match: match.start())  # the first form of several
+        match = min(fitting.values(), key=lambda match: match.start())  # of a tie, the first form
         for pattern in [each for each in fitting if fitting[each].start() < match.end()]:
             if following := pattern.search(query, match.end()):
                 fitting[pattern] = following
@@ -125,7 +128,7 @@ def find_dates(query: str, today: date) -> list[DateWords]:
                 del fitting[pattern]
         groups = {name: text.lower() for name, text in match.groupdict().items() if text}
         words = _date_words(match, groups, today)
-        if words.within(2000) is None or not _is_date(query, match, groups):  # a leap year
+        if words.within(2000) is None or not _is_date(query, match, groups):  # 2000 is a leap year
             continue
         is_second = bool(dates) and dates[-1].relative is not None and words.relative is None
         if is_second and _WEEKDAY_JOIN.fullmatch(query, dates[-1].end, words.start):
@@ -200,7 +203,7 @@ def _is_date(query: str, match: re.Match[str], groups: dict[str, str]) -> bool:
         return not (match["days_ago"].istitle() and re.search(r"[A-Z]\w*\s+$", before))
     if "unit" in groups or "units" in groups:
         return True
-    if _TIME_OF_DAY.match(query, end):  # of a log
+    if _TIME_OF_DAY.match(query, end):  # a log entry
         return False
     has_day, has_year = "day" in groups, "year" in groups
     is_small_may = match.groupdict().get("month") == "may" and not has_year
@@ -226,9 +229,9 @@ class Period:
         return bool(day) and self.first <= day <= (self.last or LAST_ISO_DATE)
 
     def after(self, least: int, most: int) -> Period | None:
-        """Return the days after the period, as many as it has, within these limits.
+        """Return the days after the period: as many as it has, but `least` to `most`.
 
-        None where an end is open: `before June` does not ask for June.
+        None if an end is open: `before June` does not ask for June.
         """
         if not (self.first and self.last):
             return None
@@ -271,7 +274,7 @@ def week_of(day: date) -> tuple[date, date]:
 
 class DocumentDates:
     def __init__(self, dates: Sequence[str]) -> None:
-        """`dates` are ISO dates by row, empty for documents without one."""
+        """`dates` has the ISO date of each row, empty for a document without one."""
         self._by_row = dates if isinstance(dates, CodedColumn) else CodedColumn.of(dates)
         codes = np.unique(self._by_row.codes).tolist()
         self._dates = sorted(filter(None, map(self._by_row.values.__getitem__, codes)))

@@ -3,23 +3,22 @@
     final(alpha) = factor * (alpha * answered + (1 - alpha) * parent) + opened
 
 with factor = 1 - h and opened = h * frecency for a hotness weight h. `ScoreLines.final` does the
-operations of `rank` in the same order, so it returns the very numbers, bit by bit, for many alphas
-at once.
+operations of `rank` in the same order, so its results for many alphas at once are bit-identical.
 
 A document that at least `limit` others precede under every alpha is left out, so few are left,
-whatever the size of the base. One precedes another under every alpha if none of its answered score,
-parent score and frecency is lower and ties are resolved in its favour; rounding is monotone, so
-this holds of the scores as computed, too. (What is left is the "k-skyband" of database research:
-Papadias et al. 2005, https://doi.org/10.1145/1061318.1061320.)
+whatever the size of the base. A document precedes another under every alpha if none of its answered
+score, parent score and frecency is lower and ties are resolved in its favour; as rounding is
+monotone, this also holds for the computed scores. (The rest is the "k-skyband" of database
+research: Papadias et al. 2005, https://doi.org/10.1145/1061318.1061320.)
 
-As the score of a document is linear in alpha, two documents swap places at one alpha at most, and a
-swap point is an alpha at which two lines cross with fewer than `limit` documents above them. Only
+As the score of a document is linear in alpha, two documents swap places at no more than one alpha.
+A swap point is an alpha at which two lines cross with fewer than `limit` documents above them. Only
 the ends of the scale, 0 and 1, are special: many documents tie there, and a document that scores 0,
 openings aside, is not a result. So an end is a swap point if the order at it differs from the order
 just inside.
 
-A reranker breaks this: at any alpha another document may be among the first 20 and be reranked, or
-may not have been scored yet. So nothing is said of a ranking that it changes.
+A reranker breaks this: at any alpha another document may enter the first 20 and be reranked, or may
+not have been scored yet. So swap points are not given for a ranking that it changes.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
 
 SAME_ALPHA = 1e-12
-"""Crossings closer than this are one: floating-point scores do not distinguish them."""
+"""Crossings closer than this count as one: floating-point scores do not distinguish them."""
 SAME_SCORE = 1e-15
 PAIRS_AT_ONCE = 4096
 
@@ -46,8 +45,8 @@ PAIRS_AT_ONCE = 4096
 def swap_points(ranking: Ranking, limit: int) -> tuple[float, ...]:
     """Return all alphas, ascending, at which the order of the top `limit` changes.
 
-    Between two neighbouring ones no order changes. 0 and 1 are among them if the order at that end
-    differs from the order beside it. Empty for a flat or reranked ranking.
+    The order is constant between neighbouring swap points. 0 or 1 is one if the order at that end
+    differs from the order just inside. Empty for a flat or reranked ranking.
     """
     if ranking.search_mode == "flat" or ranking.is_reranked:
         return ()
@@ -60,10 +59,11 @@ def swap_points(ranking: Ranking, limit: int) -> tuple[float, ...]:
 
 
 def next_changes(ranking: Ranking, limit: int) -> tuple[float | None, float | None]:
-    """Return the swap points of the top `limit` next to the current alpha, below and above.
+    """Return the nearest swap points of the top `limit` below and above the current alpha.
 
-    The current order holds between these two and changes just beyond each. Where two documents tie
-    now, one of the alphas may be the current one. None where nothing changes down to 0 or up to 1.
+    The current order holds between the two and changes just beyond each. If two documents tie now,
+    one of the alphas may be the current one. None if the order does not change down to 0 or up
+    to 1.
     """
     alpha, points = ranking.tuning.alpha, swap_points(ranking, limit)
     close = [point for point in points if _is_at(point, alpha)]
@@ -101,7 +101,7 @@ def alpha_note(ranking: Ranking, limit: int) -> str:
 def _orders_at_ends(lines: ScoreLines, limit: int) -> tuple[list[int], ...]:
     """Return the best rows at 0, just above 0, just below 1, and at 1.
 
-    If those just inside are equal, the order is the same in between: two documents that are in the
+    If the two orders just inside are equal, the order is constant between: two documents in the
     same order at both ends of an interval are so throughout.
     """
     inner = np.flatnonzero(lines.is_always_result | (lines.answered > 0.0) | (lines.parent > 0.0))
@@ -122,14 +122,14 @@ def _order_at(lines: ScoreLines, alpha: float, limit: int) -> list[int]:
 
 
 def _ends(lines: ScoreLines) -> tuple[Scores, Scores]:
-    """Return the scores towards alpha 0 and 1; infinite for known items: nothing overtakes them."""
+    """Return the scores near alpha 0 and 1; infinite for known items, which always come first."""
     start, end = (lines.factor * scores + lines.opened for scores in (lines.parent, lines.answered))
     start[lines.is_known_item] = end[lines.is_known_item] = np.inf
     return start, end
 
 
 def _crossings(lines: ScoreLines, limit: int) -> list[float]:
-    """Return where two lines cross between 0 and 1 with fewer than `limit` above, ascending."""
+    """Return the alphas in 0..1 where two lines cross with fewer than `limit` above, ascending."""
     movable = ~lines.is_known_item
     start, end = (scores[movable] for scores in _ends(lines))
     above_all = len(lines) - len(start)
@@ -152,14 +152,14 @@ def _crossings(lines: ScoreLines, limit: int) -> list[float]:
 
 
 NO_RESULT = -1.0
-"""Below every score: stands for that of a document that is not a result."""
+"""The score of a document that is not a result: below all others."""
 NO_ROW = -1
 BLOCK = 128
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreLines:
-    """The lines of the documents that may be among the best; arrays have shape (n,) over these."""
+    """The score lines of the n documents that may be among the best; arrays have shape (n,)."""
 
     rows: Rows
     """Rows of the Evidence, in the order in which ties are resolved."""
@@ -169,17 +169,18 @@ class ScoreLines:
     """Score at alpha 0, before frecency."""
     opened: Scores
     factor: float
-    """What frecency leaves of the rest, 0..1."""
+    """Weight of the scores other than frecency, 0..1."""
     is_known_item: Flags
     is_always_result: Flags
     is_flat: bool
-    """True where alpha has no effect: `answered` is the score."""
+    """True if alpha has no effect: `answered` is the score."""
 
     @classmethod
     def of(cls, ranking: Ranking, limit: int | None = None) -> Self:
-        """Return the lines of a ranking; with `limit`, of documents that may be among the first.
+        """Return the lines of a ranking.
 
-        A reranker is left out of account. Raises OutOfRange for evidence of one top-k request.
+        With `limit`, only of documents that may be among that many. A reranker is ignored. Raises
+        OutOfRange for evidence that was retrieved for one tuning only.
         """
         evidence, h = ranking.evidence, ranking.frecency_weight
         answered, parent = ranking.at(1.0).blended, ranking.at(0.0).blended
@@ -208,7 +209,10 @@ class ScoreLines:
         return len(self.rows)
 
     def final(self, alphas: Scores) -> Scores:
-        """Return the final scores, shape (m, n), under alphas of shape (m,); NO_RESULT if none."""
+        """Return the final scores, shape (m, n), under `alphas`, shape (m,).
+
+        NO_RESULT for a document that is not a result.
+        """
         alpha = (np.ones_like(alphas) if self.is_flat else alphas)[:, None]
         blended = alpha * self.answered + (1.0 - alpha) * self.parent
         final = np.where(self.is_known_item, 1.0, self.factor * blended + self.opened)
@@ -247,13 +251,13 @@ class ScoreLines:
 
 
 def _preceded_by_few(traits: Scores, limit: int) -> Rows:
-    """Return the rows of `traits` that fewer than `limit` earlier rows equal or exceed throughout.
+    """Return the rows of `traits` that fewer than `limit` earlier rows match or exceed throughout.
 
-    It suffices to count those that are kept: what precedes a document that was left out precedes
-    it too.
+    It suffices to count rows that are kept: a row that a dropped row precedes is also preceded by
+    the rows before the dropped one.
     """
     head = min(max(limit, BLOCK), len(traits))
-    floor = traits[:limit].min(axis=0)  # all of these precede what is nowhere above it
+    floor = traits[:limit].min(axis=0)  # these all precede a row that is nowhere above it
     rest = head + np.flatnonzero((traits[head:] > floor).any(axis=1))
     blocks = [np.arange(head), *np.split(rest, range(BLOCK, len(rest), BLOCK))]
     kept = np.empty(0, np.int64)
@@ -278,7 +282,7 @@ def best_of_each(evidence: Evidence, tunings: Sequence[Tuning], limit: int) -> N
     evidence that was retrieved for another tuning only.
     """
     best = np.full((len(tunings), limit), NO_ROW)
-    if evidence.reranker is not None:  # what it raises depends on alpha, not linearly
+    if evidence.reranker is not None:  # its effect is not linear in alpha
         for number, tuning in enumerate(tunings):
             rows = rank(evidence, tuning).best(limit)
             best[number, : len(rows)] = rows
@@ -304,7 +308,7 @@ def without_alpha(tuning: Tuning) -> Tuning:
 def lines_key(ranking: Ranking) -> Hashable:
     """Return a value that is equal for rankings of one Evidence with the same `ScoreLines`.
 
-    Alpha moves along the lines, and the threshold and the number of entities only choose entities.
+    Alpha is left out, as is the threshold and number of entities, which only choose entities.
     """
     if not ranking.kept:
         return ranking.frecency_weight

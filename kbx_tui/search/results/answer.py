@@ -1,6 +1,6 @@
-"""The response of a search, the same for every surface, made from a ranking, and its notes. Pure.
+"""The response of a search, made from a ranking, the same for every surface, and its notes. Pure.
 
-Notes are sentences for whoever reads an answer: what could not be searched, what is out of date,
+Notes are sentences for the reader of an answer: what could not be searched, what is out of date,
 and why nothing was found.
 """
 
@@ -48,8 +48,8 @@ def answer(
 ) -> SearchResponse:
     """Return the response for the given results; `snippets` are parallel to `top`.
 
-    `notes` are sentences about the index, before those of `search_notes`, which has `types` and
-    `outdated`.
+    `notes` are sentences about the index; those of `search_notes`, which gets `types` and
+    `outdated`, follow them.
     """
     evidence = ranking.evidence
     results = tuple(
@@ -157,7 +157,7 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "vector_weight": why.vector_weight,
         "date_part": why.date_part,
         "date_reason": why.date_reason or None,
-        "lent": float(lent),  # a part of doc_relevance; why.propagated is one of answered
+        "lent": float(lent),  # part of doc_relevance; why.propagated is part of answered
         "lent_by": why.propagated_from or None,
         "exact": ranked.known_item or None,
         "entities": [_all_rounded(asdict(share)) for share in why.entities],
@@ -167,7 +167,7 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
 
 
 def in_order(ranking: Ranking, sort: str, limit: int) -> list[Ranked]:
-    """Return at most `limit` results: the best ones or, with `date`, the newest of the best.
+    """Return at most `limit` results: the best or, with `date`, the newest of `MAX_BY_DATE` best.
 
     Results of the same date are ordered by score; those without a date come last.
     """
@@ -302,7 +302,7 @@ def vector_notes(share: float, missing: int) -> Iterator[str]:
 
 
 def wide_scope_notes(evidence: Evidence, *, has_switch: bool = True) -> Iterator[str]:
-    """Yield that only candidates were scored, or what is missing for that."""
+    """Yield a note if only candidates were scored, or the file needed for that is missing."""
     scope = evidence.scope
     if scope.candidates is not None:
         words = candidates_words(scope.candidates, scope.recall)

@@ -1,7 +1,7 @@
-"""Facets: how many results have each type, tag, month, person and folder. Pure; in memory.
+"""Facets: the number of results with each type, tag, month, person and folder. Pure; in memory.
 
 Everything that does not depend on the query is computed once per index generation, so that
-counting is a few array operations.
+counting takes a few array operations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_VALUES = 8
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value that some results have; `key` and `value` make the filter for it."""
+    """A value that some results have; `key` and `value` are those of a filter for it."""
 
     key: Key
     value: str
@@ -35,9 +35,9 @@ class FacetValue:
 class Facets:
     total: int
     values: tuple[FacetValue, ...]
-    """Types, tags, people, folders, in this order; of each the most frequent first."""
+    """Types, tags, people, folders, in this order; the most frequent of each first."""
     months: tuple[tuple[str, int], ...]
-    """Months that a result is dated in, `2026-03`, in order, and how many are."""
+    """The months of the results' dates, `2026-03`, ascending, each with its number of results."""
     undated: int
 
 
@@ -47,11 +47,11 @@ class _Column:
     values: tuple[tuple[str, str], ...]
     rows: NDArray[np.int64]
     codes: NDArray[np.int64]
-    """Parallel: a document, and the number of a value that it has."""
+    """Parallel to `rows`: a document has the value with this index in `values`."""
 
     @classmethod
     def of(cls, key: Key, pairs: Sequence[tuple[int, Any]], labels: Mapping[Any, Any]) -> _Column:
-        """Return the column of (row, value) pairs; `labels` are value and label by value."""
+        """Return the column of (row, value) pairs; `labels` has filter and label of each value."""
         numbers = {value: number for number, value in enumerate(labels)}
         distinct = sorted(set(pairs))
         rows = np.array([row for row, _ in distinct], np.int64)
@@ -106,7 +106,7 @@ class FacetIndex:
 
     def of(self, paths: Iterable[str]) -> Facets:
         rows = [self._row_of.get(path, -1) for path in paths]
-        flags = np.zeros(len(self._months) + 1, np.bool_)  # the last for documents that are gone
+        flags = np.zeros(len(self._months) + 1, np.bool_)  # the last is for deleted documents
         flags[rows] = True
         flags = flags[:-1]
         months, counts = np.unique(self._months[flags], return_counts=True)
@@ -117,9 +117,9 @@ class FacetIndex:
 
 
 def _folders(paths: Sequence[str]) -> _Column:
-    """Return the folders that tell documents apart.
+    """Return the column of folders that are useful as filters.
 
-    A folder with all documents, or with all that is in the folder above it, does not.
+    Left out is a folder with all documents, or with all of those in its parent folder.
     """
     pairs = [(row, "/".join(path.split("/")[:end])) for row, path in enumerate(paths)
              for end in range(1, path.count("/") + 1)]  # fmt: skip

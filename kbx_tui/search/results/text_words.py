@@ -1,8 +1,8 @@
-"""The words, sections and lines of tags of a markdown text. Pure.
+"""The words, sections and tag lines of a markdown text. Pure.
 
 Words are found by the stem that they share with a wanted one. Sections hold the wanted words of
-their text and of the headings above it; one without such a word is left out. Lines of tags or of a
-property `key:: value` name what a note is filed under, and say little of what it says.
+their text and of the headings above it; one without such a word is left out. Lines with only tags
+or a property `key:: value` classify a note, and say little about its content.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from kbx_tui.knowledge.languages import ENGLISH, beginning_of, stem
 
 Match = tuple[int, int, str]
 OffsetsOf = Callable[[str], Sequence[int] | None]
-"""Returns where the words with a stem start in a text, ascending, those past its end included. None
-if unknown."""
+"""Returns where the words with a stem start in a text, ascending, perhaps with some past its end.
+None if unknown."""
 
 _SIGN, _SIGNS = re.compile(CJK_CHARACTER), re.compile(f"{CJK_CHARACTER}+")
 _WORD_WITHOUT_SIGNS = re.compile(rf"(?:(?!{CJK_CHARACTER})\w)*")
 _WORD, _ASCII_WORD = re.compile(r"\w*"), re.compile(r"\w*", re.ASCII)
 _BEFORE_WORDS = frozenset(whitespace + punctuation) - {"_"}
-"""What most words follow. Other characters are looked at more closely."""
+"""Characters that most words follow. Others are examined more closely."""
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u0370-\u03ff\u0451]")
-"""Letters that folding writes without accent, and the Greek final sigma."""
+"""Letters whose accent folding removes, and the Greek final sigma."""
 _ASCII = bytes(range(0x80))
 FORMS_KEPT = 256
-"""Words with one stem whose forms are known at a time."""
+"""Most words per stem for which a cache knows whether they have the stem."""
 
 _FEW_CAPITALS = 8
 """Above this number of different non-ASCII capitals, `str.lower` is faster than replacing each."""
@@ -54,7 +54,7 @@ class TextWords:
     def find(
         self, stems: Iterable[str], spans: Sequence[tuple[int, int]] | None = None
     ) -> list[Match]:
-        """Return every word with one of these stems; with `spans`, of those that begin in one."""
+        """Return every word with one of these stems; with `spans`, only those that begin in one."""
         matches: list[Match] = []
         for each in stems:
             offsets = None if self._offsets_of is None else self._offsets_of(each)
@@ -81,7 +81,7 @@ def words_at(text: str, offsets: Sequence[int], word_stem: str, language: str) -
     matches = []
     for start in inside:
         word = word_at(text, start)[0]  # type: ignore[index]
-        if not word.isascii():  # a sign may follow directly
+        if not word.isascii():  # a CJK character may follow directly
             word = _WORD_WITHOUT_SIGNS.match(text, start)[0]  # type: ignore[index]
         if is_found[word] and (not start or text[start - 1] != "_"):
             matches.append((start, start + len(word), word_stem))
@@ -98,9 +98,9 @@ def find_words(
 ) -> list[Match]:
     """Return every word of `text` with one of these stems in a language, by stem, then in order.
 
-    `lowered` is the text by `lower_in_place` with the letters of the stems. With `spans`, words are
-    found that begin within one of these. Searching for what such words begin with is much faster
-    than stemming every word. A stem of CJK characters is found as it is, within any text.
+    `lowered` is the text from `lower_in_place` with the letters of the stems. With `spans`, only
+    words that begin within one are found. Searching for the beginning that such words share is much
+    faster than stemming every word. A stem of CJK characters is found literally, anywhere.
     """
     spans = [(0, len(text))] if spans is None else spans
     word_at = (_ASCII_WORD if text.isascii() else _WORD).match
@@ -118,7 +118,7 @@ def find_words(
                 elif not start or lowered[start - 1] in _BEFORE_WORDS or _begins(lowered, start):
                     end = word_at(lowered, start).end()  # type: ignore[union-attr]
                     word = text[start:end]
-                    if not word.isascii():  # others hold no sign, and looking for one is slow
+                    if not word.isascii():  # ASCII words hold no CJK, and looking is slow
                         end = _WORD_WITHOUT_SIGNS.match(lowered, start).end()  # type: ignore[union-attr]
                         word = text[start:end]
                     if _stem_of(word, language) == wanted_stem:
@@ -154,11 +154,11 @@ def _begins(text: str, start: int) -> bool:
 
 
 def lower_in_place(text: str, letters: Collection[str]) -> str:
-    """Return `text` in lower case and of the same length.
+    """Return `text` in lower case, with the same length.
 
-    ASCII is converted as bytes, which is faster, and then other capitals, of which most texts have
-    few. An accent is removed only if the letter without it is one of `letters`, as each accented
-    letter takes a pass.
+    ASCII is converted as bytes, which is faster, then the other capitals, of which most texts have
+    few. An accent is removed only if the plain letter is one of `letters`, as each accented letter
+    takes a pass.
     """
     if text.isascii():
         return text.lower()
@@ -171,7 +171,7 @@ def lower_in_place(text: str, letters: Collection[str]) -> str:
         for letter in capitals:
             lowered = lowered.replace(letter, lower[letter])
     else:
-        # Two exceptions: \u0130 becomes two letters in lower case, \u03a3 depends on its position.
+        # Exceptions: in lower case, \u0130 becomes two letters, and \u03a3 depends on its position.
         lowered = text.replace("\u0130", "I").replace("\u03a3", "\u03c3").lower()
     for letter in filter(_ACCENTED.match, {*lower.values()}):
         if (folded := fold(letter)) in letters:
@@ -180,14 +180,14 @@ def lower_in_place(text: str, letters: Collection[str]) -> str:
 
 
 LONGEST_STEM = LONGEST_WORD // 2
-"""Letters of a stem up to which none of its words is too long for the index."""
+"""Length of a stem, in letters, up to which none of its words is too long for the index."""
 
 
 def offsets_in_body(text: TextOffsets | None, body: str, *, read_at_most: int) -> OffsetsOf | None:
-    """Return what returns where the words with a stem start in a body, which ends its `text`.
+    """Return a function that gives the offsets of a stem's words in a body, the end of `text`.
 
     None unless the first `read_at_most` characters of the body have offsets. `text` must be in
-    English: of other languages the index leaves out words, not stems.
+    English: in other languages, stop words are left out by word, not by stem.
     """
     if text is None:
         return None
@@ -222,7 +222,8 @@ class Section(NamedTuple):
     start: int
     end: int
     own: Stems
-    """Stems of the words in its heading that the title lacks, as all of the page is about these."""
+    """Stems of the words in its heading, without those in the title, which apply to all sections.
+    """
     headings: Stems
     matches: Sequence[Match]
 
@@ -243,8 +244,8 @@ def find_headings(text: str) -> list[Heading]:
 
 
 def sections(text: str, headings: Sequence[Heading], matches: Sequence[Match]) -> Iterator[Section]:
-    """Yield the sections that hold a match or are below one in a heading, in order."""
-    above: list[tuple[int, Stems]] = []  # headings above with words: level, stems of all down to it
+    """Yield the sections with a match in their text or in a heading above it, in order."""
+    above: list[tuple[int, Stems]] = []  # matching headings: level, stems so far
     begin = start = first = index = 0
     size = len(matches)
     own = title = below = NO_STEMS
@@ -289,7 +290,7 @@ _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
 
 
 def kind_of_line(text: str, offset: int) -> Literal["", "tags", "property"]:
-    """Return what the line around an offset holds alone; empty for text."""
+    """Return whether the line at an offset holds only tags or a property; empty for text."""
     start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
     end = end if end >= 0 else len(text)
     if _TAGS.match(text, start, end):
@@ -298,7 +299,7 @@ def kind_of_line(text: str, offset: int) -> Literal["", "tags", "property"]:
 
 
 def text_near(text: str, offset: int) -> int:
-    """Return the offset if there is text, else where the next line of text begins, or the first."""
+    """Return the offset if its line is text, else the start of the next such line, or the first."""
     if not kind_of_line(text, offset):
         return offset
     for first in (offset, 0):

@@ -1,15 +1,15 @@
-"""The date words of a query: what they mean, filter and prefer, and the query without them.
+"""The date words of a query: their meaning, the filter or preference, and the query without them.
 
-A date without a year is the latest one, up to today, on which a document is dated; without any, the
-next one that has a document; else the latest. What is relative to today is not read beside a date
-with a year, because it is then relative to that. A month, quarter or year alone is read only after
-a word such as `in` or `since`: `Q1 goals` and `roadmap 2026` are topics. Nothing within quotation
-marks is read. Where no document is dated, the words are searched for like others.
+A date without a year is the latest one, up to today, with a document; if there is none, a future
+one with a document; else the latest. A date relative to today is not read beside a date with a
+year, because it is then relative to that. A month, quarter or year alone is read only after a word
+such as `in` or `since`: `Q1 goals` and `roadmap 2026` are topics. Nothing within quotation marks is
+read. If no document has the date, the words are searched for like others.
 
-Documents are of the time that a query asks for by their dates, titles and paths. A title names a
-date in words or numbers (`Q1 2026 goals`, `Notes of 17 March`). Without a year it counts only for a
-document that is not dated in another year. What texts say of dates is left to the search for the
-words.
+Whether a document is of the time that a query asks for depends on its date, title and path. A title
+names a date in words or numbers (`Q1 2026 goals`, `Notes of 17 March`). Without a year it counts
+only for a document that is not dated in another year. Dates in texts are only found by the search
+for the words.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from kbx_tui.search.retrieval.scope import ScopedDocuments
 @dataclass(frozen=True, slots=True)
 class QueryDates:
     text: str
-    """What is searched for; empty if the query asks for a time and nothing else."""
+    """The text to search for; empty if the query asks for a time and nothing else."""
     filters: Filters
     read: tuple[ReadDate, ...] = ()
     undated: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class QueryDates:
     ) -> DatePreference | None:
         """Return the preference for documents in scope; None if no date was read.
 
-        `full_relevance` is that of a full answer, None if the query asks only for people.
+        `full_relevance` is the relevance of a full answer, None if the query asks only for people.
         """
         if not self.read:
             return None
@@ -115,8 +115,8 @@ class QueryDates:
 def _searched(dated: DatedQuery, find_names: Callable[[str], NamedQuery]) -> str:
     """Return the text to search for.
 
-    Words of a date are searched for beside a topic: titles and texts write them. Beside names alone
-    they would be the topic, which documents of that time need not write.
+    The words of a date are searched for along with a topic, as titles and texts contain them. With
+    names alone they would become the topic, but documents of that time need not contain them.
     """
     named = find_names(dated.rest)
     if any(match.named for match in named.matches):
@@ -147,7 +147,7 @@ def date_matches(
 
 
 def _forms(period: Period) -> tuple[str, Sequence[str], str]:
-    """Return a word that all forms in words share, these forms, and that in numbers."""
+    """Return patterns for a period: a word in all forms in words, these forms, that in numbers."""
     (year, first_month, first_day), (_, last_month, _) = (
         end.split("-") for end in (period.first, period.last)
     )
@@ -180,7 +180,7 @@ def _rows_naming(period: Period, snapshot: Snapshot, words: Bm25Index) -> Iterat
 
 
 MOST_DATES = 4
-"""Dates above which none is read: the query is a pasted text."""
+"""Number of dates above which none is read: the query is pasted text."""
 FIRST_YEAR = 1900
 
 Direction = Literal["in", "since", "after", "before", "until"]
@@ -191,14 +191,14 @@ _HINT = re.compile(
     rf"weekend|yesterday|today|{WEEKDAYS})\b",
     re.IGNORECASE,
 )
-"""Occurs in every query with a date; most have none."""
+"""Matches every query with a date: a fast check that rejects most queries."""
 
 _FROM_ANOTHER = re.compile(
     r"\b(?:day|night|morning|evening|afternoon|weekend|week|month|quarter|year|"
     rf"{WEEKDAYS})s?\s+(?:before|after|following|preceding|prior\s+to)\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
-"""Before a date that is not asked for itself: `the Sunday before 25 October`."""
+"""Matches before a date that only locates another: `the Sunday before 25 October`."""
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”")
 
 _DIRECTIONS: dict[str, Direction] = {
@@ -220,12 +220,12 @@ _LEAD = re.compile(
     rf"(?:\b(?:{WEEKDAYS}),?\s+(?:the\s+)?)?$",
     re.IGNORECASE,
 )
-"""What belongs to a date before it; fits before any."""
+"""The words before a date that belong to it; matches before every date, as all are optional."""
 _TRAIL = re.compile(
     r"(?P<onwards>\s+(?:onwards?\b|and\s+later\b|on(?=\s*(?:$|[^\w\s]))))|['’]s?(?!\w)",
     re.IGNORECASE,
 )
-"""What belongs to it after it: not the `on` of `from March on the rollout`."""
+"""The words after a date that belong to it, but not the `on` of `from March on the rollout`."""
 _JOINS = re.compile(r"\s*(?:,|-|–|to|and|or|until|till|through|,\s*(?:and|or))\s*", re.IGNORECASE)
 _RANGE_JOINS = frozenset({"-", "–", "to", "until", "till", "through"})
 _AROUND = re.compile(r"^(?:[,–-]|and\b|or\b|\s)+|['’]s?$", re.IGNORECASE)
@@ -234,18 +234,18 @@ _AROUND = re.compile(r"^(?:[,–-]|and\b|or\b|\s)+|['’]s?$", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class ReadDate:
     text: str
-    """As typed, with the words around it: `in March`."""
+    """The date as typed, with the words that belong to it: `in March`."""
     period: Period
     named_period: Period | None = None
-    """The day, month, quarter or year that it names, as documents may write it; else None."""
+    """The day, month, quarter or year if it names one, as documents may do too; else None."""
     is_relative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DatedQuery:
     text: str
-    """What is searched for: without what is relative to today, as documents do not write it. Dates
-    that documents may write, and those without documents, are still part of it."""
+    """The text to search for, without dates relative to today, which documents do not contain. It
+    includes dates that documents may contain, and those without documents."""
     rest: str
     dates: tuple[ReadDate, ...] = ()
     """Dates on which documents are dated."""
@@ -263,7 +263,7 @@ class _Expression:
     last: DateWords
     direction: Direction
     is_whole_week: bool
-    """Whether the week of the day is meant: `the week of 16 March`."""
+    """Whether the whole week of the day is meant: `the week of 16 March`."""
     may_be_name: bool
 
 
@@ -320,8 +320,8 @@ def _precedes(words: re.Pattern[str], query: str, found: DateWords) -> re.Match[
 
 
 def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
-    """Return expressions: ranges joined, dates without a year given that of the one they precede,
-    and bare words left out where nothing before them says that they are dates.
+    """Return the expressions in a query: ranges are joined, dates without a year take that of the
+    next joined date, and bare words that nothing before them marks as dates are left out.
     """
     matches = [_JOINS.fullmatch(query, one.end, other.start) for one, other in pairwise(dates)]
     joins = ["", *(match[0].strip().lower() if match else "" for match in matches), ""]
@@ -339,7 +339,7 @@ def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
             is_open = False
             continue
         lead = _precedes(_LEAD, query, first)
-        assert lead is not None  # all of it is optional
+        assert lead is not None  # all parts are optional
         is_joined = bool(join) and is_licensed
         if not is_joined:
             word = " ".join((lead["word"] or "").lower().split())
@@ -375,8 +375,9 @@ def _resolve(query: str, e: _Expression, today: date, documents: DocumentDates) 
     is_relative = bool(e.first.relative or e.last.relative)
     years = (today.year,) if is_relative else _years(e.last.year, today, documents)
     options = [dates for year in years if (dates := _within(e, year))]
-    options.sort(key=lambda dates: dates[0] > today)  # else the latest first
-    periods = [_directed(e, *dates) for dates in options or [(today, today)]]  # of a 29 February
+    options.sort(key=lambda dates: dates[0] > today)  # others stay latest first
+    # Without a leap year in range, 29 February has no options.
+    periods = [_directed(e, *dates) for dates in options or [(today, today)]]
     period = next(filter(documents.any_in, periods), periods[0])
     is_named = e.direction == "in" and not e.is_whole_week and e.first is e.last
     is_one = e.first.days is None or e.first.days[0] == e.first.days[1]

@@ -1,4 +1,4 @@
-"""Retrieval: does all I/O of a search, returns Evidence, and reads the best passages of results."""
+"""Retrieval: does all I/O of a search, returns Evidence and reads the best passages of results."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class Retriever:
     def begin(self, request: SearchRequest, top_k: TopKRequest | None = None) -> None:
         """Start embedding the query in the background, before the index is opened or refreshed.
 
-        If `top_k` needs only the query without names, and the names are found quickly, that one is
-        embedded instead: two runs of the model slow each other down. Raises EmbeddingError.
+        If `top_k` needs only the query without names, and the names are found quickly, that query
+        is embedded instead: two runs of the model slow each other down. Raises EmbeddingError.
         """
         if request.fast:
             return
@@ -100,7 +100,7 @@ class Retriever:
         """Return everything `rank` needs to order the documents in scope.
 
         With `top_k` it may hold only what that one ranking needs (`Evidence.only_for`). Raises
-        NotFound for the id of an entity that does not exist, pinned or filtered by.
+        NotFound if an entity that is pinned or filtered by does not exist.
         """
         search = _Search(self._index.generation(), self._query_vectors, request, top_k)
         return search.evidence(path, self._vectors, self._opened)
@@ -110,9 +110,10 @@ class Retriever:
         return self._index.generation().vectors(model=embedder.model, dimension=embedder.dimension)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> list[Snippet]:
-        """Return the best passage of some documents of `evidence`, in the order of `rows`.
+        """Return the best passage of each of some documents of `evidence`, in the order of `rows`.
 
-        Meaning counts unless the search was fast. A deleted document has an empty snippet.
+        Passages are also compared by meaning, unless the search was fast. A deleted document has an
+        empty snippet.
         """
         return [make_snippet(*source) for source in self._sources(evidence, rows)]
 
@@ -121,9 +122,9 @@ class Retriever:
         return [passage_to_rerank(evidence.titles[row], *source) for row, source in sources]
 
     def _sources(self, evidence: Evidence, rows: Sequence[int]) -> Iterator[_Source]:
-        """Yield what passages of some documents are chosen from.
+        """Yield the sources from which the passages of some documents are chosen.
 
-        Meaning does not count in a fast search, nor with a query that was never embedded.
+        They are without vectors in a fast search, or if the query was never embedded.
         """
         generation, query = self._index.generation(), evidence.document_query
         words, row_of = generation.words, generation.snapshot.row_of
@@ -161,7 +162,7 @@ class _Source(NamedTuple):
 
 
 class _Search:
-    """One search, stage by stage. Rows are those of the base."""
+    """One search, stage by stage. Rows number the documents of the base, not of the scope."""
 
     def __init__(
         self,
@@ -211,7 +212,7 @@ class _Search:
                 wide = WideScope(scoped, lists, self._vectors, share)
         if wide is None:
             scoring = documents.scoring(scoped, self._share)
-            _ = scoring.lexical  # while the model is running, for which pass 1 waits
+            _ = scoring.lexical  # while the model is running: pass 1 waits for it
         self._entities = with_pinned(() if request.fast else self._candidates(), pinned)
         self._lap("pass1_ms")
         self._links = [
@@ -287,7 +288,7 @@ class _Search:
             np.array(list(self._known_items), np.int64),
         ]
         variants = list(bm25)
-        if self._top_k is not None and len(variants) > 1:  # only one is ranked by: entities decide
+        if self._top_k is not None and len(variants) > 1:  # entities decide which is needed
             some = wide.candidates(snapshot, rows)
             evidence = self._within(some, self._documents.scoring(some, self._share))
             variants = [self._top_k.query_variant(evidence)]
@@ -310,10 +311,10 @@ class _Search:
         return NamedQuery.of(query, names, entities, is_usual)
 
     def _is_linked(self, entity: Entity) -> bool:
-        """Return whether any document but its own page is linked to an entity.
+        """Return whether any document except its own page is linked to an entity.
 
-        If none is, its name beside that of a person or team is a topic like any other: no link
-        shows what concerns it, and it would take half of the credit.
+        If none is, its name beside that of a person or team is an ordinary topic: no link shows
+        which documents concern it, and as an entity it would get half of the credit.
         """
         rows = self._generation.entity_documents.linked(entity.id).rows
         return any(row != self._generation.snapshot.row_of.get(entity.path, -1) for row in rows[:2])
@@ -321,8 +322,8 @@ class _Search:
     def _candidates(self) -> tuple[EntityCandidate, ...]:
         """Return the entities of pass 1, cached for recent queries.
 
-        Profiles are compared with the query without names: names are matched as such, the rest may
-        describe other entities, and pass 2 waits for the same vector.
+        Profiles are compared with the query without names: names are matched separately, the rest
+        may describe other entities, and pass 2 needs the same vector.
         """
         generation, named, nearest = self._generation, self._named, None
         if recent := generation.pass_one.get(named.text):
@@ -346,14 +347,14 @@ class _Search:
         return documents.propagated(entity.id, self._share)
 
     def _find_known_items(self) -> dict[int, str]:
-        """Return the documents that the query gives in full, by row of the base, and by what."""
+        """Return the documents that the query names in full: by row of the base, what it gives."""
         generation, named = self._generation, self._named
         row_of, entities = generation.snapshot.row_of, generation.snapshot.entities
         looks_for_roles = not (self._request.fast or named.spans)
         holders = (
             generation.entity_pass.roles.holders_asked_for(named.text) if looks_for_roles else ()
         )
-        texts = dict.fromkeys((self._request.searched, named.subject))  # mostly the same
+        texts = dict.fromkeys((self._request.searched, named.subject))  # usually equal
         items = [
             *(item for text in texts for item in generation.known_items.find(text)),
             *((row_of.get(entities[number].path, -1), "name") for number in named.asked_for),
@@ -366,9 +367,9 @@ class _Search:
         return known_items
 
     def _listed(self) -> Mapping[int, str]:
-        """Return all documents that a query lists which is nothing but a time or typed filters.
+        """Return the documents listed by a query that consists of a time or typed filters only.
 
-        By row of the evidence and by what: `date`, `filter`.
+        Maps the row in the evidence to the reason: `date` or `filter`. Empty for other queries.
         """
         dates = self._dates
         if dates.text:
@@ -387,9 +388,8 @@ def _is_usual(request: SearchRequest, generation: IndexGeneration) -> Callable[[
 class QueryVectors:
     """Vectors of queries, each embedded once, in the background while other stages run.
 
-    Each is embedded in a run of its own: in a batch, queries would be padded to the longest, and
-    the model, which uses one thread, would leave a second core idle. A vector thus depends on its
-    own text alone.
+    Each query is a run of its own: a batch would pad queries to the longest, and leave a second
+    core idle, as the model uses one thread. So a vector depends only on its own text.
     """
 
     def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
@@ -409,7 +409,7 @@ class QueryVectors:
                 return embedder.embed_query(text)
 
             self._futures.put(text, self._threads.submit(embed))
-            begun.wait(HAND_OVER)  # yields the interpreter lock, or the thread would start late
+            begun.wait(HAND_OVER)  # yields the GIL, or the thread would start late
 
     def vector(self, text: str) -> Vector:
         """Return the vector of a text, waiting for it. Raises EmbeddingError."""

@@ -1,4 +1,4 @@
-"""Scope: which documents pass the filters of a search, decided before anything is scored."""
+"""Scope: the documents that pass the filters of a search, found before anything is scored."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from kbx_tui.search.evidence.scores import Flags, LinkedDocuments, Rows, Scores,
 from kbx_tui.search.request import Filters, TypedFilter
 
 BY_WORDS, BY_MEANING = 1000, 5000
-"""Documents taken by BM25 and by meaning, for each variant of the query. With 1,000 of each, those
-were missed that are among the best only by both (docs/scale.md)."""
+"""Number of documents taken by BM25 and by meaning, for each variant of the query. With 1,000 by
+meaning, documents were missed that only both together put among the best (docs/scale.md)."""
 LINKED = 10_000
-"""Documents taken by their links: all of the entities found, best entity first, until there are so
-many; of the entity with which there are more, those with the highest BM25."""
+"""Number of documents taken by links to the entities found, best entity first; of the entity that
+exceeds it, the documents with the highest BM25."""
 
 _NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -65,7 +65,7 @@ def find_scope(
 ) -> tuple[Flags, Scope]:
     """Return which documents are in scope, shape (documents,), and the filters with their counts.
 
-    `named` are the ids of the entities with each name in a typed filter. Everything filtered by is
+    `named` has the ids of the entities with each name in a typed filter. All filtered columns are
     in memory; no table is read.
     """
     filters = filters or Filters()
@@ -102,7 +102,7 @@ def _as_filters(
 
 def _path_below_root(text: str) -> PathFilter:
     try:
-        return PathFilter.parse(text, Path("/"))  # so a leading slash means the root of the base
+        return PathFilter.parse(text, Path("/"))  # a leading slash means the root of the base
     except ConfigError:
         return PathFilter(text, prefix=text)
 
@@ -139,7 +139,7 @@ def _taken(column: Sequence[str], rows: Rows) -> Sequence[str]:
 
 
 def _path_flags(paths: Sequence[str], path: PathFilter) -> Flags:
-    """Return which of the sorted paths match; only those with the literal prefix are compared."""
+    """Return which of the sorted paths match; only those with its literal prefix are compared."""
     flags = np.zeros(len(paths), dtype=np.bool_)
     for glob in path.globs:
         start = literal_prefix(glob)
@@ -161,10 +161,10 @@ def _end(paths: Sequence[str], start: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class WideScope:
-    """A scope of more than `vector_lists.EXACT_CHUNKS` chunks: too many to compare each in meaning.
+    """A scope of more than `vector_lists.EXACT_CHUNKS` chunks: too many to compare all by meaning.
 
     Its candidates are scored in full, exactly as in any other scope, and only they can be results:
-    - documents with the highest BM25, for each variant of the query, and again among those of the
+    - documents with the highest BM25, for each variant of the query: of all, and of those of the
       time that the query asks for;
     - those linked to the entities found;
     - known items, and documents that the caller asks about;
@@ -177,10 +177,10 @@ class WideScope:
     lists: VectorLists
     vectors: VectorMatrix
     share: float
-    """Share of the chunks that is in scope."""
+    """Share of the base's chunks that is in scope, 0..1."""
 
     def by_words(self, bm25: Iterable[Scores], preferred: Flags) -> Rows:
-        """Return the documents in scope with the highest BM25, and of those the preferred ones."""
+        """Return the documents in scope with the highest BM25, and the best of the preferred."""
         found = []
         for scores in bm25:
             rows = np.flatnonzero(scores > 0.0)
@@ -203,7 +203,7 @@ class WideScope:
     def candidates(
         self, snapshot: Snapshot, rows: Sequence[Rows], also: Sequence[str] = ()
     ) -> ScopedDocuments:
-        """Return the scope with these documents alone, some given twice, and those `also` has."""
+        """Return the scope restricted to `rows`, which may repeat, and the paths in `also`."""
         distinct = np.unique(np.concatenate(rows))
         wanted = {row: path for path in also if (row := snapshot.row_of.get(path)) is not None}
         added = {

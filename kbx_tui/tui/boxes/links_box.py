@@ -1,4 +1,4 @@
-"""The links box: what links to a document and from it, above explore; a mention becomes a link."""
+"""The links box above explore: links to and from a document, and mentions to turn into links."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class LinkRow:
     title: str
     """The title of the other document, or the target of a broken link."""
     place: str
-    """Where it is: `memory/notes/plan.md:12`, `line 12`, `in a property`."""
+    """Where the link is: `memory/notes/plan.md:12`, `line 12`, or `in a property`."""
     text: str
     path: str = ""
     line: int = 0
-    """1-based line to open it at, 0 for the beginning."""
+    """1-based line to open the document at, 0 for the beginning."""
     entity_id: str = ""
     mention: UnlinkedMention | None = None
 
@@ -75,7 +75,7 @@ def link_rows(links: DocumentLinks) -> tuple[LinkRow, ...]:
 
 
 def group_title(rows: tuple[LinkRow, ...], kind: Kind) -> str:
-    """Return the title of a group: `3 mentions without a link`."""
+    """Return the title of a group, such as `3 mentions without a link`."""
     count = format_count(sum(row.kind == kind for row in rows), NOUNS[kind])
     return f"{count} without a link" if kind == "mention" else count
 
@@ -221,13 +221,13 @@ class LinksBox(ModeBox[LinkRow | None], BoxScreen[LinkRow | None]):
         words = f"undone: {safe_line(entry.description)}"
         if self.is_attached:
             await self._read()
-        if self.is_attached:  # it may have been closed while it was read
+        if self.is_attached:  # the box may have been closed during the call
             self._box.border_subtitle = Content(words)
         else:
             self._below.show_notice(words)
 
     def _index(self, written: Sequence[str]) -> None:
-        """Index files that were written here, without announcing them as changed on disk."""
+        """Index files that the app has written, without reporting them as changed on disk."""
         index_sync = self._below.session.index_sync
         index_sync.expect(written)
         index_sync.index(maybe_changed=written)

@@ -1,4 +1,4 @@
-"""The recall box: search the queries asked before, run one with its settings, save one by name."""
+"""The recall box: find an earlier query and run it with its settings, or save one under a name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from kbx_tui.tui.widgets.lines_view import dim_text
 from kbx_tui.tui.widgets.rows_view import BoxList, RowsView
 
 LEAST_SIMILARITY = 70.0
-"""Lowest similarity of a query to what is typed, 0..100, where none holds its words."""
+"""Lowest similarity of a listed query to the typed text, 0..100, if none contains its words."""
 UNITS = (("y", 365 * 86_400), ("d", 86_400), ("h", 3_600), ("min", 60))
 
 
@@ -38,12 +38,12 @@ class RecallRow:
     kind: Literal["saved", "past", "document"]
     text: str
     name: str = ""
-    """The name of a saved query; for a document `new` or `changed`."""
+    """The name of a saved query; `new` or `changed` for a document."""
     found: str = ""
     when: str = ""
     detail: str = ""
     state: SearchState | None = None
-    """What to search for; None for a document, and where the settings cannot be read."""
+    """What to search for; None for a document, or if the stored settings cannot be read."""
     path: str = ""
 
 
@@ -99,7 +99,7 @@ def document_rows(news: News) -> list[RecallRow]:
 
 
 def news_words(news: News) -> str:
-    """Return how many documents are new and changed: `2 new, 1 changed`."""
+    """Return how many documents are new and changed, such as `2 new, 1 changed`."""
     new = sum(each.is_new for each in news.results)
     changed = len(news.results) - new
     counts = (f"{new} new" if new else "", f"{changed} changed" if changed else "")
@@ -107,7 +107,7 @@ def news_words(news: News) -> str:
 
 
 def matching(rows: Sequence[RecallRow], text: str) -> list[RecallRow]:
-    """Return the rows that hold all words of a text, else the similar ones, best first."""
+    """Return the rows that contain all words of a text, or else similar ones, best first."""
     words = fold(text).split()
     texts = [fold(f"{row.name} {row.text}") for row in rows]
     held = [row for row, of in zip(rows, texts, strict=True) if all(w in of for w in words)]
@@ -119,7 +119,7 @@ def matching(rows: Sequence[RecallRow], text: str) -> list[RecallRow]:
 
 
 def ago(seconds: float) -> str:
-    """Return how long ago something was, in its largest unit: `3h ago`, `now`."""
+    """Return how long ago something was, in the largest unit, such as `3h ago` or `now`."""
     for name, size in UNITS:
         if seconds >= size:
             return f"{int(seconds // size)}{name} ago"
@@ -169,7 +169,7 @@ class RecallLine(OrderedInput):
 
 
 class RecallBox(ModeBox[Recalled | None]):
-    """Dismissed with what to run, or None. With `naming`, asks for a name for the current query."""
+    """Dismissed with the query to run, or None; `naming` asks for a name for the current one."""
 
     AUTO_FOCUS = "RecallLine"
 
@@ -281,9 +281,9 @@ class RecallBox(ModeBox[Recalled | None]):
 
     async def _open(self, row: RecallRow, state: SearchState) -> None:
         names = (one.name for one in self._saved if safe_line(one.name) == row.name)
-        name = next(names, row.name)  # it may just have been removed
+        name = next(names, row.name)  # the query may just have been removed
         news = await self._ask(lambda engine: engine.queries.open(name, state.request()))
-        if news is None or not self.is_current:  # closed meanwhile
+        if news is None or not self.is_current:  # it failed, or was closed
             return
         since = datetime.fromtimestamp(news.saved.at).isoformat(" ", "minutes")
         self._news = f"{news_words(news)} since {since}"

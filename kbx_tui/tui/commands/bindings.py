@@ -14,8 +14,8 @@ from kbx_tui.tui.commands.keymap import command_by_id, commands_in
 def bindings(*scopes: Scope) -> list[BindingType]:
     """Return the bindings of `scopes`; a keymap changes their keys by command id.
 
-    They have priority, so each acts before the next key is processed. Otherwise the keys typed
-    right after one that moves the focus would still go to the widget that had it.
+    They have priority, so each acts before the next key is processed. Otherwise keys typed right
+    after one that moves the focus would still go to the previously focused widget.
     """
     return [
         Binding(
@@ -34,7 +34,7 @@ def bindings(*scopes: Scope) -> list[BindingType]:
 
 @cache
 def scopes_of(kind: type[DOMNode]) -> tuple[Scope, ...]:
-    """Return the scopes of the keys bound in a kind of widget or screen, inherited ones last."""
+    """Return the scopes of the keys bound in a class of widget or screen, inherited ones last."""
     bound = (binding for base in kind.__mro__ for binding in base.__dict__.get("BINDINGS", ()))
     ids = (binding.id for binding in bound if isinstance(binding, Binding) and binding.id)
     return tuple(dict.fromkeys(command_by_id(command_id).scope for command_id in ids))

@@ -1,4 +1,4 @@
-"""The commands: all that a key, the key bar and the palette can run, with keys and help. Pure."""
+"""The table of all commands that a key, the key bar or the palette can run. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Command:
     scope: Scope
     id: str
     keys: str
-    """In Textual's spelling, separated by commas."""
+    """The keys, in Textual's spelling, separated by commas."""
     action: str
     label: str
     """One or two words for the key bar."""
@@ -38,7 +38,7 @@ class Command:
     """Id of the command for the opposite direction; the key bar shows both keys together."""
     palette: bool = False
     in_turn: bool = False
-    """Whether it waits for the keys typed before it, because it acts on what they typed."""
+    """Whether it waits until earlier keys have been processed, because it acts on their text."""
 
 
 # fmt: off

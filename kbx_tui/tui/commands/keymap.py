@@ -1,7 +1,7 @@
-"""Which commands are offered, with which keys, and which scopes are active together. Pure.
+"""Which commands are available, with which keys, and which scopes are active together. Pure.
 
-Bindings, key bar, help and palette read the commands here; kbx.toml (`[keys]`) and a browser change
-their keys.
+Bindings, key bar, help and palette get the commands from here; `[keys]` in kbx.toml and running in
+a browser change their keys.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from kbx_tui.tui.commands.command_table import COMMANDS, Command, Scope
 @dataclass(frozen=True, slots=True)
 class Offer:
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Why a command is refused, by its id: neither key bar nor palette nor help shows it."""
+    """Reasons for refusing commands, by command id; key bar, palette and help do not show them."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Keys in place of those of the command table, by command id."""
+    """Keys that replace those of the command table, by command id."""
 
 
 EVERYTHING = Offer()
@@ -37,7 +37,7 @@ NOT_IN_A_BROWSER: Mapping[str, str] = {
     "app.suspend": "a browser has no shell to go back to",
     "app.leave": "close the page to leave",
 }
-"""Why a browser offers no command that acts on the machine where the app runs."""
+"""Why commands that act on the machine running the app are refused in a browser, by id."""
 
 READ_ONLY = "this visit is read-only: the owner allows changes with `kbx web --allow-writes`"
 
@@ -51,7 +51,7 @@ WRITES = (
     *("snapshot.take", "snapshot.drop", "files.mute"),
     *("index.refresh", "together.refresh", "index.run", "index.pause", "index.stop", "index.watch"),
 )
-"""Ids of the commands that change the base, its index or its files; its engine refuses them."""
+"""Ids of commands that change a base, its index or its files, which a read-only engine refuses."""
 
 BROWSER_KEYS: Mapping[str, str] = {
     "mode.explore": "5,f1",
@@ -66,10 +66,10 @@ BROWSER_KEYS: Mapping[str, str] = {
     "path.folders": "alt+down,ctrl+down,ctrl+t",
     "why_not.read": "alt+down,ctrl+down,ctrl+o",
 }
-"""Keys of commands whose own keys a browser keeps to itself, or a keyboard without F keys lacks.
+"""Keys for commands whose usual keys a browser does not pass on, or a keyboard lacks (F keys).
 
-Those of the command table come last: they work where the browser passes them on. Digits work
-outside fields. Some terminals in a browser send alt+up as ctrl+up.
+The usual keys come last: they work if the browser passes them on. Digits work outside fields. Some
+terminals in a browser send alt+up as ctrl+up.
 """
 
 
@@ -104,19 +104,17 @@ DISPLAY_NAMES: Mapping[str, str] = {
     "asterisk": "*",
     "greater_than_sign": ">",
 }
-"""The familiar names of keys that Textual spells differently; `[keys]` accepts both."""
+"""Usual names of keys that Textual spells differently; `[keys]` accepts both."""
 
 KEY = re.compile(r"[a-z0-9_]*([a-z]+\+)*([a-z0-9_]+|[A-Z]|\S)", re.ASCII)
-"""The accepted spellings of a key, without anything a terminal would interpret."""
+"""The accepted spellings of a key, which exclude anything a terminal would interpret."""
 
 _TEXTUAL_NAMES = {sign: name for name, sign in DISPLAY_NAMES.items() if len(sign) == 1}
 
 
 class Keymap:
     def __init__(self, changes: Mapping[str, str] | None = None, offer: Offer = EVERYTHING) -> None:
-        """Take the keys of the command table, replaced by `changes`: keys by command id.
-
-        Where `changes` say nothing, those of `offer` hold.
+        """Take keys, by command id, from `changes`, else from `offer`, else from the command table.
 
         Raises ConfigError for an unknown id, an empty key, or a key that two commands active
         together would share.
@@ -145,7 +143,7 @@ class Keymap:
         return " ".join(map(display_key, self.keys(command)))
 
     def key_bar_text(self, command: Command) -> str:
-        """Return the first key of a command and of its pair: `[ ]`, or `0-3` for digits."""
+        """Return the first keys of a command and of its pair, such as `[ ]`; `0-3` for digits."""
         first_keys = [self.keys(command)[0]]
         if command.pair:
             first_keys.append(self.keys(command_by_id(command.pair))[0])
@@ -179,7 +177,7 @@ class Keymap:
 
 
 def display_key(key: str) -> str:
-    """Return the familiar name of a key: `?` for `question_mark`, `shift+←` for `shift+left`."""
+    """Return the usual name of a key: `?` for `question_mark`, `shift+←` for `shift+left`."""
     return _rename(key, DISPLAY_NAMES)
 
 
@@ -291,7 +289,7 @@ ACTIVE_TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("saving", "text", "app"),
     ("blind", "text", "app"),
 )
-"""Scopes that receive keys at the same time, innermost first; the innermost one wins a key."""
+"""Scopes that receive keys at the same time; the first, innermost one with a key gets it."""
 
 _BY_ID = {command.id: command for command in COMMANDS}
 

@@ -1,4 +1,4 @@
-"""The panes of the dedup mode: the line for a draft, the drafts, what is known, and the diff."""
+"""The panes of the dedup mode: the input line, the drafts, the known facts and the diff."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LINE_TITLES: dict[LineUse, str] = {
 class DraftLine(PathInput):
     BINDINGS = bindings("draft_line")
     KEEPS_LINES = True
-    """Whether a paste of several lines arrives as such."""
+    """Whether pasted text keeps its line breaks."""
 
     @dataclass
     class Pasted(Message):
@@ -87,7 +87,7 @@ class DraftLine(PathInput):
             self.value = ""
         if text:
             self._take(text)
-        # it stays until the file is loaded, whose name may be wrong
+        # The name of a file may be wrong, so it stays until the file is loaded.
         return not text or self.use not in ("new", "file")
 
     def show_text(self, text: str) -> None:
@@ -149,7 +149,7 @@ def draft_line(draft: DraftRow, width: int, marker: str = " ") -> Line:
 
 
 def outcome_line(draft: DraftRow, width: int) -> Line:
-    """Return `near → merge?  Alice Chen · fact`, with `?` where the user has to decide."""
+    """Return `near → merge?  Alice Chen · fact`, with `?` if the user has to decide."""
     outcome: Line = (Span(draft.state, state_look(draft)),)
     if draft.is_decided:
         outcome += (Span(" → ", "dim"), Span(f"{draft.action_words} ✓", "accent"))
@@ -196,7 +196,7 @@ BAR, SMALL_BAR = 12, 4
 ROOMY = 60
 INDENT = 5
 OTHERS = " of others, closest first; they do not decide"
-"""Above the facts of other entities, which may score higher than those above it."""
+"""Title of the facts of other entities, which may score higher than those listed before."""
 RELATION_LOOKS: dict[str, Look] = {"exact": "document", "duplicate": "document", "conflict": "bad"}
 MARK_LOOKS: dict[str, Look] = {"same": "text", "differs": "match", "conflict": "bad"}
 
@@ -243,7 +243,7 @@ class KnownList(RowsView[KnownRow]):
         return self.has_focus and super().is_cursor_line(y) and self.slot_at(y)[1] < 2
 
     def cursor_moved(self) -> None:
-        self.rebuild_lines()  # the difference is shown at another row
+        self.rebuild_lines()  # only the row under the cursor shows the difference
         self.show_cursor()
 
 
@@ -295,7 +295,7 @@ def difference_lines(known: KnownRow, width: int) -> list[Line]:
 
 
 def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> list[Line]:
-    """Return lines with differences in brackets; `same` is the look of what does not differ."""
+    """Return wrapped lines with differences in brackets; `same` is the look of equal text."""
     spans = []
     for piece in pieces:
         is_plain = piece.mark == "same" or not piece.text.strip()
@@ -344,7 +344,7 @@ class DiffPane(TextPane):
 
 
 def diff_rows(line: str, width: int) -> list[str]:
-    """Return a line of a diff wrapped, its sign set apart: `-- old` becomes `- │ - old`."""
+    """Return a line of a diff, wrapped, with its sign set apart: `-- old` becomes `- │ - old`."""
     if diff_look(line) == "rule" or line[:1] not in ("+", "-", " "):
         return wrap(line, width)
     first, *rest = wrap(line[1:], max(width - 4, 4)) or [""]

@@ -10,11 +10,11 @@ from kbx_tui.tui.drawing.lines import Line, Look, Span
 DOTS_ACROSS, DOTS_DOWN = 2, 4
 BLANK_BRAILLE = 0x2800
 BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""Bit of each dot of a cell, by row and column."""
+"""The bit of each dot in a cell, by row and column."""
 
 
 class BrailleCanvas:
-    """A grid of cells on which later dots decide the look of their cell.
+    """A grid of cells; the last dot drawn in a cell decides its look.
 
     Points are (x, y) in dots; (0, 0) is at the top left. Points outside are ignored.
     """

@@ -1,4 +1,4 @@
-"""Fits and wraps text into terminal cells, of which wide characters take two. Pure.
+"""Fits and wraps text into terminal cells; wide characters take two. Pure.
 
 Offsets are in characters, widths in cells. Lines break at spaces, after slashes and between wide
 characters; a word wider than a line is cut.
@@ -32,7 +32,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def longest_fitting(wordings: Sequence[str], width: int) -> str:
-    """Return the first of these wordings, the longest first, that fits; else the last, if any."""
+    """Return the first of `wordings`, ordered longest first, that fits; else the last, if any."""
     last = wordings[-1] if wordings else ""
     return next((text for text in wordings if cell_len(text) <= width), last)
 
@@ -56,7 +56,7 @@ def format_place(path: str, line: int) -> str:
 TextRange = tuple[int, int]
 
 _NARROW = re.compile("[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u2010-\u2027\u2500-\u25fc]*")
-"""Text in which every character takes one cell, as in most text."""
+"""Matches text in which every character takes one cell, as most text does."""
 _NOT_SPACE = re.compile("[^ ]")
 
 
@@ -81,14 +81,14 @@ def is_narrow(text: str) -> bool:
 
 
 def cells_before(text: str) -> list[int] | None:
-    """Return the cells before each character and in the whole text, or None if it is narrow."""
+    """Return the cells before each character and in all, or None if no character is wide."""
     if is_narrow(text):
         return None
     return list(accumulate(text.translate(_CELLS).encode("latin-1"), initial=0))
 
 
 def wrap_ranges(text: str, width: int, indent: int = 0) -> list[TextRange]:
-    """Return the ranges of `text` that fit in `width` cells, `indent` fewer from the second on.
+    """Return ranges of `text` that fit in `width` cells, from the second on in `indent` fewer.
 
     There is at least one range, and together they hold everything except spaces at the breaks.
     Wide characters need a width of 2.
@@ -113,7 +113,7 @@ def wrap_ranges(text: str, width: int, indent: int = 0) -> list[TextRange]:
 
 
 def shorten_start(text: str, width: int) -> str:
-    """Return `text`, cut at its start if wider than `width` cells: it keeps the end of a path."""
+    """Return `text`, cut at its start if wider than `width` cells: the end of a path is kept."""
     before = cells_before(text) or range(len(text) + 1)
     if before[-1] <= width:
         return text
@@ -121,7 +121,7 @@ def shorten_start(text: str, width: int) -> str:
 
 
 def _reach(before: list[int], start: int, room: int) -> int:
-    """Return the offset up to which `room` cells reach: always at least one character."""
+    """Return the offset where text from `start` fills `room` cells, at least one character on."""
     stop = bisect_right(before, before[start] + room, start) - 1
     return max(stop, start + 1)
 

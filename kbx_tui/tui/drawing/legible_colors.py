@@ -1,4 +1,4 @@
-"""Makes the text colours of a theme legible: a contrast of at least 4.5 to 1 on its backgrounds.
+"""Makes the text colours of a theme legible: at least 4.5 to 1 contrast on its backgrounds.
 
 Pure. The contrast is that of WCAG 2: (L1 + .05) / (L2 + .05) of the relative luminances.
 """
@@ -11,7 +11,7 @@ from textual.color import BLACK, WHITE, Color
 
 LEAST_CONTRAST = 4.5
 CURSOR_SHARE = 0.14
-"""The share of the foreground in the background of the row under the cursor, as in `styles/`."""
+"""Share of the foreground in the background of the row under the cursor, as in `styles/`."""
 STEP = 0.05
 TEXT_COLORS = (
     "foreground",
@@ -22,11 +22,11 @@ TEXT_COLORS = (
     "text-warning",
     "text-error",
 )
-"""The variables of a theme that `styles/` gives to text, apart from those computed from these."""
+"""The theme variables that `styles/` uses for text, except those computed from these."""
 
 
 def legible(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return a theme with text colours that can be read; those of the terminal are left alone."""
+    """Return theme variables with legible text colours; terminal colours are left unchanged."""
     changed = dict(variables)
     colors = {
         name: Color.parse(variables[name]) for name in ("background", "surface", "foreground")

@@ -1,4 +1,4 @@
-"""The search for experts on a topic: the question, and the newest answer."""
+"""The search for experts on a topic: its question and newest answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ExpertQuestion:
     topic: str = ""
     weight: str = "count"
     half_life_days: float = 0.0
-    """0 for the value of kbx.toml."""
+    """Half-life in days; 0 means the value in kbx.toml."""
     people: bool = False
 
 
@@ -97,12 +97,12 @@ class ExpertRow:
     expert: Expert
     rank: int
     share: float
-    """The share of the best score, 0..1: the length of the bar."""
+    """The score as a share of the best one, 0..1: the length of the bar."""
     is_expanded: bool
 
     @property
     def counts(self) -> str:
-        """`5 claims · 4 sources · last 2026-04-16`."""
+        """The counts in words, such as `5 claims · 4 sources · last 2026-04-16`."""
         expert = self.expert
         last = max((receipt.date for receipt in expert.receipts), default="")
         claims = format_count(expert.claim_count, "claim")
@@ -130,11 +130,11 @@ Row = ExpertRow | ClaimRow
 @dataclass(frozen=True, slots=True)
 class ExpertsView:
     question: ExpertQuestion
-    """As answered, with the half-life of kbx.toml in place of 0."""
+    """The question as answered, with the half-life of kbx.toml in place of 0."""
     ranking: ExpertRanking
 
     def rows(self, expanded_ids: Collection[str]) -> Iterator[Row]:
-        """Yield the experts, with claims below those whose ids are in `expanded_ids`."""
+        """Yield the experts, each followed by its claims if its id is in `expanded_ids`."""
         best = max((expert.score for expert in self.ranking.experts), default=0.0) or 1.0
         for rank, expert in enumerate(self.ranking.experts, 1):
             is_expanded = expert.entity_id in expanded_ids

@@ -1,4 +1,4 @@
-"""Who or what is known best on a topic, and from which facts."""
+"""The experts mode: who or what is known best on a topic, and the facts that show it."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts_width
     kind = f" {fit(safe_line(expert.type), 8)} "
     taken = 1 + cell_len(head) + cell_len(kind) + BAR + cell_len(end) + cell_len(counts)
     room = max(min(width - taken, 32), 6)
-    name = fit(safe_line(expert.name), max(room - cell_len(moved), 1))  # a move shifts no column
+    name = fit(safe_line(expert.name), max(room - cell_len(moved), 1))  # keeps columns aligned
     who = (Span(marker + head, "dim"), Span(name, "strong"), Span(moved, "accent"))
     score = (Span(bar, "entity"), Span(end), Span(counts, "dim"))
     return fit_line((*who, Span(kind, "dim"), *score), width)
@@ -152,7 +152,7 @@ def no_topic(topics: Sequence[str] = ()) -> EmptyState:
 
 
 def no_experts(topic: str, weight: str, key: str, *, has_claims: bool) -> EmptyState:
-    """`key` chooses another weight; `has_claims`: whether anything is known of any entity."""
+    """Return the empty state; `key` changes the weight, `has_claims` if any entity has claims."""
     if not has_claims:
         return titled_text(
             "There are no facts yet.",
@@ -221,7 +221,7 @@ class Experts(ModeScreen):
         self.model.find_topics()
         if self.model.view is not None:
             self.show()
-            self.set_focus(self.query_one(ExpertList))  # the topic is typed already
+            self.set_focus(self.query_one(ExpertList))  # the topic has already been typed
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         weight = self.model.question.weight
@@ -267,7 +267,7 @@ class Experts(ModeScreen):
 
     def show(self) -> None:
         if self not in self.app.screen_stack:
-            return  # it has been closed
+            return  # the screen has been closed
         experts, view = self.query_one(ExpertList), self.model.view
         if view is None:
             if not self.model.question.topic:
@@ -306,7 +306,7 @@ WEIGHT_WORDS: Mapping[str, str] = {
 
 
 def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
-    """`edit_key` opens a claim in an editor; empty where there is none."""
+    """Return the meanings of a row; `edit_key` opens a claim in an editor, empty without one."""
     if isinstance(row, ClaimRow):
         place, sign = row.columns[-1], "–" if row.status else "+"
         opens = f"; {edit_key} opens it in your editor" if edit_key else ""

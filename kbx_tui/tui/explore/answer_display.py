@@ -1,4 +1,4 @@
-"""Shows the answer to a search in the panes of the explore screen, or what to do without one."""
+"""Shows the answer to a search in the panes of the explore screen, or else what to do next."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class AnswerDisplay:
 
     def show_scope_without_query(self, path: str, in_scope: int) -> None:
         if self.view is None:
-            self._find(StatusLine).clear_error()  # of an earlier invalid path
+            self._find(StatusLine).clear_error()  # about an earlier, invalid path
             self.show_base()
             self._find(PathField).show(path, in_scope)
 
@@ -114,7 +114,7 @@ class AnswerDisplay:
         self._find(WhyPane).show(why, snippet, difference)
 
     def toggle_mark(self) -> str:
-        """Mark the result under the cursor, or no result if it is marked; return its title."""
+        """Mark the result under the cursor, or unmark it; return the title if it is marked."""
         results = self._find(ResultList)
         result = results.current
         if result is None or result.path == results.marked:
@@ -172,7 +172,7 @@ def _count(view: ExploreView) -> str:
     return count
 
 
-# What empty panes show: always what to do next.
+# Empty panes always show what to do next.
 
 
 EXAMPLES = (
@@ -192,7 +192,7 @@ WITHOUT_ENTITIES = (
 
 
 def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str = "") -> EmptyState:
-    """Return what the results pane shows before a query; `key` asks the queries shown."""
+    """Return what the results pane shows before a query; `key` recalls the queries shown."""
     has_entities = summary is None or summary.entities != 0
     about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
@@ -244,8 +244,8 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
 
 
 def has_only_common_words(query: str) -> bool:
-    """Return whether a query has words, but none that a search looks for: `the`, `what of it`."""
-    from kbx_tui.search.query.query_words import has_topic  # not for the first screen
+    """Return whether a query has only words too common to search for, such as `what of it`."""
+    from kbx_tui.search.query.query_words import has_topic  # not needed by the first screen
 
     words = tokens(query)
     return bool(words) and not has_topic(words)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TITLE_CELLS = 40
 MOVES_AMONG = 10
-"""First results among which the tour looks for one that moves."""
+"""Number of top results among which the tour looks for one that moves."""
 
 
 class DisplayedSearch:
@@ -35,9 +35,9 @@ class DisplayedSearch:
         self.retrieved_for: SearchState | None = None
         self.snippets: dict[str, Snippet] = {}
         self.outdated: dict[str, FileState] = {}
-        """The documents with a snippet whose files are not what was indexed, by path."""
+        """For documents with a snippet: how their files differ from what was indexed, by path."""
         self.requested_snippets: set[str] = set()
-        """Paths whose snippets have been requested, arrived or not."""
+        """Paths whose snippets have been requested, whether or not they have arrived."""
 
     def clear(self) -> None:
         self.evidence = self.ranking = self.view = self.retrieved_for = None
@@ -45,7 +45,7 @@ class DisplayedSearch:
     def show(self, state: SearchState, evidence: Evidence) -> None:
         if self.evidence is None or self.evidence.query != evidence.query:
             self.snippets, self.outdated = {}, {}
-        self.requested_snippets = set(self.snippets)  # others belong to an earlier Evidence
+        self.requested_snippets = set(self.snippets)  # not those of an earlier Evidence
         self.evidence, self.retrieved_for = evidence, state
 
     def holds(self, evidence: Evidence) -> bool:
@@ -59,7 +59,7 @@ class DisplayedSearch:
             self.requested_snippets.discard(path)
 
     def answers(self, state: SearchState) -> bool:
-        """Return whether ranking is enough for `state`: the evidence holds all it needs."""
+        """Return whether `state` needs no other evidence, so that ranking this again is enough."""
         if self.evidence is None or self.retrieved_for is None:
             return False
         retrieved_for = replace(self.retrieved_for, pinned=state.pinned)
@@ -83,7 +83,7 @@ class DisplayedSearch:
         return self.view
 
     def explain(self, result: ResultRow) -> Why | None:
-        """Return the reasons for a result; None when it belongs to an earlier Evidence."""
+        """Return the reasons for a result; None if it belongs to an earlier Evidence."""
         ranking = self.ranking
         paths = ranking.evidence.paths if ranking is not None else ()
         is_among = result.row < len(paths) and paths[result.row] == result.path
@@ -95,7 +95,7 @@ class DisplayedSearch:
         return present_why(ranking, explain(ranking, ranking.ranked(result.row, rank=0)))
 
     def explain_pair(self, path: str, result: ResultRow) -> str:
-        """Return why the document at `path` is before or behind a result; empty if it is none."""
+        """Return why `path` ranks above or below a result; empty if it is not another result."""
         ranking = self.ranking
         if ranking is None or path == result.path:
             return ""
@@ -126,7 +126,7 @@ class DisplayedSearch:
 
 
 def tuning_of(engine: KnowledgeBase, state: SearchState) -> Tuning:
-    """Return the knobs of `state`, without what is muted and pinned for a query."""
+    """Return the knobs of `state`, without the entities muted and pinned for its query."""
     tuning = engine.tuning(preset=state.preset, **state.tuning_fields)
     return replace(tuning, muted=frozenset(), pinned=frozenset())
 

@@ -1,4 +1,4 @@
-"""What the keys of explore do with the document the user is at: edit, copy, share, grade."""
+"""Actions of explore on the current document: edit, copy, share and grade it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_DOCUMENT = "no document is chosen: go to one first"
 Content = Literal["path", "citation", "snippet", "command"]
 COMMAND = "command line"
 SHARED_RESULTS = 20
-"""Results on a page: those that a reranker ranks, and about what is read."""
+"""Number of results on a shared page: as many as a reranker ranks, and about all that are read."""
 
 
 class DocumentActions:
@@ -69,7 +69,7 @@ class DocumentActions:
                 lines = safe_lines(engine.documents.view(path).text)
                 return whole_passage(lines, snippet.line_start, snippet.line_end)
 
-            with suppress(NotFound):  # then the snippet as it was indexed
+            with suppress(NotFound):  # if it is gone, copy the snippet as indexed
                 text = await self._session.client.run(read) or text
         name = COMMAND if content == "command" else content
         self._screen.show_notice(await self._screen.app.copy(name, text))
@@ -100,7 +100,7 @@ class DocumentActions:
         self._session.index_sync.index(maybe_changed=[*shown, read], by_user=True)
 
     def _current(self) -> tuple[str, int]:
-        """Return path (empty if there is none) and 1-based line (0 if unknown) of the document."""
+        """Return the current path (empty if none) and 1-based line (0 if unknown)."""
         focused = self._screen.focused
         if isinstance(focused, PreviewPane):
             return focused.path, focused.current_line
@@ -138,7 +138,7 @@ def text_of_document(
 ) -> str:
     """Return the text to copy of the document at `path`, empty when there is none.
 
-    A path with control characters is not copied: they would take effect in a terminal.
+    A path with control characters is not copied: a terminal would interpret them.
     """
     if not path or safe_line(path) != path:
         return ""
@@ -151,7 +151,7 @@ def text_of_document(
 
 
 def citation(title: str, date: str, path: str) -> str:
-    """Return a markdown link: `[Platform sync (2026-03-10)](memory/meetings/sync.md)`."""
+    """Return a Markdown link: `[Platform sync (2026-03-10)](memory/meetings/sync.md)`."""
     label = f"{title} ({date})" if date else title
     for sign in "\\[]":
         label = label.replace(sign, f"\\{sign}")
@@ -176,7 +176,7 @@ class ResultJudge:
         self._screen.query_one(PreviewPane).show_grades(grades)
 
     def current(self) -> JudgedDocument | str:
-        """Return the open document if it has the focus, else the result, or why there is none."""
+        """Return the focused open document, else the current result, else why there is neither."""
         view, ranking = self._answer.view, self._model.displayed.ranking
         if view is None or ranking is None or view.query != self._typed:
             return self._no_answer
@@ -190,7 +190,7 @@ class ResultJudge:
 
     @property
     def _no_answer(self) -> str:
-        """Why no document is judged: a key typed ahead grades what was not seen."""
+        """Why no document is graded: the answer to the typed query is not on screen yet."""
         return NO_ANSWER if self._typed else NO_QUERY
 
     @property
@@ -199,10 +199,10 @@ class ResultJudge:
         return self._screen.query_one(QueryLine).value.strip()
 
     def move_on(self, graded: JudgedDocument) -> str:
-        """Go to the next row below that has no grade, else to the next to judge, if any."""
+        """Go to the next ungraded result below, else to the next to judge, if any."""
         rows = self._screen.query_one(ResultList).rows
         paths = [result.path for result in rows]
-        if graded.path not in paths:  # a link led there
+        if graded.path not in paths:  # it was reached by a link
             return ""
         judged = self._judging.judged_paths(graded.query)
         for result in rows[paths.index(graded.path) + 1 :]:
@@ -212,7 +212,7 @@ class ResultJudge:
         return self._go_to_next(judged)
 
     def next(self) -> str:
-        """Go to the document on which A and the current settings disagree most, then to others."""
+        """Go to the ungraded document on which A and the current settings disagree most."""
         view = self._answer.view
         if view is None or view.query != self._typed:
             return self._no_answer

@@ -1,4 +1,4 @@
-"""The entities that a query names, in a list or a line, and the card of one.
+"""The entities that a query names, as a list or a line, and the card of one.
 
 Facts and open items of a card are laid out once per width; each document only when it is drawn, so
 that thousands of them cost nothing.
@@ -40,7 +40,7 @@ class EntityList(RowsView[EntityRow]):
     def show(
         self, entities: tuple[EntityRow, ...], threshold: float, *, fresh: bool = False
     ) -> None:
-        """Show entities; a cursor that the user moved stays on its entity, if not `fresh`."""
+        """Show entities; a cursor moved by the user stays, unless `fresh` and without focus."""
         self.chosen = self.chosen and (self.has_focus or not fresh)
         current_id = self.current.id if self.current is not None and self.chosen else ""
         self.rows, self.threshold = entities, threshold
@@ -59,11 +59,11 @@ class EntityList(RowsView[EntityRow]):
         return wrap(words, width) if is_whole else [shorten(words, width)]
 
     def cursor_moved(self) -> None:
-        self.rebuild_lines()  # the reasons of another row are shown whole
+        self.rebuild_lines()  # only the row under the cursor shows its reasons in full
         self.show_cursor()
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        super().watch_has_focus(_has_focus)  # handlers of focus and blur run before it is set
+        super().watch_has_focus(_has_focus)  # focus and blur handlers run too early
         self.cursor_moved()
 
     def slots(self) -> Sequence[Slot | Line]:
@@ -96,7 +96,7 @@ def reasons(entity: EntityRow) -> str:
 
 
 def score_text(score: float, threshold: float) -> str:
-    """Return a score, with a third decimal where two would make it reach the threshold."""
+    """Return a score, with a third decimal if with two it would seem to reach the threshold."""
     if score < threshold <= round(score, 2):
         return f"{floor(score * 1000) / 1000:.3f}".removeprefix("0")
     return format_score(score)
@@ -142,7 +142,7 @@ def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: 
 
 
 REACH = 3
-"""The cursor moves to the next row if that is at most this many lines of scrolling away."""
+"""The cursor moves to the next row if it takes at most this many lines of scrolling to show it."""
 
 
 class EntityCard(RowsView[str]):
@@ -162,7 +162,7 @@ class EntityCard(RowsView[str]):
         """The visible height for which the card was last laid out."""
 
     def show(self, card: Card, *, is_redacted: bool = False) -> None:
-        """Show a card; that of the same entity keeps its cursor and scroll position."""
+        """Show a card; for the same entity as before, keep the cursor and scroll position."""
         same = self.card is not None and self.card.id == card.id
         path, cursor_offset = self.current_path, self._cursor_offset() if same else None
         self.card, self._is_redacted = card, is_redacted
@@ -210,7 +210,7 @@ class EntityCard(RowsView[str]):
         return slots
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        assert self.card is not None  # else there are no rows
+        assert self.card is not None  # without a card there are no rows
         cursor = row == self.cursor
         if row < self._page_count:
             return page_line(self.card.path, width, cursor=cursor)
@@ -266,7 +266,7 @@ class EntityCard(RowsView[str]):
         super().rebuild_lines()
         self._laid_out_height = self.visible_height
         if cursor_offset is not None and self.cursor < len(self._tops):
-            if self.scroll_offset.y:  # unscrolled, the name stays visible at the top
+            if self.scroll_offset.y:  # if not scrolled, the name stays visible at the top
                 self.scroll_to_line(self._tops[self.cursor] - cursor_offset)
             self.show_cursor()
 
@@ -289,7 +289,7 @@ class EntityCard(RowsView[str]):
 
     def _go_to(self, row: int) -> None:
         self.choose(row)
-        self.show_cursor()  # even if the cursor was there already
+        self.show_cursor()  # also if the cursor was already there
 
     def _next_row(self, step: int) -> int | None:
         if self._is_visible(self.cursor):
@@ -400,7 +400,7 @@ def document_line(document: EntityDocument, part: int, width: int, *, cursor: bo
 
 
 def short_source(source: str) -> str:
-    """Return a source in short: the file name of a path, without `.md`."""
+    """Return the short name of a source: the file name of a path, without `.md`."""
     is_path = "/" in source and " " not in source
     return source.rstrip("/").rpartition("/")[2].removesuffix(".md") if is_path else source
 

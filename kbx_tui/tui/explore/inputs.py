@@ -53,14 +53,14 @@ class QueryLine(PathInput):
         self._taken = 0
         self._has_hint = False
         self._typed = self._completed = ""
-        """The text when its last word was last looked up, and with that word whole."""
+        """The text whose last word was last completed, before and after the completion."""
 
     def show_query(self, query: str) -> None:
         self.value = query
         self.cursor_position = len(query)
 
     def search(self, text: str) -> None:
-        """Search for a text as it is typed, without a filter that may not be complete yet."""
+        """Search for a text while it is typed, leaving out a filter that may be unfinished."""
         unfinished = unfinished_filter(text) if self.has_focus else None
         if unfinished is not None:
             self.run_worker(self._complete(text, unfinished), exclusive=True, group="filter")
@@ -68,11 +68,11 @@ class QueryLine(PathInput):
         self._show_hint("")
         is_open = self.has_focus and self.cursor_at_end and text[-1:].isalpha()
         if is_open and text.startswith(self._typed) and self._completed.startswith(text):
-            self._suggest(self._completed)  # sooner than the search can tell
+            self._suggest(self._completed)  # before the search confirms it
         self._model.type_query(text.strip(), is_open=is_open)
 
     def show_completion(self, typed: str, query: str) -> None:
-        """Show that a query was searched for with its last word continued, or was not."""
+        """Show whether a query was searched for with its last word completed."""
         text, rest = self.value, query[len(typed) :]
         if text.strip() != typed:
             return
@@ -89,14 +89,14 @@ class QueryLine(PathInput):
 
     def on_blur(self) -> None:
         self._show_hint("")
-        # The window of the terminal may only have lost the focus.
+        # Not if only the terminal window has lost the focus.
         if self.completion and self.completion == self._completed and self.app.app_focus:
             self.show_query(self._completed)
         self._model.update(query=self.value.strip())
-        self.scroll_to(x=0, animate=False)  # a query that is longer than the field is read, too
+        self.scroll_to(x=0, animate=False)  # show the beginning of a long query
 
     def remove_filter(self, number: int) -> bool:
-        """Remove a filter, counted from 0, or -1 for the last; return whether there was one."""
+        """Remove a filter by number, from 0, or -1 for the last; return whether there was one."""
         if not read_filters(self.value).filters:
             return False
         self.replace_query(without_filter(self.value, number))
@@ -187,7 +187,7 @@ class PathLine(PathInput):
         self.request_completions()
 
     def on_blur(self) -> None:
-        """Apply the path; half a name, which no document has, is completed as shown."""
+        """Apply the path; an unfinished name, which matches no document, is completed as shown."""
         path = self.value.strip()
         if self.completion and effective_path(path, self._completions) != path:
             path = self.value = self.completion
@@ -289,7 +289,7 @@ SHORT_REASONS: Mapping[str, str] = {
 
 
 def mode_candidates(mode: Mode) -> tuple[str, ...]:
-    """Return texts for the badge, the longest first."""
+    """Return wordings of the badge, the longest first."""
     time = f"{mode.milliseconds:.0f} ms"
     if mode.reranker_ms is not None:
         time += f" + reranker {mode.reranker_ms:.0f} ms"
@@ -311,7 +311,7 @@ def mode_candidates(mode: Mode) -> tuple[str, ...]:
 
 
 class ChipLine(LineWidget):
-    """Names keys only where there is room for all of the line; hidden while there is nothing."""
+    """A line of chips, with their keys if the whole line fits; hidden while there are none."""
 
     DEFAULT_CSS = "ChipLine { display: none; }"
     chips: Line = BLANK
@@ -367,7 +367,7 @@ class FilterChip(ChipLine):
     @dataclass
     class Removed(Message):
         number: int
-        """Counted from 0, in the order of the query."""
+        """Number of the filter, from 0, in the order of the query."""
 
     def show(self, filters: Sequence[str], words: str, keymap: Keymap) -> None:
         self.filters, self.display = tuple(filters), bool(filters or words)

@@ -27,7 +27,7 @@ from kbx_tui.tui.widgets.lines_view import LinesView
 
 Pane = Literal["results", "entities", "why"]
 PANES: dict[Pane, type[LinesView]] = {"results": ResultList, "entities": EntityList, "why": WhyPane}
-"""In the order of Tab where one pane is shown at a time."""
+"""The panes in Tab order where one is shown at a time."""
 HIDEABLE = ("why", "entities", "preview")
 Read = Literal["document", "card"]
 READERS: dict[Read, type[LinesView]] = {"document": PreviewPane, "card": EntityCard}
@@ -42,7 +42,7 @@ class Panes(Horizontal):
         self._session, self._app_state = session, app_state
         self.has_live_room = False
         self.is_live = False
-        """Whether the live preview is shown, or would be if nothing were read in its place."""
+        """Whether the live preview is on; an open document or card takes its place."""
         self.read: Read | None = None
 
     def compose(self) -> ComposeResult:
@@ -65,7 +65,7 @@ class Panes(Horizontal):
         return next((name for name, kind in PANES.items() if isinstance(widget, kind)), None)
 
     def show_pane(self, name: Pane) -> None:
-        """Make this the pane that a small terminal shows; a wide one shows them all."""
+        """Make this the pane shown in a small terminal; a wide one shows all panes."""
         if not (self.has_class(f"-pane-{name}") or self.screen.has_class("-wide")):
             self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
             self.add_class(f"-pane-{name}")
@@ -111,7 +111,7 @@ class Panes(Horizontal):
         self.go_to("entities")
 
     def toggle(self, name: Literal["why", "entities"]) -> None:
-        """Show or hide a pane; without room beside the results, move the focus there or back."""
+        """Show or hide a pane; if it does not fit beside the results, focus it or go back."""
         screen = self.screen
         if screen.has_class("-small") if name == "why" else not screen.has_class("-wide"):
             self.go_to("results" if self.has_class(f"-pane-{name}") else name)

@@ -58,7 +58,7 @@ from kbx_tui.tui.explore.view import (
 )
 
 MAX_RESULTS = 200
-"""Results shown; nobody scrolls further, and every slider move presents them again."""
+"""Maximum number of results shown: nobody scrolls further, and each slider move presents all."""
 TOP_RESULTS = 10
 EXPERTS_NOTE = f"these are documents; {EXPERTS_KEY} ranks people by what they know about a topic"
 
@@ -70,14 +70,14 @@ LEFT_OUT: Mapping[str, str] = {
 }
 
 SIGNAL_WORDS: Mapping[str, str] = {"first_name": "first name", "fuzzy": "like"}
-"""Words of signals that are not their kind."""
+"""Words for kinds of signals that are not shown under their own names."""
 
 
 def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> ExploreView:
     evidence = ranking.evidence
     kept = set(ranking.kept)
     no_vector = np.isnan(ranking.components.cosine)
-    if no_vector.all():  # the query, or the index as a whole, has nothing to compare
+    if no_vector.all():  # the query or the whole index has no vectors to compare
         no_vector[:] = False
     results = tuple(
         _result(evidence, ranked, has_vector=not no_vector[ranked.row])
@@ -142,7 +142,7 @@ def left_out_words(ranking: Ranking, entity: EntityCandidate) -> str:
 
 
 def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
-    """Return why an entity matched: `name “alice”, 2 facts`; empty when only its meaning did."""
+    """Return why an entity matched, such as `name “alice”, 2 facts`; empty if only by meaning."""
     if all(signal.kind == "meaning" for signal in signals):
         return ""
     words: list[str] = []
@@ -179,10 +179,10 @@ def _dates(evidence: Evidence, state: SearchState) -> DatesView | None:
 
 
 def next_change_note(below: float | None, above: float | None, alpha: float) -> str:
-    """Return a note on the next alphas that reorder the top results, the ends included.
+    """Return a note on the next alphas, including 0 and 1, that reorder the top results.
 
-    `below` and `above` are where scores are equal; the note names the nearest alphas beyond them
-    that the slider can take.
+    `below` and `above` are alphas at which scores are equal; the note names the nearest slider
+    values beyond them.
     """
     changes = []
     if below is not None:
@@ -225,7 +225,7 @@ RecordT = TypeVar("RecordT", EntityCard, EntityDocument, Fact)
 
 
 def present_card(card: EntityCard) -> EntityCard:
-    """Return a card without control characters (but in paths) and without its page as a source."""
+    """Return a card without control characters, except in paths, and without its page as source."""
 
     def shown(fact: Fact) -> Fact:
         sources = tuple(safe_line(source) for source in fact.sources if source != card.path)
@@ -244,7 +244,7 @@ def present_card(card: EntityCard) -> EntityCard:
 
 
 def _safe(record: RecordT, *names: str) -> RecordT:
-    """Return a dataclass without control characters in the fields of these names."""
+    """Return a dataclass without control characters in the named fields."""
     texts: dict[str, Any] = {name: safe_line(getattr(record, name)) for name in names}
     return replace(record, **texts)
 
@@ -267,9 +267,9 @@ def _result(evidence: Evidence, ranked: Ranked, *, has_vector: bool) -> ResultRo
 
 
 OFTEN, SOME = 0.5, 0.25
-"""Normalized scores of words from which a document has many and several words of the question."""
+"""Normalized BM25 scores from which question words occur often, and several of them occur."""
 NEAR, RELATED = 0.5, 0.3
-"""Cosines from which a passage says almost the same, and something related."""
+"""Cosines from which a passage says nearly what was asked, and something related."""
 
 
 def present_why(ranking: Ranking, explanation: Explanation) -> Why:
@@ -285,7 +285,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
     if hot_weight:
         all_weights = [*((1.0 - hot_weight) * weight for weight in weights), hot_weight]
         values.append(float(evidence.frecency[row]) if ranked.frecency_part else 0.0)
-    # without float noise: 1 - .7 is .3
+    # Weights are rounded to remove float noise: 1 - .7 must be .3.
     rounded = formula_values(blended, [round(weight, 6) for weight in all_weights], values)
     terms = tuple(
         Term(round(weight, 6), value, name)
@@ -322,7 +322,7 @@ def _reranking(ranked: Ranked, plain: float) -> Reranking | None:
 
 
 def _shown(score: float) -> float:
-    """Return a score with the digits shown: halves round to even."""
+    """Return a score rounded to the digits shown; halves round to even."""
     return float(f"{score:.2f}")
 
 
@@ -381,7 +381,7 @@ def _entity_section(explanation: Explanation, total: float, mean: bool) -> Secti
 
 
 def words_sentence(raw: float, normalized: float) -> str:
-    """Return what a BM25 score says; `normalized` is the same in 0..1."""
+    """Return what a BM25 score means; `normalized` is the same score in 0..1."""
     label = f"bm25 {raw:.1f}"
     if raw <= 0.0:
         return f"{label}: no word of your question occurs here"
@@ -393,7 +393,7 @@ def words_sentence(raw: float, normalized: float) -> str:
 
 
 def meaning_sentence(cosine: float | None) -> str:
-    """Return what a cosine says; None stands for a document without a vector."""
+    """Return what a cosine means; None stands for a document without a vector."""
     if cosine is None:
         return "no number: meaning was not compared for this document"
     label = f"cosine {format_score(cosine)}"
@@ -419,8 +419,8 @@ def formula_values(total: float, weights: Sequence[float], values: Sequence[floa
     """Return `values` rounded so that the sum of weight times value rounds to `total` rounded.
 
     The weights sum to 1 and are shown in full; `total` is the exact sum. Each value is rounded down
-    or up, and the combination nearest to the exact values is taken. There is one: rounded down, the
-    sum is at most the exact one, and rounded up it is one last digit larger than that or more.
+    or up, and the combination nearest to the exact values is chosen. One exists: with all values
+    rounded down the sum is at most exact; with all rounded up it is at least a last digit more.
     """
     target = Fraction(f"{total:.2f}")
     factors = [Fraction(str(weight)) for weight in weights]
@@ -436,7 +436,7 @@ def formula_values(total: float, weights: Sequence[float], values: Sequence[floa
 
 
 def _nearest_integers(value: Fraction) -> tuple[int, ...]:
-    """Return the integers around `value`, or just one if it is an integer up to float error."""
+    """Return the integers around `value`, or only one if it is an integer up to float error."""
     nearest = round(value)
     if abs(value - nearest) < Fraction(1, 10**7):
         return (nearest,)

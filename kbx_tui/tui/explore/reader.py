@@ -1,7 +1,7 @@
-"""What is read in explore: the open document or card, and the history for going back.
+"""The reader of explore: the open document or card, and the history for going back.
 
-Where there is room, it also previews the document under the cursor below the why pane. Documents
-are read and laid out on the engine's thread; a newer request cancels an older one.
+If there is room, it also previews the document under the cursor below the why pane. Documents are
+read and laid out on the engine's thread; a newer request cancels an older one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LEAST_WIDTH = 20
 PREVIEW_PAUSE_SECONDS = 0.06
 KEPT = 16
 MOST_BYTES = 250_000
-"""Bytes of a preview: the best passage is in the first 60,000 characters."""
+"""Bytes read for a preview: the best passage is in the first 60,000 characters."""
 MAX_STEPS = 50
 
 
@@ -44,12 +44,12 @@ MAX_STEPS = 50
 class Step:
     kind: Literal["document", "card"]
     key: str
-    """Path or id."""
+    """Path of the document, or id of the entity."""
 
 
 @dataclass
 class History:
-    """Steps in order; the last one is being read."""
+    """The documents and cards opened, in order; the last one is shown."""
 
     steps: list[Step] = field(default_factory=list)
 
@@ -78,7 +78,7 @@ class Reader:
         self.origin: Pane = "results"
         self._takes_focus = False
         self._replaces = False
-        """Whether what is opened next takes the place of what is read now in the history."""
+        """Whether the next document or card replaces the current one in the history."""
 
     @property
     def is_open(self) -> bool:
@@ -110,7 +110,7 @@ class Reader:
             self._show_preview(result.path, layout)
 
     async def _preview(self, path: str, width: int, evidence: Evidence | None) -> None:
-        # the next move of the cursor cancels it here
+        # The next move of the cursor cancels the request during this pause.
         await asyncio.sleep(PREVIEW_PAUSE_SECONDS if self._model.debounce else 0.0)
 
         def read(engine: KnowledgeBase) -> TextLayout:
@@ -140,7 +140,7 @@ class Reader:
     ) -> None:
         """Open a document at a 1-based line, or with 0 at its best passage."""
         self._takes_focus, self._replaces = focus, replace
-        if focus:  # a document passed over with the cursor does not count as opened
+        if focus:  # a document that the cursor only passes does not count as opened
             self.count_opening(path)
         self._width = self._pane_width
         self._requests.start(self._read_document(path, line))
@@ -166,7 +166,7 @@ class Reader:
             self._requests.start(self._lay_out())
 
     def reload(self, paths: frozenset[str]) -> None:
-        """Read again what is open and may have changed, unless another is requested."""
+        """Read the open document or card again if it may have changed, unless one is requested."""
         self._kept = LruCache(KEPT)
         path, card = self._pane.path, self._screen.query_one(EntityCard).card
         is_idle = not self._requests.is_running
@@ -234,12 +234,12 @@ class Reader:
             self._takes_focus = False
             self._screen.set_focus(pane)
         else:
-            self.give_way()  # the focus moved on before this arrived
+            self.give_way()  # the focus moved before this arrived
 
     # Going back.
 
     def back(self) -> None:
-        """Return to what was read before; at the start of the history, to the previous pane."""
+        """Return to the previous document or card, or from the first one to the previous pane."""
         self._requests.cancel()
         step = self.history.back() if self.is_open else None
         if step is None:
@@ -260,7 +260,7 @@ class Reader:
             self.open_document(self._current.path)
 
     def give_way(self) -> None:
-        """Close what is read where it covers the results and the focus has left it."""
+        """Close the reader if it covers the results and no longer has the focus."""
         covers = self.is_open and not self._screen.has_class("-wide")
         if covers and not isinstance(self._screen.focused, tuple(READERS.values())):
             self._close()
@@ -296,7 +296,7 @@ def read_layout(
 ) -> TextLayout:
     """Return a document laid out, at `line` of the file, or with 0 at its best passage.
 
-    Of a document longer than `most` bytes only the beginning is read. Raises NotFound.
+    If the document is longer than `most` bytes, only its beginning is read. Raises NotFound.
     """
     read = partial(read_passage, engine, path)
     document = engine.documents.view(path, most=most)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 TITLE_MARGIN = 4
 TALL = 20
-"""The height from which each result has a second line with its snippet."""
+"""Height of the list from which each result has a second line, with its snippet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +88,15 @@ class ResultList(RowsView[ResultRow]):
         self._grades: Mapping[str, int | None] = {}
         self._best = 1.0
         self._shared: list[int] = []
-        """How much of each title its neighbours share, in characters."""
+        """Number of leading characters that each title shares with a neighbour's."""
         self._sought = ""
         self._count = self._judged = ""
         self._covered = 0
         self.marked = ""
-        """Path of the result that others are compared with; empty if none is."""
+        """Path of the marked result, with which others are compared; empty if none is marked."""
 
     def show(self, view: ExploreView, displayed: DisplayedSearch, *, fresh: bool) -> None:
-        """Show results: with `fresh` those of a new query, else the same query re-ranked."""
+        """Show results: those of a new query if `fresh`, else the same query ranked again."""
         current, results = self.current, view.results
         self._more = 0 if view.order else view.matched - len(results)
         self._snippets, self._outdated = displayed.snippets, displayed.outdated
@@ -136,7 +136,7 @@ class ResultList(RowsView[ResultRow]):
         titles = ("Results", self._count), ("Results", self._count, self._judged)
         counted, judged = (" · ".join(filter(None, parts)) for parts in titles)
         room = self.size.width - self._covered - TITLE_MARGIN
-        fits = not has_bottom and cell_len(judged) <= room  # else it would read as another number
+        fits = not has_bottom and cell_len(judged) <= room  # cut, it would read as another number
         self.border_title = judged if fits else counted
         self.border_subtitle = self._judged if has_bottom else ""
 
@@ -161,7 +161,7 @@ class ResultList(RowsView[ResultRow]):
         return self._outdated.get(result.path) or ("" if result.has_vector else "no vector")
 
     def show_grades(self, grades: Mapping[str, int | None]) -> None:
-        """Show the grades of documents by path, None for not sure."""
+        """Show the grades of documents, by path; None means not sure."""
         self._grades = grades
         self._count_judged()
         self.refresh()
@@ -256,7 +256,7 @@ def result_line(
 ) -> Line:
     """Return the first line of a result, exactly as wide as its columns.
 
-    `shared` characters of its title begin a neighbour's, too; `best` fills the column of bars.
+    A neighbour's title begins with the same `shared` characters; a score of `best` fills the bar.
     """
     parts = (result.document_part, result.entity_part, result.reranker_part)
     bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), columns.bar, full=best)

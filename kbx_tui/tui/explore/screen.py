@@ -114,7 +114,7 @@ class Explore(JudgingScreen):
     # Focus, keys and size.
 
     def on_key(self, event: events.Key) -> None:
-        """Pass keys on to the query line if they were typed before it had the focus."""
+        """Insert into the query line the keys that were typed before it had the focus."""
         if self.focused is None and event.is_printable and event.character is not None:
             event.stop()
             self.query_line.insert_text_at_cursor(event.character)
@@ -127,23 +127,23 @@ class Explore(JudgingScreen):
         self.reader.give_way()
 
     def on_descendant_focus(self) -> None:
-        focused = self.focused  # not the event's: keys may have moved on since it was posted
+        focused = self.focused  # not the event's: the focus may have moved since it was posted
         self.query_one(PathField).set_class(isinstance(focused, PathLine), "-typing")
         self.panes.show_focused()
         self.reader.give_way()
-        if isinstance(focused, PreviewPane):  # what is read there stays the current result
+        if isinstance(focused, PreviewPane):  # the document there stays the current result
             results = self.query_one(ResultList)
             results.choose(results.cursor)
 
     @property
     def is_typing(self) -> bool:
-        # before the first frame nothing has the focus, but the user may already be typing
+        # Before the first frame nothing has the focus, but the user may already be typing.
         return self.focused is None or super().is_typing
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         return meanings(self.focused, self.view, self.model.state.alpha)
 
-    # What the model of the search found.
+    # Results of the search.
 
     def show_state(self) -> None:
         state = self.model.state
@@ -211,7 +211,7 @@ class Explore(JudgingScreen):
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)
 
-    # What is typed, moved, opened and followed.
+    # What the user types, moves, opens and follows.
 
     @on(Input.Changed, "QueryLine")
     def change_query(self, event: Input.Changed) -> None:
@@ -227,7 +227,7 @@ class Explore(JudgingScreen):
     def change_path(self, event: Input.Changed) -> None:
         path = event.value.strip()
         self.set_class(bool(path), "-scoped")
-        if not (path and event.input.has_focus):  # while it is typed, see `show_paths`
+        if not (path and event.input.has_focus):  # `show_paths` handles a path being typed
             self.model.update(path=path)
         if not path and self.view is None:
             self.query_one(PathField).show("", 0)
@@ -258,7 +258,7 @@ class Explore(JudgingScreen):
 
     @on(ResultList.Highlighted)
     def highlight_result(self, event: ResultList.Highlighted) -> None:
-        if event.result == self.query_one(ResultList).current:  # else the cursor has moved on
+        if event.result == self.query_one(ResultList).current:  # else the cursor has moved since
             self._show_current(event.result)
 
     @on(ResultList.SnippetsMissing)
@@ -285,7 +285,7 @@ class Explore(JudgingScreen):
             self.reader.open_document(event.row.value, focus=True)
             return
         self.narrow(event.row)
-        if not self.has_class("-wide"):  # there, the facets are in place of the results
+        if not self.has_class("-wide"):  # in a narrow terminal, facets cover the results
             self.panes.go_to("results")
 
     def narrow(self, row: FacetRow) -> None:
@@ -304,14 +304,14 @@ class Explore(JudgingScreen):
     def close_reader(self) -> None:
         self.reader.back()
 
-    # What other modes ask for.
+    # Calls from other modes.
 
     def show_query(self, query: str) -> None:
         self.query_line.show_query(query)
         self.panes.go_to("results")
 
     def read_found(self, path: str) -> None:
-        """Read a document, with the cursor on it once the results of the query have come."""
+        """Open a document, and move the cursor to it when the results of the query arrive."""
         self.query_one(ResultList).seek(path)
         self.reader.open_document(path, focus=True)
 
@@ -321,13 +321,13 @@ class Explore(JudgingScreen):
         self.set_focus(self.query_line)
 
     def action_focus_path(self) -> None:
-        self.query_one(PathField).add_class("-typing")  # hidden, it could not take the focus
+        self.query_one(PathField).add_class("-typing")  # a hidden field cannot take the focus
         self.set_focus(self.query_one(PathLine))
 
     def action_pick_folders(self) -> None:
         from kbx_tui.tui.indexing.screen import FolderPicker  # seldom needed
 
-        self.action_leave_field()  # what is typed in the path field applies first
+        self.action_leave_field()  # text typed in the path field applies first
         self.app.push_screen(FolderPicker(self.session.index))
 
     def action_leave_field(self) -> None:
@@ -434,7 +434,7 @@ class Explore(JudgingScreen):
         self._recall(naming=False)
 
     def action_recall_from_line(self) -> None:
-        self._recall(naming=False)  # under a name of its own: `recall` is disabled while typing
+        self._recall(naming=False)  # its own action: `recall` is disabled while typing
 
     def action_save_query(self) -> None:
         if self.model.state.query:
@@ -453,7 +453,7 @@ class Explore(JudgingScreen):
         state = recalled.state
         if recalled.path:
             self.query_one(ResultList).seek(recalled.path)
-        self.query_line.show_query(state.query)  # else what it holds is asked as it is left
+        self.query_line.show_query(state.query)  # else leaving the field searches its text
         self.panes.go_to("results")
         self.model.run(state)
         words = recalled.notice or settings_words(state, self.model.defaults)
@@ -501,7 +501,7 @@ class Explore(JudgingScreen):
             results.go_to(chosen.path)
         self.panes.go_to("results")
 
-    # Actions: the document the user is at.
+    # Actions: the current document.
 
     async def action_edit(self) -> None:
         await self.documents.edit()

@@ -22,7 +22,7 @@ from kbx_tui.tui.shell.frame_screen import ModeScreen
 class TourStep:
     command: str
     words: str
-    """What to do; `{key}` is its key, `{row}` what moves."""
+    """What to do; `{key}` stands for the key, `{row}` for the row that moves."""
 
 
 ALPHA_STEP = "alpha.more"
@@ -74,7 +74,7 @@ class Tour:
     def take(
         self, key: str, keys_of: Callable[[str], tuple[str, ...]], *, waits: bool = False
     ) -> bool:
-        """Go on at the key of this step, unless it `waits`; return whether it was that key."""
+        """Finish this step at its key, unless it `waits`; return whether it was that key."""
         if self.step is None or key not in keys_of(self.step.command):
             return False
         self._is_pressed = waits
@@ -90,7 +90,7 @@ class Tour:
 
 
 class TourBubble(LineDrawing, Widget):
-    """Hidden without a step. A click ends the tour, as esc does."""
+    """The words of the current step; hidden without one. A click ends the tour, as esc does."""
 
     COMPONENT_CLASSES = looks("strong")
     DEFAULT_CSS = "TourBubble { display: none; height: auto; }"
@@ -139,7 +139,7 @@ class TourGuide:
         self.show()
 
     def take_key(self, key: str) -> bool:
-        """Continue or end the tour; return whether the key does nothing else: esc while typing."""
+        """Continue or end the tour; return whether the key does nothing else (esc while typing)."""
         if key == "escape":
             self.end()
             return isinstance(self._screen.focused, QueryLine)
@@ -164,14 +164,14 @@ class TourGuide:
             return
         moves = self._row_that_moves
         if step.command == ALPHA_STEP:
-            # once the list is as high as it is at this step
+            # The list must first get its height for this step.
             self._screen.call_after_refresh(self._show_row_that_moves)
         row = "the bars" if moves is None else f"row {moves + 1}"
         bubble.show(self._tour.words(self._screen.app.keymap.key_of, row))
 
     @property
     def _row_that_moves(self) -> int | None:
-        """The row that the next step of alpha moves up; None if it moves none."""
+        """Index of the row that the next step of alpha moves up; None if no row moves."""
         paths = [result.path for result in self._screen.query_one(ResultList).rows]
         moved = self._model.paths_after_alpha_step()
         pairs = zip(paths, moved, strict=False)
@@ -185,7 +185,7 @@ class TourGuide:
 
     @property
     def _is_to_move(self) -> bool:
-        """Whether the next step of alpha moves no row, and a later one does."""
+        """Whether the next step of alpha moves no row, but a later one may."""
         view = self._model.displayed.view
         has_effect = view is not None and not view.alpha_note.startswith("alpha has no effect")
         return has_effect and self._model.state.alpha < 1.0 and self._row_that_moves is None

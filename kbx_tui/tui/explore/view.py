@@ -1,4 +1,4 @@
-"""What the explore screen shows, as plain values, and the messages that bring it."""
+"""Plain values that the explore screen shows, and the messages that deliver them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import Scope
 
 EXPERTS_KEY = "{experts}"
-"""Stands in a note for the key of the experts mode, which kbx.toml or a browser may change."""
+"""Placeholder in notes for the key of the experts mode, which kbx.toml or a browser may change."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
     row: int
-    """Row of the evidence, which identifies it to the engine."""
+    """Row in the evidence, which identifies the result to the engine."""
     path: str
     title: str
     date: str
@@ -27,9 +27,9 @@ class ResultRow:
     entity_part: float
     reranker_part: float
     known_item: str
-    """`title`, `path`, `id`, `date` or `name`: what the query gives in full; else empty."""
+    """`title`, `path`, `id`, `date` or `name` if the query states it in full; else empty."""
     has_vector: bool = True
-    """False where others can be found by meaning and this document cannot yet."""
+    """False if other documents can be found by meaning, but this one cannot yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class EntityRow:
     muted: bool = False
     pinned: bool = False
     left_out: str = ""
-    """Why it does not count although it reaches the threshold; else empty."""
+    """Why the entity does not count although it reaches the threshold; else empty."""
 
     @property
     def sign(self) -> str:
@@ -55,25 +55,25 @@ class EntityRow:
 class Mode:
     name: str
     reason: str
-    """In words: the entities for which the second pass ran, or why it did not."""
+    """The entities for which the second pass ran, or why it did not, in words."""
     preset: str
     milliseconds: float
     vector_share: float
     is_cut: bool = False
     reranker_ms: float | None = None
-    """Milliseconds that the reranker took beside those; None where it added nothing."""
+    """Milliseconds that the reranker took in addition; None if it added nothing."""
     candidates: int | None = None
-    """Documents that were scored, in a scope too wide to score all; None: all."""
+    """Number of documents scored, in a scope too large to score all; None if all were."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatesView:
     use: str
-    """`prefer`, `filter`, or `off` where the user turned them off."""
+    """`prefer`, `filter`, or `off` if the user turned dates off."""
     words: str
-    """The time in words, `March 2026`; empty if no document is of it, or where it is off."""
+    """The period, such as `March 2026`; empty if no document is dated in it, or if off."""
     undated: str
-    """Times in words in which no document is dated."""
+    """Periods, in words, in which no document is dated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,27 +87,27 @@ class ExploreView:
     """Number of documents that match; `results` may hold fewer."""
     scope: Scope
     order: str
-    """How the results are sorted, in words; empty when by score."""
+    """How the results are sorted, in words; empty if by score."""
     alpha_note: str
     note: str = ""
-    """What to know about the answer first; empty if there is nothing to say."""
+    """What the user should know first about the answer; empty if there is nothing to say."""
     filters: tuple[str, ...] = ()
     dates: DatesView | None = None
-    """None where the query has no date words, or kbx.toml says that they are not read."""
+    """None if the query has no date words, or kbx.toml turns them off."""
     gated: int = 0
-    """Documents that match and are left out by the gate: no kept entity is linked to them."""
+    """Number of matching documents left out by the gate: no kept entity is linked to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addend:
     value: float
-    """Rounded as shown."""
+    """The value, rounded as shown."""
     maximum: float | None
-    """The largest possible value, rounded; None where it says nothing."""
+    """The largest possible value, rounded; None if it is not informative."""
     name: str
     reason: str
     sentence: str = ""
-    """What the addend says, in a sentence without a full stop; empty where its name says enough."""
+    """What the addend means, in a sentence without a full stop; empty if its name says enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Reranking:
 
     score: float
     plain: float
-    """The score without it; `plain + added` is the score."""
+    """The score without the reranker; `plain + added` is `score`."""
     added: float
     maximum: float
 
@@ -147,9 +147,9 @@ class Why:
     date: str
     score: float
     terms: tuple[Term, ...]
-    """Their weighted sum is the score without reranker; empty if the document alone makes it."""
+    """Terms whose weighted sum is the score without reranker; empty if only the document counts."""
     frecency: Term | None
-    """Set when hotness has a weight; the terms weigh `1 - frecency.weight` together then."""
+    """Set if frecency has a weight; `terms` together then weigh `1 - frecency.weight`."""
     known_item: str
     sections: tuple[Section, ...]
     reranking: Reranking | None = None
@@ -161,12 +161,12 @@ class BaseSummary:
     root: str
     searchable: bool
     documents: int | None = None
-    """None until it has been counted."""
+    """Number of documents; None until they have been counted."""
     entities: int | None = None
     contents: str = ""
     queries: tuple[str, ...] = ()
     is_waiting: bool = False
-    """Whether files are indexed only once the user begins it."""
+    """Whether indexing waits for the user to start it."""
 
 
 FileState = Literal["changed", "gone"]
@@ -181,7 +181,7 @@ class BaseCounted(Message):
 class QueryCompleted(Message):
     typed: str
     query: str
-    """What was searched for: the same, or with its last word continued."""
+    """The query searched for: `typed`, or `typed` with its last word completed."""
 
 
 @dataclass

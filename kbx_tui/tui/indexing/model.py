@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 
 MOST_QUERIES = 200
-"""Past queries that are read, the newest: more take long and say little more."""
+"""Number of past queries that are read, newest first; more take long and add little."""
 
 
 class RunChanged(Newest):
-    """A stage went on, or the run has another state."""
+    """A stage has progressed, or the state of the run has changed."""
 
 
 class FilesRead(Newest):
-    """The files that need attention were read."""
+    """The list of files that need attention has been updated."""
 
 
 class FoldersChanged(Newest):
-    """There are other folders, hits, or folders in scope."""
+    """The folders, their hits or the folders in scope have changed."""
 
 
 class IndexModel:
-    """What the Index mode and the picker of folders show. It outlives the screen."""
+    """The state shown by the Index mode and the folder picker. It outlives the screen."""
 
     def __init__(
         self,
@@ -56,8 +56,7 @@ class IndexModel:
         self.overview: IndexOverview | None = None
         self.folders = FolderTree()
         self.over_retrieved: tuple[OverRetrieved, ...] = ()
-        """Documents that turn up for too many of the past queries, the worst first, muted ones
-        included."""
+        """Documents found by too many of the past queries, worst first, including muted ones."""
         self.muted: tuple[str, ...] = ()
         self.has_read_queries = False
         self._firsts: dict[str, tuple[str, ...]] = {}
@@ -90,7 +89,7 @@ class IndexModel:
     # Files that need attention.
 
     def read_files(self) -> None:
-        """Compare the files with the index, on a thread of its own: it takes longer than a key."""
+        """Compare the files with the index, on a separate thread because it takes long."""
         self._reading_files.start(self._read_files())
 
     async def _read_files(self) -> None:

@@ -1,6 +1,6 @@
-"""The Index mode: what is indexed, what needs attention, and the folders, also in their own box.
+"""The Index mode: the index run, files that need attention, and folders, also in their own box.
 
-Keys take folders into the scope of the search and out of it. Only unfolded folders have a row.
+Keys add folders to the scope of the search and remove them. Folders below closed ones have no row.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class FileRow:
 
     @property
     def place(self) -> str:
-        """`memory/people/ida.md:12`, without control characters."""
+        """Path and line, such as `memory/people/ida.md:12`, without control characters."""
         return safe_line(f"{self.path}:{self.line}" if self.line else self.path)
 
 
@@ -242,7 +242,7 @@ class FileList(RowsView[FileRow]):
         return heights
 
     def cursor_moved(self) -> None:
-        self.rebuild_lines()  # the text of the row under the cursor is shown in full
+        self.rebuild_lines()  # only the row under the cursor shows its text in full
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         if part:
@@ -252,7 +252,7 @@ class FileList(RowsView[FileRow]):
         return file_line(content, text, width, self.marker(row), place_width)
 
     def _rest(self, row: int) -> list[str]:
-        """Return further lines of a row: the text under the cursor, where it does not fit."""
+        """Return further lines of a row: its wrapped text, if under the cursor and too long."""
         text, width = self.rows[row].text if row == self.cursor else "", self.line_width
         is_cut = cell_len(text) > width - self._place_width(width) - AROUND
         return wrap(text, max(width - 6, 10)) if is_cut else []
@@ -294,7 +294,7 @@ class FolderList(RowsView[FolderRow]):
         self._opened: set[str] = {""}
 
     def refresh_folders(self) -> None:
-        if not self.rows:  # open what has a single folder in it
+        if not self.rows:  # open folders that contain a single folder
             folder = ""
             while len(below := self.model.folders.children.get(folder, ())) == 1:
                 folder = below[0]
@@ -356,7 +356,7 @@ def folder_line(row: FolderRow, width: int, marker: str) -> Line:
 
 
 class FolderPicker(BoxScreen[None]):
-    """The tree of the Index mode alone. Each choice applies at once."""
+    """The folder tree of the Index mode in a box of its own. Each choice applies at once."""
 
     BINDINGS = bindings("picker")
     SCOPES = ("folders", "list", "picker", "app")
@@ -420,7 +420,7 @@ class Index(ModeScreen):
         super().__init__(session, app_state)
         self.model = session.index
         self._is_settled = False
-        """Whether the files have been listed once, so that the focus is where the user put it."""
+        """Whether files have been listed before; from then on the focus stays where it is."""
 
     def compose_panes(self) -> ComposeResult:
         with Horizontal(id="index-panes"):
@@ -442,7 +442,7 @@ class Index(ModeScreen):
 
     def fit(self, size: Size) -> None:
         self.set_class(size.height < 24, "-low")
-        # The borders say which key shows the other pane, where there is room for one.
+        # If only one pane fits, its border says which key shows the other.
         key = self.app.keymap.key_of("screen.next")
         for pane, other in ((FileList, "folders"), (FolderList, "files")):
             hint = "" if self.has_class("-wide") else f"{key}: {other}"

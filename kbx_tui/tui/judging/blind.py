@@ -1,6 +1,6 @@
-"""Which list answers better? Asked without saying which settings gave which.
+"""Blind comparison: which list answers better, without saying which settings produced it.
 
-Imported when it is first opened: it loads the engine's ranking.
+Imported when first opened, because it loads the engine's ranking.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 BOX = 150
-"""Width of the box in cells, where there is room, as in `styles/blind.tcss`."""
+"""Width of the box in cells if there is room, as in `styles/blind.tcss`."""
 
 
 class BlindLine(LineWidget):
@@ -140,7 +140,7 @@ class BlindScreen(ModalScreen[None]):
 
 BESIDE_FROM = 64
 SPACINGS = ((3, 1), (3, 0), (2, 0), (1, 0), (0, 0))
-"""Lines of a passage, and blank lines below it; the first for which there is room is used."""
+"""(lines of a passage, blank lines below it); the first pair that fits is used."""
 
 
 class TwoLists(TextPane):
@@ -197,7 +197,7 @@ def _list(
 
 
 def _passage(result: ShownResult, width: int, count: int) -> list[Line]:
-    """Return exactly `count` lines, so that equal ranks stand side by side."""
+    """Return exactly `count` lines, so that equal ranks are side by side."""
     lines: list[Line] = []
     if result.snippet is not None and count:
         text = result.snippet.text
@@ -211,13 +211,13 @@ PAUSE_SECONDS = 0.005
 
 
 class RoundChanged(Newest):
-    """There is another question or none, or another query has been looked at."""
+    """The question has changed or gone, or another query has been tried."""
 
 
 class BlindModel:
-    """One round of questions about two settings, which stay as they are meanwhile.
+    """One round of questions about two settings, which do not change during the round.
 
-    Asked are the query on the screen, the judged queries and the past ones, in this order.
+    It asks about the query on the screen, the judged queries and the past ones, in this order.
     """
 
     def __init__(
@@ -345,7 +345,7 @@ def ask(
     given: Sequence[Preference],
     random: Random,
 ) -> Question | None:
-    """Return the question of a query; None where both lists are equal, or one is preferred."""
+    """Return the question for a query; None if the lists are equal or were already compared."""
     found: dict[str, Evidence] = {}
     lists = []
     for tuning in settings:

@@ -1,4 +1,4 @@
-"""What the screens share on which documents are judged and settings compared."""
+"""The base of the screens on which documents are judged and settings compared."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Judge(Protocol):
         """Show the newest grades."""
 
     def current(self) -> JudgedDocument | str:
-        """Return the document that a grade key is about, or a sentence why there is none."""
+        """Return the document that a grade applies to, or a sentence why there is none."""
 
     def move_on(self, graded: JudgedDocument) -> str:
-        """Leave a document that was graded for another; returns a sentence if there is no other."""
+        """Go from a graded document to another; return a sentence if there is none, else ''."""
         return self.next()
 
     def next(self) -> str:
-        """Go to the next document to judge; returns a sentence if there is none."""
+        """Go to the next document to judge; return a sentence if there is none, else ''."""
 
     def return_to(self, query: str, path: str) -> None:
-        """Go back to a document whose grade was taken back, if it is still on the screen."""
+        """Go back to a document whose grade was undone, if it is still on the screen."""
         return
 
 
@@ -100,7 +100,7 @@ class JudgingScreen(ModeScreen):
                 if agreed:
                     judging.save(tuning, diff)
 
-            if self.is_current:  # another screen may have been opened meanwhile
+            if self.is_current:  # another screen may have been opened since
                 self.app.push_screen(SaveSettings(diff), answered)
 
         judging.propose_saving(tuning, ask)
@@ -111,7 +111,7 @@ class JudgingScreen(ModeScreen):
 
 
 class SaveSettings(ModalScreen[bool]):
-    """An overlay with a diff. Dismissed with whether to write it."""
+    """An overlay with the diff of kbx.toml. Dismissed with whether to write it."""
 
     BINDINGS = bindings("saving")
     app = getters.app(TerminalApp)

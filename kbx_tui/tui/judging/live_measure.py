@@ -1,6 +1,6 @@
-"""The settings of a search, and what they are worth on the judged queries, beside A.
+"""The settings of a search, and their quality on the judged queries compared with A.
 
-Measured from Evidence that is kept: no query is searched again.
+It is measured on kept Evidence: no query is searched again.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 EQUAL = 1e-12
-"""As in `evaluation.metrics`, which needs numpy."""
+"""Largest difference that counts as equal; as in `evaluation.metrics`, which needs numpy."""
 LIMIT = 256 * 1024 * 1024
-"""Bytes of memory for the Evidence of one preset; A and the current settings may have two."""
+"""Maximum bytes of Evidence per preset; A and the current settings may have different ones."""
 PAUSE_SECONDS = 0.005
 """Pause between two background searches, for the event loop and for the user's own searches."""
 REPORT_FROM = 20
@@ -37,10 +37,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """Knobs, and whether the search is by words only; nothing that holds for one query."""
+    """Knobs, and whether the search is by words only; nothing specific to one query."""
 
     tuning: Tuning
-    """Without muted and pinned entities."""
+    """The knobs, without muted and pinned entities."""
     is_fast: bool = False
 
     def words(self) -> str:
@@ -71,7 +71,7 @@ class LiveMeasure:
     current: SearchSettings
     queries: tuple[JudgedQuery, ...]
     start: tuple[float, ...]
-    """Under A, 0..1; parallel to `queries`, as are the next two."""
+    """nDCG@10 under A, 0..1; parallel to `queries`, as are `now` and `judged`."""
     now: tuple[float, ...]
     judged: tuple[float, ...]
     """judged@10 under the current settings, 0..1."""
@@ -106,10 +106,10 @@ def measure_candidates(measure: LiveMeasure) -> tuple[str, ...]:
 
 
 class EvidenceKeeper:
-    """The Evidence of the judged queries by preset.
+    """Keeps the Evidence of the judged queries, by preset.
 
-    It is read query by query, so that a search of the user waits for one of them at most. Only the
-    measuring thread touches it.
+    It is read query by query, so that a search by the user waits for at most one of them. Only the
+    measuring thread uses it.
     """
 
     def __init__(self, client: EngineClient, on_progress: Callable[[str], object]) -> None:
@@ -127,7 +127,7 @@ class EvidenceKeeper:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def read(self, tuning: Tuning, queries: Sequence[JudgedQuery], *, check: bool) -> None:
-        """Read what is missing for a preset; `check` notices another generation of the index."""
+        """Read what is missing for a preset; with `check`, all of it if the index has changed."""
         measurable = [query for query in queries if query.is_measurable]
         kept = self._kept.get(tuning.preset)
         if measurable and (kept is None or check):
@@ -165,7 +165,7 @@ class EvidenceKeeper:
         return True
 
     async def measure(self, pinned: SearchSettings, current: SearchSettings) -> LiveMeasure | None:
-        """Return what two settings are worth; None without judged queries, or for a fast search."""
+        """Return the measures of two settings; None without judged queries or for a fast search."""
         before, after = self.get(pinned.tuning.preset), self.get(current.tuning.preset)
         if not before or not after or pinned.is_fast or current.is_fast:
             return None

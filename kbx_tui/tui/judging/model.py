@@ -1,6 +1,6 @@
-"""Judging and comparing in the open base: grades, settings A, and what the current ones are worth.
+"""Judging and comparing in the open base: grades, settings A, and the measure of the current ones.
 
-Explore, tune and compare share it; `GradesChanged` and `MeasureChanged` tell their screens.
+Explore, tune and compare share it; `GradesChanged` and `MeasureChanged` notify their screens.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 SIGNIFICANCE = 0.05
-"""As in `evaluation.metrics`, which needs numpy."""
+"""Largest p-value that counts as evidence; as in `evaluation.metrics`, which needs numpy."""
 
 Undo = Callable[[], object]
 
 
 class GradesChanged(Newest):
-    """Grades were stored, taken back or read: `JudgingModel.grades_of`."""
+    """Grades were stored, undone or read; `JudgingModel.grades_of` returns them."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class GradeTakenBack(Message):
 
 
 class MeasureChanged(Newest):
-    """A or the current settings are others, or there is a new measure: `JudgingModel.measured`."""
+    """A, the current settings or the measure has changed; see `JudgingModel.measured`."""
 
 
 @dataclass(eq=False, slots=True)
@@ -62,7 +62,7 @@ class JudgedDocument:
 class JudgingModel:
     """Grades, A, and the measure of the current settings. Its methods run on the event loop.
 
-    What the user judges is on disk before it is shown. `z` takes each step back.
+    Judgments are written to disk before they are shown. `z` undoes each step.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class JudgingModel:
         self._grades: Mapping[str, Mapping[str, int | None]] = {}
         self.evidence = EvidenceKeeper(client, host.show_progress)
         self.pinned: SearchSettings | None = None
-        """A; None before kbx.toml is read, as are the current settings."""
+        """Settings A; like `current`, None until kbx.toml has been read."""
         self.current: SearchSettings | None = None
         self.measured: LiveMeasure | None = None
         self._reading = LatestOnly(client)
@@ -109,7 +109,7 @@ class JudgingModel:
         return self._grades.get(query_key(query), {})
 
     def judged_paths(self, query: str) -> set[str]:
-        """Return the documents that have a grade for a query, or are about to have one."""
+        """Return the paths of documents with a grade for a query, including those being stored."""
         storing = {document.path for document in self._storing if document.query == query}
         return storing | set(self.grades_of(query))
 
@@ -179,7 +179,7 @@ class JudgingModel:
         self._host.show_notice(text)
 
     def prefer(self, query: str, first: ShownList, second: ShownList, better: Better) -> Undo:
-        """Store a preference; returns the call that takes it back, which `z` makes, too."""
+        """Store a preference; return a function that undoes it, as `z` does."""
         stored: list[Preference] = []
 
         def write(engine: KnowledgeBase) -> None:
@@ -199,7 +199,7 @@ class JudgingModel:
 
     async def _undo_preference(self, query: str, stored: Sequence[Preference]) -> None:
         def write(engine: KnowledgeBase) -> None:
-            for preference in stored:  # by now it is, as writes follow each other
+            for preference in stored:  # the write that stored it has already run
                 engine.preferences.undo(preference)
 
         await self._client.write(write)
@@ -258,7 +258,7 @@ class JudgingModel:
         self._client.start(self._propose_saving(tuning, show))
 
     def save(self, tuning: Tuning, diff: str) -> None:
-        """Write what the diff says. Refused if kbx.toml has changed since."""
+        """Write the changes of the diff. Refused if kbx.toml has changed since."""
         self._client.start(self._save(tuning, diff))
 
     async def _propose_saving(self, tuning: Tuning, show: Callable[[str], object]) -> None:
@@ -296,7 +296,7 @@ class JudgingModel:
 
 
 def vote_words(votes: Votes) -> tuple[str, ...]:
-    """Return `preferred: A 1, current 8, neither 2 (sign test p .039)` and shorter, or ()."""
+    """Return `preferred: A 1, current 8, neither 2 (sign test p .039)` and shorter forms, or ()."""
     if not (votes.wins_a or votes.wins_b or votes.neither):
         return ()
     counts = f"preferred: A {votes.wins_a}, current {votes.wins_b}, neither {votes.neither}"
@@ -327,9 +327,9 @@ DEPTH = 10
 def judging_order(now: Sequence[str], start: Sequence[str], judged: Collection[str]) -> list[str]:
     """Return the documents to judge among the first 10 of two rankings, the next one first.
 
-    `now` and `start` are paths, best first. A document weighs by how much the discounts
-    `1 / log2(rank + 1)` of its two ranks differ, 0 beyond the first 10: by so much it would change
-    the difference of nDCG. Those of equal weight come in the order of `now`, then of `start`.
+    `now` and `start` are paths, best first. The weight of a document is the difference between the
+    discounts `1 / log2(rank + 1)` of its two ranks (0 beyond the first 10), which is how much its
+    grade can change the difference of nDCG. Ties are in the order of `now`, then of `start`.
     """
     discounts_now, discounts_start = _discounts(now), _discounts(start)
     weights = {
@@ -348,7 +348,7 @@ UNSURE, NO_GRADE = "?", " "
 
 
 def grade_sign(grades: Mapping[str, int | None], path: str) -> str:
-    """Return `0` to `3`, `?` for not sure, or a blank for a document without a grade."""
+    """Return `0` to `3`, `?` for not sure, or a space for a document without a grade."""
     if path not in grades:
         return NO_GRADE
     grade = grades[path]

@@ -1,4 +1,4 @@
-"""A document as the reading pane shows it: lines, links, matches, embeds. Tested alone.
+"""A document as the reading pane shows it: lines, links, matches, embeds. Tested on its own.
 
 `![[note]]` and `![[note#heading]]` are shown as quotes below the line that embeds them, and do not
 show what they embed in turn.
@@ -80,7 +80,7 @@ def _passages(
 
 
 def _places(lines: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Place, ...]:
-    """Return spans of the lines joined with line breaks as places within lines."""
+    """Return the places in the lines for spans of the text that joins them with line breaks."""
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     places: list[Place] = []
     for start, end in spans:
@@ -91,25 +91,25 @@ def _places(lines: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Pla
 
 
 def read_passage(engine: KnowledgeBase, source: str, target: str) -> Passage | None:
-    """Return what the document at `source` shows of the note that it embeds by `target`."""
+    """Return what to show, in the document at `source`, of the note it embeds as `target`."""
     destination = engine.links.follow(target, source)
     if destination is None or not destination.path or destination.path == source:
         return None
     if destination.heading and not destination.line:
-        return None  # no such section: the link says what was meant
+        return None  # no such section: the link is shown as it is
     try:
         note = engine.documents.view(destination.path)
     except NotFound:
         return None
     lines = safe_lines(note.text)
-    if destination.line > len(lines):  # the file has changed since it was indexed
+    if destination.line > len(lines):  # the file has changed since indexing
         return None
     return passage_of(lines, destination.line, note.redacted_lines)
 
 
 MOST_LINES = 12
 MOST_EMBEDS = 20
-"""Embeds of a document that are shown; further ones stay links."""
+"""Maximum number of embeds shown in a document; further ones remain links."""
 MOST_TEXT = 500
 QUOTE = "> "
 
@@ -117,13 +117,13 @@ QUOTE = "> "
 @dataclass(frozen=True, slots=True)
 class Passage:
     lines: tuple[str, ...]
-    """Without inline markup, each begins with `QUOTE`."""
+    """Lines without inline markup, each starting with `QUOTE`."""
     redacted: frozenset[int]
     emphasis: Mapping[int, tuple[Mark, ...]]
 
 
 def passage_of(lines: Sequence[str], heading: int, redacted: frozenset[int]) -> Passage:
-    """Return the beginning of a note, or of the section whose heading is on this 1-based line."""
+    """Return the beginning of a note, or of the section with its heading on this 1-based line."""
     kinds = line_kinds(lines)
     start = heading or sum(kind == "front" for kind in kinds)
     end = _end_of_section(lines, kinds, heading) if heading else len(lines)
@@ -200,7 +200,7 @@ def _level(line: str) -> int:
 
 
 def front_summary(text: str, kinds: Sequence[Kind]) -> str:
-    """Return `frontmatter: 6 lines, type meeting, 3 tags`; empty without frontmatter."""
+    """Return, for example, `frontmatter: 6 lines, type meeting, 3 tags`; empty without any."""
     lines = sum(kind == "front" for kind in kinds)
     if not lines:
         return ""

@@ -1,7 +1,7 @@
 """The lines of Markdown files of any size: their kinds, styles, links and emphasis. Pure.
 
-No tree is parsed, so that a line of the file stays a line. Links are replaced by their labels,
-emphasis loses its markers; their places are recorded. Everything else is shown verbatim.
+No tree is parsed, so that each line of the file stays one line. Links are replaced by their labels
+and markers of emphasis are removed; their places are recorded. All other text is verbatim.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kind = Literal["front", "code", "title", "heading", "rule", "table", "text"]
 """`title` is a heading of level 1 or 2, `rule` a separator, `code` includes its fences."""
 
 STYLED = 10_000
-"""Leading characters of a line that are searched for markup other than links."""
+"""Number of leading characters of a line searched for markup other than links."""
 
 
 class Mark(NamedTuple):
@@ -33,7 +33,7 @@ class LineStyle(NamedTuple):
     look: Look
     marks: tuple[Mark, ...]
     prefix: str
-    """Starts each row but the first on which the line is wrapped."""
+    """Starts each row of the wrapped line except the first."""
 
 
 _FENCE = re.compile(r" *(?:[-*+] +|\d{1,9}[.)] +)?(`{3,}(?=[^`]*$)|~{3,})")
@@ -71,7 +71,7 @@ def line_kinds(lines: Sequence[str]) -> list[Kind]:
 
 @lru_cache(maxsize=512)
 def line_style(text: str, kind: Kind) -> LineStyle:
-    """Return the styles of a line without inline markup, of its first `STYLED` characters."""
+    """Return the styles of the first `STYLED` characters of a line without inline markup."""
     prefix = wrap_prefix(text, kind)
     if kind == "text":
         return _text_style(text, prefix)
@@ -96,7 +96,7 @@ def wrap_prefix(text: str, kind: Kind) -> str:
 
 
 def overlay(below: Sequence[Mark], above: Sequence[Mark]) -> tuple[Mark, ...]:
-    """Return the marks of both, `above` hiding `below`; each is sorted and without overlaps."""
+    """Return the marks of both, `above` hiding `below`; each is sorted, without overlaps."""
     if not below or not above:
         return tuple(below or above)
     marks, following = list(above), 0
@@ -123,7 +123,7 @@ def _front_length(lines: Sequence[str]) -> int:
 
 def _lead(text: str) -> re.Match[str]:
     lead = _LEAD.match(text, 0, STYLED)
-    assert lead is not None  # all of it is optional
+    assert lead is not None  # all parts of the pattern are optional
     return lead
 
 
@@ -139,7 +139,7 @@ def _text_style(text: str, prefix: str) -> LineStyle:
 @dataclass(frozen=True, slots=True)
 class Place:
     line: int
-    """1-based."""
+    """1-based line number."""
     start: int
     end: int
 
@@ -155,34 +155,35 @@ class TextLink:
 class Preview:
     """The current text of a document's file, with the passages that it embeds.
 
-    Places, the best passage and `redacted` count the lines shown; `file_line` leads to the file.
+    Places, the best passage and `redacted` number the lines shown; `file_line` gives those of the
+    file.
     """
 
     path: str
     title: str
     date: str
     lines: tuple[str, ...]
-    """Without control characters and inline markup."""
+    """The lines shown, without control characters and inline markup."""
     line_start: int = 0
     line_end: int = 0
-    """1-based lines of the best passage, 0 when there is none."""
+    """The last line of the best passage; like `line_start` 1-based, 0 if there is none."""
     matches: tuple[Place, ...] = ()
     links: tuple[TextLink, ...] = ()
     redacted: frozenset[int] = frozenset()
-    """1-based lines that are shown greyed: programs do not get to see them."""
+    """1-based lines that are shown greyed, because they are withheld from programs."""
     kinds: Sequence[Kind] = ()
-    """What each line is; empty if it is to be seen from the lines."""
+    """The kind of each line; empty to derive the kinds from the lines."""
     emphasis: Mapping[int, tuple[Mark, ...]] = field(default_factory=dict)
     file_lines: Sequence[int] = ()
-    """The line of the file that each line belongs to; empty if each is a line of the file."""
+    """The line of the file that each line belongs to; empty if they are the same lines."""
     front_summary: str = ""
 
     def file_line(self, line: int) -> int:
-        """Return the 1-based line of the file that shows as `line`; 0 for 0."""
+        """Return the 1-based line of the file that is shown as `line`; 0 for 0."""
         return self.file_lines[line - 1] if line and self.file_lines else line
 
     def shown_line(self, line: int) -> int:
-        """Return the 1-based line that shows a line of the file; 0 for 0."""
+        """Return the 1-based line where a line of the file is shown; 0 for 0."""
         return bisect_left(self.file_lines, line) + 1 if line and self.file_lines else line
 
     def is_own(self, line: int) -> bool:
@@ -191,7 +192,7 @@ class Preview:
 
 
 LINKED = 100_000
-"""Leading characters of a line that are searched for links, so that no search blocks the app."""
+"""Number of leading characters of a line searched for links: a longer search may block the app."""
 
 
 class InlineText(NamedTuple):
@@ -276,7 +277,7 @@ def _label_and_target(match: re.Match[str]) -> tuple[str, str]:
         return match["label"] if match["label"].strip() else target, target
     if match["url"] is not None:
         url = match[0].rstrip(_URL_TAIL)
-        closing = len(url) - len(url.rstrip(")"))  # unopened ones belong to the sentence
+        closing = len(url) - len(url.rstrip(")"))  # unmatched ones belong to the sentence
         surplus = min(closing, max(url.count(")") - url.count("("), 0))
         url = url[: len(url) - surplus].rstrip(_URL_TAIL)
         return url, url
@@ -284,9 +285,9 @@ def _label_and_target(match: re.Match[str]) -> tuple[str, str]:
 
 
 def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tuple[Mark, ...]]:
-    """Return `line` without the markers of emphasis, and what they marked.
+    """Return `line` without the markers of emphasis, and the marks for the emphasized text.
 
-    Moves the links of the line, those from number `first` on. An address may hold any sign.
+    Shifts the places of this line's links, `links[first:]`. Signs within addresses are kept.
     """
     addresses = [
         (link.place.start, link.place.end)

@@ -1,4 +1,4 @@
-"""What screens share: the frame of a mode (tabs, status line, key bar), and boxes above one."""
+"""Bases of screens: the frame of a mode (tabs, status line, key bar), and boxes above a mode."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LAYOUT_PAUSE = 0.001
 
 @cache
 def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
-    """Return the actions of `scopes` that are bound to printable characters, which Tab is not."""
+    """Return the actions of `scopes` that printable characters trigger: all except Tab's."""
     actions = {command.action.partition("(")[0] for command in commands_in(*scopes)}
     return frozenset(actions - {"next_pane"})
 
@@ -63,10 +63,10 @@ class FrameScreen(Screen[None]):
     ALLOW_IN_MAXIMIZED_VIEW = "ModeTabs, StatusLine, KeyBar"
     MODE: ClassVar[str]
     PANES: ClassVar[Mapping[str, type[Widget]]] = {}
-    """Its panes in the order of Tab, if not all focusable widgets in their order.
+    """The panes in Tab order; empty if Tab visits all focusable widgets in their own order.
 
-    For the styles of a small terminal, the screen has the class `-pane-<name>` of the one that has,
-    or had last, the focus.
+    The screen has the class `-pane-<name>` of the pane focused last, for the styles of a small
+    terminal.
     """
     MAIN_LIST: ClassVar[type[Widget]]
     """The pane that gets the focus when the user leaves a field or another pane."""
@@ -78,7 +78,7 @@ class FrameScreen(Screen[None]):
         self._laid_out: Size | None = None
 
     def compose(self) -> ComposeResult:
-        # before there are widgets, which would be styled twice
+        # Set before there are widgets, which would otherwise be styled twice.
         self._set_width_class(self.app.size.width, update=False)
         yield ModeTabs(self.MODE)
         yield from self.compose_panes()
@@ -87,7 +87,7 @@ class FrameScreen(Screen[None]):
 
     @abstractmethod
     def compose_panes(self) -> ComposeResult:
-        """Yield what is between the tabs and the status line."""
+        """Yield the widgets between the tabs and the status line."""
 
     def on_mount(self) -> None:
         for name in list(self.PANES)[:1]:
@@ -104,7 +104,7 @@ class FrameScreen(Screen[None]):
     @property
     @abstractmethod
     def base_words(self) -> tuple[str, str]:
-        """The name of what is open, and what it holds."""
+        """The name of the open base or bases, and what they contain."""
 
     def show_tabs(self) -> None:
         counts = {**self.app.tabs_of_several, **self.tab_counts}
@@ -114,7 +114,7 @@ class FrameScreen(Screen[None]):
         self.show_tabs()
 
     def on_screen_resume(self) -> None:
-        self.show_tabs()  # another mode may have changed what they count
+        self.show_tabs()  # another mode may have changed the counts
 
     # The size.
 
@@ -129,7 +129,7 @@ class FrameScreen(Screen[None]):
         """Set the classes of the new width first, then lay out once.
 
         Textual lays out and draws a new size before it sets the classes, then does both again.
-        The size is the app's: an event may hold an older one.
+        The size is the app's, because an event may hold an older one.
         """
         while (size := self.app.size) != self._laid_out:
             is_other_class = self._set_width_class(size.width)
@@ -160,7 +160,7 @@ class FrameScreen(Screen[None]):
 
     def scopes(self) -> tuple[Scope, ...]:
         inner = () if self.focused is None else scopes_of(type(self.focused))
-        is_field = isinstance(self.focused, Input)  # there, letters are text
+        is_field = isinstance(self.focused, Input)  # letters are text in a field
         return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
 
     def meanings(self) -> Iterable[tuple[str, str]]:
@@ -210,12 +210,12 @@ class FrameScreen(Screen[None]):
         self._show_focused_pane()
         self.query_one(KeyBar).show(*self.scopes())
         if self.maximized is not None and self.focused is not self.maximized:
-            self.maximized = None  # else the pane that has the focus would be hidden
+            self.maximized = None  # else the focused pane would be hidden
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable commands while the user types, and let Tab take a completion where there is one.
+        """Disable commands while the user types, and let Tab accept a completion if there is one.
 
-        A screen sees keys before the field that has the focus.
+        A screen receives keys before the focused field does.
         """
         field = self.focused
         if action == "next_pane" and isinstance(field, PathInput) and field.completion:
@@ -297,7 +297,7 @@ class ModeScreen(FrameScreen):
     async def edit_file(self, path: str, line: int) -> bool:
         """Open a file of the base in the user's editor, then index it; False without a file.
 
-        Where the settings say so, Obsidian opens it instead, beside the app.
+        If the settings say so, Obsidian opens it instead, alongside the app.
         """
         summary = self.session.explore.summary
         if not path or summary is None:
@@ -324,7 +324,7 @@ class BoxScreen(ModalScreen[ResultT]):
 
 
 class ModeBox(ModalScreen[ResultT]):
-    """A box above a mode, with a frame around its content, that asks the engine."""
+    """A framed box above a mode, whose content comes from the engine."""
 
     def __init__(self, below: ModeScreen) -> None:
         super().__init__()
@@ -340,7 +340,7 @@ class ModeBox(ModalScreen[ResultT]):
         return self.query_one(RowsView)
 
     async def _ask(self, call: Callable[[KnowledgeBase], AnswerT]) -> AnswerT | None:
-        """Return the answer, None after an error, which the box shows; once closed, it raises."""
+        """Return the answer; on a KbxError show it and return None, or raise it once closed."""
         try:
             return await self._client.run(call)
         except KbxError as error:
@@ -387,7 +387,7 @@ class ModeTabs(LineWidget):
         self.current = current
         self.counts: Mapping[str, str] = {}
         self.base = ("", "")
-        """The name of the base, and what it holds."""
+        """The name of the base, and what it contains."""
 
     def show(self, counts: Mapping[str, str], base: tuple[str, str]) -> None:
         if (counts, base) != (self.counts, self.base):
@@ -411,7 +411,7 @@ class ModeTabs(LineWidget):
 
 
 MARK = " › "
-"""Before the current tab. Blanks stand before the others, so that none moves."""
+"""Precedes the current tab; the others have blanks instead, so that no tab moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +420,7 @@ class Tab:
     title: str
     command: str
     always: bool = True
-    """Whether every mode shows this tab; else only the mode itself, and all if it is counted."""
+    """Whether every mode shows this tab; else only its own mode does, or all if it has a count."""
 
 
 TABS: tuple[Tab, ...] = (
@@ -450,7 +450,7 @@ class TabText(NamedTuple):
 
 
 def tab_texts(current: str, keymap: Keymap, counts: Mapping[str, str]) -> list[list[TabText]]:
-    """Return the tabs in wordings, the longest first; `counts` stand beside titles."""
+    """Return wordings of the tabs, the longest first; `counts` follow the titles."""
     return [
         list(_texts(current, keymap, counts, titles=True)),
         list(_texts(current, keymap, counts, titles=False)),
@@ -478,10 +478,10 @@ def tab_line(texts: list[TabText]) -> Line:
 def fit_tabs(
     wordings: list[list[TabText]], base: tuple[str, str], width: int
 ) -> tuple[list[TabText], str]:
-    """Return the longest wording of the tabs that fits, and what fits of the base beside it.
+    """Return the longest wording of the tabs that fits, and as much about the base as fits.
 
-    `base` is its name, and what it holds. Where several bases are open, the name is never left out
-    for the titles of other tabs.
+    `base` is (name, contents). If several bases are open, the name is not left out to make room for
+    the titles of other tabs.
     """
     has_several = any(text.mode == "together" for text in wordings[0])
     for texts in wordings:

@@ -1,4 +1,4 @@
-"""Messages to the screens of the modes, for their frames; and from screens to the app."""
+"""Messages to the frames of the mode screens, and from screens to the app."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.message import Message
 
 
 class Newest(Message):
-    """A message in whose place a newer one of its kind may come."""
+    """A message that a newer one of the same class may replace."""
 
     def can_replace(self, message: Message) -> bool:
         return type(message) is type(self)
@@ -32,7 +32,7 @@ class IndexProgress(Newest):
 
 
 class TabsChanged(Newest):
-    """What the tabs show of the open base has changed."""
+    """What the tabs show about the open base has changed."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class GoTo(Message):
 
     mode: str = "explore"
     query: str = ""
-    """For explore; empty for the current one."""
+    """Query to show in explore; empty for the current one."""
     path: str = ""
     """The document to open in explore, if any."""
 

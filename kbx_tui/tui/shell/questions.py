@@ -1,6 +1,6 @@
-"""Questions that fill the screen: which base to open, and what may be done with it.
+"""Full-screen questions: which base to open, and what the app may do with it.
 
-Apart from the app, as they are seldom asked.
+Separate from the app, because they are seldom asked.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Welcome(Screen[None]):
         return [*recent, FOLDER, DEMO, NEW] if recent else [DEMO, FOLDER, NEW]
 
     def _ask_for_folder(self, start: str) -> None:
-        self.query_one(StatusLine).clear_error()  # of a folder given before
+        self.query_one(StatusLine).clear_error()  # about the previous folder
         line = self.query_one(FolderLine)
         line.display = True
         line.value = start
@@ -195,14 +195,14 @@ NO, YES = "no", "yes"
 
 
 class QuestionScreen(Screen[bool]):
-    """A question with two answers. Dismissed with whether the user says yes; esc says no."""
+    """A yes-or-no question. Dismissed with whether the user chose yes; esc means no."""
 
     AUTO_FOCUS = "ChoiceList"
     SCOPES: tuple[Scope, ...] = ("welcome", "list", "app")
     app = getters.app(TerminalApp)
 
     def __init__(self, title: str, no: str, yes: str) -> None:
-        """`title` is that of yes; `no` and `yes` say what the answers lead to."""
+        """`title` is the title of yes; `no` and `yes` describe the effect of each answer."""
         super().__init__()
         self.choices = ChoiceList([Choice(NO, "Not now", no), Choice(YES, title, yes)])
 
@@ -224,7 +224,7 @@ class QuestionScreen(Screen[bool]):
 
 
 class TrustQuestion(QuestionScreen):
-    """Whether a base may do what its kbx.toml asks for; that scrolls, the answers do not."""
+    """Asks whether a base may do what its kbx.toml requests; only the requests scroll."""
 
     def __init__(self, root: str, requests: Sequence[TrustRequest]) -> None:
         blocks = any(request.blocks for request in requests)
@@ -264,7 +264,7 @@ class ConfirmIndexing(QuestionScreen):
 
 
 class EntitiesQuestion(QuestionScreen):
-    """Whether topics of notes are entities. One key answers: unlike trust, it can be undone."""
+    """Asks if topics of notes are entities. One key answers: unlike trust, it can be undone."""
 
     BINDINGS = bindings("question")
     SCOPES = ("question", "welcome", "list", "app")

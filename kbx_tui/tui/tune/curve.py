@@ -1,4 +1,4 @@
-"""A measure over the values of one knob, from evidence that is kept, and its plot. Pure."""
+"""The curve of a measure over the values of one knob, from kept evidence, and its plot. Pure."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ TUNABLES = (
 
 
 def tunables_for(tuning: Tuning) -> Sequence[Tunable]:
-    """Return the knobs that can be moved; the ranking of the seed has its own gate and parent."""
+    """Return the knobs that can be moved; presets other than `default` fix gate and parent."""
     seed_has = () if tuning.preset == "default" else ("gate", "parent")
     return [one for one in TUNABLES if one.tuning_field not in seed_has]
 
@@ -98,7 +98,7 @@ class Curve:
     measure: Measure
     tuning: Tuning
     means: tuple[float, ...]
-    """Parallel to the values of the knob, as are the ends of the 95 % intervals."""
+    """Means, parallel to the values of the knob, as are the ends of the 95 % intervals."""
     low: tuple[float, ...]
     high: tuple[float, ...]
     now: float
@@ -127,9 +127,9 @@ class Curve:
 
 
 def curve_words(curve: Curve, p: float | None) -> str:
-    """Return the curve in a sentence; `p` of the best value is None while it is not known.
+    """Return the curve in a sentence; `p` of the best value is None while unknown.
 
-    `alpha .50 now .71; best .62 .74 (+.03, p .21, may be chance)`.
+    For example: `alpha .50 now .71; best .62 .74 (+.03, p .21, may be chance)`.
     """
     name, text = curve.knob.name, curve.knob.text
     now = f"{name} {text(curve.current)} now {format_score(curve.now)}"
@@ -236,11 +236,11 @@ def _x_labels(area: PlotArea, curve: Curve) -> Line:
 
 
 DEPTH = 10
-"""Results whose order the steps are about: as many as the measures read."""
+"""Number of top results whose order counts for steps: as many as the measures use."""
 
 
 def read_curve(kept: JudgedEvidence, knob: Tunable, measure: Measure, tuning: Tuning) -> Curve:
-    """Return the curve around `tuning`; `kept` has at least one query."""
+    """Return the curve of a knob, with all others as in `tuning`; `kept` must have a query."""
     settings = [*(knob.with_value(tuning, value) for value in knob.values), tuning]
     figures = getattr(kept.measure(settings), measure)
     *means, now = figures.mean(axis=1).tolist()
@@ -258,7 +258,7 @@ def p_of_best(kept: JudgedEvidence, curve: Curve) -> float:
 def steps_of_query(
     kept: JudgedEvidence, query: str, knob: Tunable, tuning: Tuning
 ) -> tuple[float, ...]:
-    """Return values that change the first 10 results of a query; none for most knobs."""
+    """Return the values at which the first 10 results of a query may change; () for most knobs."""
     texts = [each.text for each in kept.queries]
     if query not in texts:
         return ()

@@ -1,7 +1,7 @@
 """The state of the tune mode: the curve, past queries, snapshots and advice.
 
-Every figure comes from the evidence of the judged queries that `judging` keeps; none of the knobs
-is measured by searching again.
+All figures come from the evidence of the judged queries that `judging` keeps; measuring a knob
+never searches again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SETTLE_SECONDS = 0.2
 
 
 class _StoppedError(Exception):
-    """The user stopped the search for the best knobs."""
+    """Raised when the user has stopped the search for the best knobs."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class TuneChanged(Newest):
 
 
 class TuneModel:
-    """What the tune mode shows. It outlives the screen."""
+    """The state shown by the tune mode. It outlives the screen."""
 
     def __init__(
         self, client: EngineClient, status: Status, judging: JudgingModel, explore: ExploreModel
@@ -284,7 +284,7 @@ class SnapshotRow:
     settings: SearchSettings
     is_pinned: bool
     difference: PairedDifference | None
-    """Of nDCG@10, current minus snapshot; None if it cannot be measured yet."""
+    """Difference in nDCG@10, current minus snapshot; None if it cannot be measured yet."""
     p_holm: float
 
     @property
@@ -310,7 +310,7 @@ class SnapshotRow:
 def compare_snapshots(
     kept: JudgedEvidence | None, current: Tuning, snapshots: Sequence[TuningSnapshot]
 ) -> tuple[PairedDifference | None, ...]:
-    """Return how `current` differs from each snapshot; None for one of another preset."""
+    """Return how `current` differs from each snapshot; None if its preset is different."""
     same = [one.tuning for one in snapshots if one.tuning.preset == current.preset]
     if not kept or not same:
         return (None,) * len(snapshots)
@@ -326,7 +326,7 @@ def snapshot_rows(
     differences: Sequence[PairedDifference | None],
     pinned: SearchSettings | None,
 ) -> tuple[SnapshotRow, ...]:
-    """Return a row per snapshot, the newest first, with p-values adjusted by Holm."""
+    """Return a row per snapshot, newest first, with Holm-adjusted p-values."""
     adjusted = iter(holm([each.p for each in differences if each is not None]))
     rows = [
         SnapshotRow(
@@ -368,7 +368,7 @@ class PastQueryReader:
         self.total: int | None = None
 
     def read(self, tuning: Tuning) -> None:
-        """Read the past queries that are new; all of them if other knobs than alpha changed."""
+        """Read new past queries, or all of them if knobs other than alpha have changed."""
         self._reading.start(self._read(replace(tuning, hierarchy=True)))
 
     def stop(self) -> None:

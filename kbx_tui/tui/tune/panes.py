@@ -1,4 +1,4 @@
-"""The panes of the tune mode, and what they say while they are empty."""
+"""The panes of the tune mode, and their texts while empty."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def query_rows(queries: Sequence[JudgedQuery], measure: LiveMeasure | None) -> t
 def title_words(
     count: int, measure: LiveMeasure | None, interval: Sequence[float]
 ) -> tuple[str, ...]:
-    """Return `12 judged queries · nDCG@10 .69 (.61 to .77) · judged@10 92 %`, the longest first."""
+    """Return `12 judged queries · nDCG@10 .69 (.61 to .77) · judged@10 92 %` and shorter forms."""
     judged = format_count(count, "judged query")
     if measure is None:
         return (judged if count else "Judged queries",)
@@ -181,7 +181,7 @@ def title_words(
 def comparison_words(
     measure: LiveMeasure | None, votes: Votes | None, save_key: str = ""
 ) -> tuple[str, ...]:
-    """Return `vs A: 2 better, 1 worse, 9 same · preferred ...`, the longest first."""
+    """Return `vs A: 2 better, 1 worse, 9 same · preferred ...` and then shorter forms."""
     preferred = vote_words(votes) if votes is not None else ()
     if measure is None:
         return (*preferred, "")

@@ -1,4 +1,4 @@
-"""Judged queries, and what other settings would make of them."""
+"""The tune mode: judged queries, and how other settings would answer them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Tune(JudgingScreen):
         self.model = session.tune
         self.judge = QueryJudge(self)
         self._awaits_queries = False
-        """Whether optimising starts as soon as the judged queries are read."""
+        """Whether optimising starts as soon as the judged queries have been read."""
 
     def compose_panes(self) -> ComposeResult:
         with Horizontal(id="tune-panes"):
@@ -353,7 +353,7 @@ class Tune(JudgingScreen):
 
 
 class QueryJudge(Judge):
-    """Leads from the query under the cursor to its results, which are graded in explore."""
+    """Goes from the query under the cursor to its results, which are graded in explore."""
 
     def __init__(self, screen: Tune) -> None:
         self._screen = screen

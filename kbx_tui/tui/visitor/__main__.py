@@ -1,4 +1,4 @@
-"""Runs the app for one visitor of a web server, which speaks to it on stdin and stdout."""
+"""Runs the app for one visitor of a web server, which communicates over stdin and stdout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kbx_tui.ending import install, leave, on_signal
 from kbx_tui.http_service.server_process import limit_memory
 
 COLORS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
-"""What the terminal in the browser can show, unless the server says something else."""
+"""Describes the terminal in the browser, unless the server sets other values."""
 
 
 def main() -> NoReturn:

@@ -1,4 +1,4 @@
-"""The app for one visitor: only the bases that it was given, and state of its own in memory."""
+"""The app for one visitor, with only the bases that it was given, and its state in memory."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ Scheme = Literal["light", "dark"]
 Tell = Callable[[dict[str, object]], object]
 
 THEMES: dict[str, str] = {"light": "textual-light", "dark": "textual-dark"}
-"""The themes that follow the scheme of the visitor's system, by scheme."""
+"""The themes for the colour schemes of the visitor's system."""
 DRAW_ALL_SECONDS = 0.3
-"""Time from a new size until all of it is drawn again, whatever has changed."""
+"""Time from a change of size until every cell is drawn again."""
 PAGE_SECONDS = 0.3
-"""How often title and address of the page are compared with base and query."""
+"""Interval at which title and address of the page are compared with base and query."""
 LARGEST = (600, 300)
-"""Columns and rows beyond which a window is drawn no larger: each cell costs memory."""
+"""Maximum columns and rows that are drawn, because each cell costs memory."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 COPY = "\x1b]52;c;"
-"""How Textual tells a terminal to copy the base64 after it, up to a BEL."""
+"""The escape code with which Textual has a terminal copy the base64 text up to a BEL."""
 SET_UP = (
-    "\x1b[?1049h\x1b[?25l"  # a screen of its own, no cursor
+    "\x1b[?1049h\x1b[?25l"  # alternate screen, no cursor
     "\x1b[?1000h\x1b[?1003h\x1b[?1015h\x1b[?1006h"  # mouse
-    "\x1b[?2026$p\x1b[?2004h"  # whether it draws whole frames; bracketed paste
+    "\x1b[?2026$p\x1b[?2004h"  # query for synchronized output; bracketed paste
 )
-"""Does again for another terminal what `WebDriver.start_application_mode` did for the first."""
+"""Sets up another terminal as `WebDriver.start_application_mode` did the first one."""
 WEB_ADDRESSES = ("http://", "https://")
 
 
 class VisitorApp(KbxApp):
-    """The app in a browser. What a person at this machine could do besides is refused here."""
+    """The app in a browser. It refuses what only a user at this machine may do."""
 
     bases: VisitorBases
 
@@ -100,7 +100,7 @@ class VisitorApp(KbxApp):
             self._draw_all_soon()
 
     def _draw_all_soon(self) -> None:
-        """Draw every cell of a new size: what was meant for a larger one may have scrolled it."""
+        """Draw every cell of a new size: output for a larger size may have scrolled the screen."""
         if self._drawing_all is not None:
             self._drawing_all.stop()
         self._drawing_all = self.set_timer(DRAW_ALL_SECONDS, self.redraw_screen)
@@ -111,9 +111,9 @@ class VisitorApp(KbxApp):
         self._tell = tell
 
     def report_page(self, *, again: bool = False) -> None:
-        """Report base and query to the page when they have changed, or `again`."""
+        """Report base and query to the page if they have changed, or if `again`."""
         base, query = self._base_and_query
-        if not base:  # not open yet
+        if not base:  # no base is open yet
             return
         title = f"{base} - {query}" if query else base
         page: dict[str, object] = {
@@ -153,7 +153,7 @@ class VisitorApp(KbxApp):
         self.redraw_screen()
         self.report_page(again=True)
 
-    # What a person at this machine could do.
+    # What only a user at this machine may do.
 
     def action_switch_base(self) -> None:
         self.show_notice(NO_OTHER_BASE)
@@ -162,7 +162,7 @@ class VisitorApp(KbxApp):
         """Ask nothing: only the owner of the machine can trust a base."""
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
-        """Answer for the visitor: so much is indexed only where its owner says so."""
+        """Answer no for the visitor: only the owner may start to index this much."""
         answer(False)
 
     @property
@@ -176,7 +176,7 @@ class VisitorApp(KbxApp):
         super().show_error(self.bases.without_folders(text))
 
     async def copy(self, name: str, text: str) -> str:
-        if name == COMMAND:  # it names the folder of the base
+        if name == COMMAND:  # the command contains the folder of the base
             text = self.bases.without_folders(text)
         self.copy_to_clipboard(text)
         return f"copied {name} to the clipboard of the browser: {text}"
@@ -204,8 +204,8 @@ class VisitorApp(KbxApp):
 class BrowserDriver(WebDriver):
     """The connection of the app to a browser: Textual's web driver, without its faults.
 
-    Textual's reads on when its input has ended, dies silently of a malformed packet, mixes the
-    packets of two threads, and takes the signals of the process for itself.
+    Textual's driver keeps reading after the end of its input, dies silently at a malformed packet,
+    mixes the packets of two threads, and replaces the signal handlers of the process.
     """
 
     def __init__(self, app: App[Any], **options: Any) -> None:
@@ -219,7 +219,7 @@ class BrowserDriver(WebDriver):
             super().start_application_mode()
 
     def write(self, data: str) -> None:
-        """Send text for the screen; what is to be copied goes to the page instead."""
+        """Send text for the screen; text to copy goes to the page as a message instead."""
         if data.startswith(COPY):
             copied = base64.b64decode(data.removeprefix(COPY).removesuffix("\a"))
             self.write_meta({"type": "kbx_copy", "text": copied.decode()})
@@ -247,13 +247,13 @@ class BrowserDriver(WebDriver):
             super().open_url(url, new_tab)
 
     def run_input_thread(self) -> None:
-        """Read packets until the app stops or the server is gone, which ends the app."""
+        """Read packets until the app stops; end the app if the server is gone."""
         super().run_input_thread()
         if not self.exit_event.is_set():
             end_by(signal.SIGHUP)
 
     def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
-        """Take what the server says about the browser; what makes no sense is left out."""
+        """Handle a message from the server about the browser; ignore an invalid one."""
         if packet_type == "resize":
             size = [payload.get(name) for name in ("width", "height")]
             if not all(type(each) is int and each > 0 for each in size):
@@ -261,7 +261,7 @@ class BrowserDriver(WebDriver):
                 return
             for name, most in zip(("width", "height"), LARGEST, strict=True):
                 payload[name] = min(int(str(payload[name])), most)
-            # Later than the first size, which Textual posts with a delay, and which would win.
+            # Deferred, because the first size, which Textual posts with a delay, would replace it.
             self._app.call_later(super().on_meta, packet_type, payload)
         elif packet_type.startswith("kbx_"):
             self._take(packet_type, payload)
@@ -269,7 +269,7 @@ class BrowserDriver(WebDriver):
             super().on_meta(packet_type, payload)
 
     def _take(self, packet_type: str, payload: dict[str, object]) -> None:
-        """Hand a message of our own to the app; runs on the thread of the input."""
+        """Hand a message of our own protocol to the app; runs on the input thread."""
         app = self._app
         if not isinstance(app, VisitorApp):
             return
@@ -296,7 +296,7 @@ class BrowserDriver(WebDriver):
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Give the signals back to who had them: the app then ends even while its loop is busy."""
+    """Restore the previous signal handlers, so that the app ends even while its loop is busy."""
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     descriptor = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
@@ -311,7 +311,7 @@ def _signals_kept() -> Iterator[None]:
 
 
 class VisitorBases(Bases):
-    """Opens the bases that were given at the start, with engines that are locked as well."""
+    """Opens only the bases given at the start, with engines that are restricted as well."""
 
     def __init__(
         self,
@@ -334,7 +334,7 @@ class VisitorBases(Bases):
         return next((root for root in self.roots if str(root) == folder), None) or _refuse(folder)
 
     def without_folders(self, text: str) -> str:
-        """Return a text for the visitor without the folders of the machine that hold the bases."""
+        """Return a text without the folders that contain the bases, for the visitor."""
         for root in sorted(self.roots, key=lambda root: -len(str(root))):
             text = text.replace(f"{root}/", "").replace(str(root), root.name)
         return text

@@ -1,4 +1,4 @@
-"""The engine of a visitor: one base, no other file of the machine, no query of anyone else."""
+"""The engine of a visitor: one base, no other files of the machine, no queries of other users."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _VisitorQueries(Queries):
         self._past = past
 
     def asked(self) -> tuple[PastQuery, ...]:
-        """Return the queries of the visitor: those that others asked are theirs."""
+        """Return only the queries of the visitor: those of other users are private."""
         return tuple(self._past())
 
 

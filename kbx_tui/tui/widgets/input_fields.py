@@ -24,10 +24,10 @@ EDITING = {
 
 
 class OrderedInput(Input):
-    """A one-line field, whose cursor does not blink, for keys that arrive several at once.
+    """A one-line field without a blinking cursor, for keys that arrive several at once.
 
-    They do over a slow line or after a pause. Textual looks for the binding of a key only once it
-    has passed through all parents of the field. By then, letters typed after it have been inserted.
+    This happens over a slow line or after a pause. Textual looks for the binding of a key only
+    after all parents of the field have received it; by then, later letters have been inserted.
     """
 
     def __init__(self, placeholder: str = "", *, select_on_focus: bool = True) -> None:
@@ -92,7 +92,7 @@ class PathInput(OrderedInput):
 
     def complete_with(self, complete: CompletePath | None) -> None:
         self.suggester = None if complete is None else PathSuggester(complete, self._report)
-        self.post_message(SuggestionReady(self.value, ""))  # withdraws the one shown
+        self.post_message(SuggestionReady(self.value, ""))  # removes the one shown
         if self.suggester is None:
             self.post_message(self.CompletionsFound(self.value, ()))
         else:
@@ -113,7 +113,7 @@ class PathInput(OrderedInput):
 
     def select_all(self) -> None:
         super().select_all()
-        self._inline = None  # Input withdraws its suggestion here, and on focus
+        self._inline = None  # Input removes its suggestion here, and on focus
 
     def on_focus(self) -> None:
         self._inline = None

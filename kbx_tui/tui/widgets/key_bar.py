@@ -1,4 +1,4 @@
-"""The bar of keys that work right now, which can also be clicked."""
+"""The bar of keys that currently work; they can also be clicked."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def key_line(commands: Iterable[Command], keymap: Keymap, width: int) -> Line:
 
 
 def fitting_commands(commands: Iterable[Command], keymap: Keymap, width: int) -> list[Command]:
-    """Return the commands that fit in `width` cells, dropping `ALWAYS_SHOWN` last."""
+    """Return the commands that fit in `width` cells, always including `ALWAYS_SHOWN`."""
     by_label: dict[str, Command] = {}
     for command in commands:
         if command.bar:
-            by_label.setdefault(command.label, command)  # of two alike, the innermost
+            by_label.setdefault(command.label, command)  # the innermost of each label
     sizes = {command.id: width_of(_key_and_label(command, keymap)) for command in by_label.values()}
     kept = [command for label, command in by_label.items() if label in ALWAYS_SHOWN]
     room = width - sum(sizes[command.id] for command in kept)

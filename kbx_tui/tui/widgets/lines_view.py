@@ -1,4 +1,4 @@
-"""Widgets that draw lines: a single one, and scrolling panes that mount no widget per line."""
+"""Widgets that draw lines: a single one, or scrolling panes that mount no widget per line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EmptyState = Callable[[int], list[Line]]
 
 
 def blank(width: int) -> list[Line]:
-    """Return no lines: the empty state of a pane whose neighbour says what to do."""
+    """Return no lines, as the empty state of a pane whose neighbour says what to do."""
     return []
 
 

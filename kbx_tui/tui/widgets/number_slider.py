@@ -17,7 +17,7 @@ from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
 STEPS = 100
-"""Steps from 0 to 1: as fine as the two decimals of the scores on screen."""
+"""Number of steps from 0 to 1: as fine as the two decimals of scores on screen."""
 ENDS_FROM = 60
 NOTE_FROM = 100
 VALUE_WIDTH = 5
@@ -27,11 +27,11 @@ class NumberSlider(LineWidget, can_focus=True):
     COMPONENT_CLASSES = looks("label", "track", "rule", "knob")
     BINDINGS = bindings("slider")
     position: reactive[int] = reactive(0)
-    """Steps above 0; unlike a sum of floats, a count does not drift."""
+    """Number of steps above 0; unlike a sum of floats, a count does not drift."""
 
     @dataclass
     class Changed(Message):
-        """The user moved the slider; never posted for a value set by `show`."""
+        """The user has moved the slider; not posted for a value set by `show`."""
 
         slider: NumberSlider
         value: float

@@ -1,4 +1,4 @@
-"""Scrolling lists of rows with a cursor: their base, the list of a box, and a list of choices."""
+"""Scrolling lists of rows with a cursor: a base class, a list for boxes, and a list of choices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit_line, fit_to_height
 from kbx_tui.tui.widgets.lines_view import LinesView
 
 Slot = tuple[int, int]
-"""A line of a row: the row, and which of its lines."""
+"""A line of a row: (index of the row, index of the line within it)."""
 
 RowT = TypeVar("RowT")
 
@@ -31,7 +31,7 @@ class RowsView(LinesView, Generic[RowT]):
 
     @dataclass
     class Opened(Message):
-        """The user opened a row; `@on(RowsView.Opened, "EntityList")` handles that of one list."""
+        """The user opened a row; `@on(RowsView.Opened, "EntityList")` handles it for one list."""
 
         rows_view: RowsView[Any]
         row: Any
@@ -54,7 +54,7 @@ class RowsView(LinesView, Generic[RowT]):
     def show_rows(
         self, rows: Iterable[RowT], key: Callable[[RowT], object], *, otherwise: int = 0
     ) -> None:
-        """Show rows, with the cursor on that with the same key as before, else at `otherwise`."""
+        """Show rows, with the cursor on the row with the same key as before, else `otherwise`."""
         before, shown = self.current, tuple(rows)
         keys = [key(row) for row in shown]
         is_there = before is not None and key(before) in keys
@@ -63,7 +63,7 @@ class RowsView(LinesView, Generic[RowT]):
 
     def show_at(self, rows: tuple[RowT, ...], cursor: int) -> None:
         self.rows = rows
-        # Set before the lines are rebuilt: fewer lines may scroll the list, which reads the cursor.
+        # Set before rebuilding the lines: fewer lines may scroll the list, which reads the cursor.
         self.set_reactive(RowsView.cursor, self.validate_cursor(cursor))
         self.rebuild_lines()
         self.show_cursor()
@@ -84,7 +84,7 @@ class RowsView(LinesView, Generic[RowT]):
     def grouped(
         self, group_of: Callable[[RowT], object], title_of: Callable[[RowT], str]
     ) -> Sequence[Slot | Line]:
-        """Return the lines of all rows, which are sorted by group, below the titles of these."""
+        """Return the lines of all rows, which are sorted by group, with a title per group."""
         shown: list[Slot | Line] = []
         for row, part in self.row_slots():
             each, before = self.rows[row], self.rows[row - 1]
@@ -104,7 +104,7 @@ class RowsView(LinesView, Generic[RowT]):
         self.post_message(self.Opened(self, self.current))
 
     def slot_at(self, y: int) -> Slot:
-        """Return the line of a row that line `y` shows; (-1, 0) for a line of no row."""
+        """Return the slot that line `y` shows; (-1, 0) if the line belongs to no row."""
         slot = self._slots[y] if y < len(self._slots) else BLANK
         return slot if _is_of_row(slot) else (-1, 0)
 
@@ -134,7 +134,7 @@ class RowsView(LinesView, Generic[RowT]):
         lines = [y for y in range(len(self._slots)) if self.slot_at(y)[0] == cursor]
         if not lines or not height:
             return
-        if cursor == len(self.rows) - 1:  # with the lines below the last row
+        if cursor == len(self.rows) - 1:  # show the lines below the last row, too
             self.scroll_to_line(len(self._slots) - height)
         elif lines[0] < top or cursor == 0:
             self.scroll_to_line(0 if cursor == 0 else lines[0])
@@ -227,7 +227,7 @@ class ChoiceList(RowsView[Choice]):
         super().__init__()
         self.rows = tuple(choices)
         self.intro: tuple[str, ...] = ()
-        """Paragraphs above the choices; without blank lines where these would not fit below."""
+        """Paragraphs above the choices; blank lines are dropped if the choices would not fit."""
         self.outro: tuple[str, ...] = ()
 
     def row_heights(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""The line for errors, notices, hints, notes and progress. None needs to be dismissed."""
+"""The line for errors, notices, hints, notes and progress, none of which needs to be dismissed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ READING_SPEED = 15.0
 class StatusLine(LineDrawing, Widget):
     """Shows an error until it is cleared, a notice for a while, or a hint, note or progress.
 
-    It lies over the screen, on a line that `styles/frame.tcss` keeps free, so that nothing moves
-    when it speaks. A notice or error that needs more lines covers those above while it is read.
+    It is an overlay on a line that `styles/frame.tcss` keeps free, so that nothing moves when a
+    text appears. A notice or error that needs more lines covers those above while it is shown.
     """
 
     COMPONENT_CLASSES = looks("bad")
     NOTICE_SECONDS = 4.0
-    """How long a short notice stays; a longer one stays until it can have been read."""
+    """How long a short notice stays; a longer one stays as long as reading it takes."""
 
     error = notice = hint = note = progress = last = ""
     _is_whole = False

@@ -325,7 +325,7 @@ def find_batch_duplicates(
             pair = scale.pair(texts[later], texts[earlier], cosine)
             if pair.score >= FLOOR and is_near(pair):
                 threshold = scale.of(other.kind, texts[earlier])
-                matches.append(BatchMatch(other.id, other.text, pair, threshold))
+                matches.append(BatchMatch(other.id, other.text, other.kind, pair, threshold))
         if draft.choice is None or draft.choice.action != "skip":
             rows.append(later)
         duplicates.append(tuple(sorted(matches, key=lambda match: -match.pair.score)))

@@ -38,7 +38,9 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
         if repeat.pair.score >= (repeat.threshold if threshold is None else threshold)
     ]
     exact = next((match for match in near if match.known.relation == "exact"), None)
-    same = next((repeat for repeat in repeats if not repeat.pair.conflicts), None)
+    compatible = [repeat for repeat in repeats if not repeat.pair.conflicts]
+    # an equal text if there is one, else the best
+    same = min(compatible, key=lambda repeat: not repeat.pair.is_same, default=None)
     if exact:
         place = f"{exact.known.source_path}:{exact.known.line}"
         reason = f"already done, in {place}" if exact.known.done else f"already in {place}"
@@ -46,7 +48,9 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
         return Verdict("exact", Choice("skip"), is_sure, f"{reason}{_kind(check, exact)}", exact)
     if same:
         reason = f"says the same as the draft {same.text!r}"
-        return Verdict("repeated", Choice("skip"), True, reason, repeat=same)
+        # A score cannot see order or a swapped word, so only an equal text is dropped unseen.
+        is_sure = same.pair.is_same and same.kind == check.draft.kind
+        return Verdict("repeated", Choice("skip"), is_sure, reason, repeat=same)
     if near:
         return _decide_near(check, near[0])
     if repeats:

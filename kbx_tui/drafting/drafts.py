@@ -238,6 +238,7 @@ class DraftMatch:
 class BatchMatch:
     draft_id: str
     text: str
+    kind: FactKind
     pair: PairSimilarity
     threshold: float
 

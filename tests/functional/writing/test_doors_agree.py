@@ -152,3 +152,23 @@ def test_repeated_drafts_are_quoted_as_written(kbx: CommandLine, tmp_path: Path)
     reviewed = kbx("dedup", drafts, "--json", "--kb", tmp_path).json["drafts"]
     assert [draft["state"] for draft in reviewed] == ["new", "repeated"]
     assert f"'{NAME} collects harbour lanterns'" in reviewed[1]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Prefers caterer Green Fork over Oliva", "Prefers caterer Oliva over Green Fork"),
+        ("Favourite colour is blue", "Favourite colour is green"),
+        ("Erin covers for her", "She covers for Erin"),
+        ("Moved from Kafka to Redis", "Moved from Redis to Kafka"),
+    ],
+)
+def test_a_draft_that_only_resembles_an_earlier_one_is_not_dropped_unseen(
+    kbx: CommandLine, tmp_path: Path, first: str, second: str
+) -> None:
+    write_page(tmp_path, [], {})
+    drafts = tmp_path / "drafts.txt"
+    drafts.write_text(f"# {NAME}\n{first}\n{second}\n{first.upper()}.\n")
+    applied = kbx("dedup", drafts, "--apply", "--json", "--kb", tmp_path).json["applied"]
+    assert applied["skipped"] == 1  # the one in capitals
+    assert first in (tmp_path / "memory/people/dana-lund.md").read_text()

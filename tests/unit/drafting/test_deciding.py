@@ -20,6 +20,7 @@ from kbx_tui.drafting.texts import LONGEST, merged_text, one_sentence, transfer_
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
 from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.knowledge.markdown import strip_markup
+from kbx_tui.knowledge.records import FactKind
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.pair_score import Relation, SimilarityMatch
 from tests.unit.similarity.building import make_pair
@@ -38,9 +39,12 @@ def match(
     return DraftMatch(known, own)
 
 
-def repeat(score: float, *, conflict: bool = False) -> BatchMatch:
+def repeat(
+    score: float, *, conflict: bool = False, is_same: bool = False, kind: FactKind = "fact"
+) -> BatchMatch:
     conflicts = (Conflict("number", "3", "5"),) if conflict else ()
-    return BatchMatch("0", "an earlier draft", make_pair(score, conflicts), 0.9)
+    pair = make_pair(score, conflicts, is_same=is_same)
+    return BatchMatch("0", "an earlier draft", kind, pair, 0.9)
 
 
 def check(
@@ -71,8 +75,11 @@ Action = Literal["create", "merge", "supersede", "skip"]
         (check(match(0.95, "conflict"), match(0.93)), "conflict", "supersede", False),
         (check(match(1.0, "exact"), match(0.95, "conflict")), "exact", "skip", True),
         (check(match(1.0, "exact", own=False)), "new", "create", True),
-        (check(repeats=(repeat(0.95),)), "repeated", "skip", True),
-        (check(match(0.95), repeats=(repeat(0.95),)), "repeated", "skip", True),
+        (check(repeats=(repeat(1.0, is_same=True),)), "repeated", "skip", True),
+        (check(repeats=(repeat(1.0, is_same=True, kind="open_item"),)), "repeated", "skip", False),
+        (check(repeats=(repeat(0.99),)), "repeated", "skip", False),
+        (check(repeats=(repeat(0.99), repeat(1.0, is_same=True))), "repeated", "skip", True),
+        (check(match(0.95), repeats=(repeat(0.95),)), "repeated", "skip", False),
         (check(repeats=(repeat(0.95, conflict=True),)), "conflict", "create", False),
         (check(repeats=(repeat(0.5),)), "new", "create", True),
     ],

@@ -154,6 +154,7 @@ def _explain(raw: dict[str, Any], file: Path, message: str) -> str:
     """Return a helpful sentence for an error message of msgspec (`... - at `$.search.x``)."""
     reason, _, path = message.partition(" - at `$.")
     name, *keys = path.rstrip("`").split(".")
+    name = name.partition("[")[0]  # `keys[...]`
     if name not in Settings.__struct_fields__:
         return f"{file}: {message}"
     table = raw[name]

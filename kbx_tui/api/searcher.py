@@ -115,13 +115,12 @@ class Searcher:
 
             download_model(name)
         tried = self._reranker(reranker)
-        words = (
-            "the team agreed to move the review of the plan to the next week because of the audit "
-        )
-        text = (words * RERANKED_LENGTH)[: RERANKED_LENGTH - 3]  # as long as the longest passage
-        tried.scores(words, [text])  # loads the model
+        text = (TRIED_WORDS * RERANKED_LENGTH)[
+            : RERANKED_LENGTH - 3
+        ]  # as long as the longest passage
+        tried.scores(TRIED_WORDS, [text])  # loads the model
         start = time.perf_counter()
-        tried.scores(words, [f"{number:02} {text}" for number in range(RERANKED)])
+        tried.scores(TRIED_WORDS, [f"{number:02} {text}" for number in range(RERANKED)])
         return RerankerTrial(tried.name, RERANKED, (time.perf_counter() - start) * 1000)
 
     def _reranker_name(self, reranker: str | None) -> str:
@@ -222,9 +221,6 @@ class Searcher:
                 OpenedDocuments(session.root, session.notice_once),
             ),
         )
-
-
-ReadPassages = Callable[[Evidence, Sequence[int]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kbx_tui.drafting.drafts import Choice, DraftCheck, DraftMatch, State, Verdict
+from kbx_tui.drafting.drafts import BatchMatch, Choice, DraftCheck, DraftMatch, State, Verdict
 from kbx_tui.drafting.texts import one_sentence
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.pair_score import require_threshold
@@ -39,8 +39,7 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
     ]
     exact = next((match for match in near if match.known.relation == "exact"), None)
     compatible = [repeat for repeat in repeats if not repeat.pair.conflicts]
-    # an equal text if there is one, else the best
-    same = min(compatible, key=lambda repeat: not repeat.pair.is_same, default=None)
+    same = min(compatible, key=lambda repeat: not _is_equal(check, repeat), default=None)
     if exact:
         place = f"{exact.known.source_path}:{exact.known.line}"
         reason = f"already done, in {place}" if exact.known.done else f"already in {place}"
@@ -49,7 +48,7 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
     if same:
         reason = f"says the same as the draft {same.text!r}"
         # A score cannot see order or a swapped word, so only an equal text is dropped unseen.
-        is_sure = same.pair.is_same and same.kind == check.draft.kind
+        is_sure = _is_equal(check, same)
         return Verdict("repeated", Choice("skip"), is_sure, reason, repeat=same)
     if near:
         return _decide_near(check, near[0])
@@ -126,6 +125,10 @@ def _decide_stored(check: DraftCheck, threshold: float | None) -> Verdict:
         return Verdict(state, Choice("skip"), False, reason, older[0])
     ids = tuple(match.known.fact_id for match in own if match.known.fact_id is not None)
     return Verdict(state, Choice("supersede", ids), False, reason, own[0])
+
+
+def _is_equal(check: DraftCheck, repeat: BatchMatch) -> bool:
+    return repeat.pair.is_same and repeat.kind == check.draft.kind
 
 
 def _has_same_kind(check: DraftCheck, match: DraftMatch) -> bool:

@@ -15,16 +15,13 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kbx_tui.ending import end_soon, install, leave
 from kbx_tui.errors import KbxError
 from kbx_tui.http_service.server_process import log_libraries, show_warnings
 from kbx_tui.tools.engine_worker import EngineWorker, McpOptions, say
 from kbx_tui.user_files import open_log
-
-if TYPE_CHECKING:
-    pass
 
 
 def start_log() -> None:

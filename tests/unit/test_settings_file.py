@@ -73,3 +73,9 @@ def test_every_setting_is_described_with_its_source(tmp_path: Path) -> None:
     assert rows["search.hierarchy_alpha"].value == 0.7
     assert rows["embedding.model"].source == "default"
     assert all(row.help and row.valid for row in rows.values())
+
+
+def test_a_key_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "kbx.toml").write_text("[keys]\nquit = 'x'\nsearch = 5\n")
+    with pytest.raises(ConfigError, match=r"keys\.search = 5 is not valid: must be text"):
+        load_settings(tmp_path)

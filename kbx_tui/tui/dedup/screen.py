@@ -298,9 +298,7 @@ class Dedup(ModeScreen):
         if self.draft is not None and self.known is not None:
             self.model.label(self.draft.id, self.known, same=same)
         else:
-            keys = " and ".join(
-                self.app.keymap.key_of(f"pair.{name}") for name in ("same", "different")
-            )
+            keys = " and ".join(self.app.keymap.key_of("pair.same").split())
             self.show_notice(f"no pair to label: {keys} are for a draft and a known text")
 
     def action_apply(self) -> None:

@@ -77,6 +77,17 @@ Action = Literal["create", "merge", "supersede", "skip"]
         (check(match(1.0, "exact", own=False)), "new", "create", True),
         (check(repeats=(repeat(1.0, is_same=True),)), "repeated", "skip", True),
         (check(repeats=(repeat(1.0, is_same=True, kind="open_item"),)), "repeated", "skip", False),
+        (
+            check(
+                repeats=(
+                    repeat(1.0, is_same=True, kind="open_item"),
+                    repeat(1.0, is_same=True),
+                )
+            ),
+            "repeated",
+            "skip",
+            True,
+        ),
         (check(repeats=(repeat(0.99),)), "repeated", "skip", False),
         (check(repeats=(repeat(0.99), repeat(1.0, is_same=True))), "repeated", "skip", True),
         (check(match(0.95), repeats=(repeat(0.95),)), "repeated", "skip", False),

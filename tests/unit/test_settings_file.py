@@ -75,7 +75,7 @@ def test_every_setting_is_described_with_its_source(tmp_path: Path) -> None:
     assert all(row.help and row.valid for row in rows.values())
 
 
-def test_a_key_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_key_binding_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "kbx.toml").write_text("[keys]\nquit = 'x'\nsearch = 5\n")
     with pytest.raises(ConfigError, match=r"keys\.search = 5 is not valid: must be text"):
         load_settings(tmp_path)

@@ -26,7 +26,7 @@ def require_free(target: Path, *, overwrite: bool) -> None:
     except OSError as error:
         raise not_written(target, error) from error
     if not S_ISREG(kind):
-        raise WriteFault(f"{target} was not written: it is not a file")
+        raise WriteFault(f"{target} is not a file; name a file to write")
     if not overwrite:
         raise _exists(target)
 

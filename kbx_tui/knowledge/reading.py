@@ -94,7 +94,7 @@ def parse_document(
         path=path,
         id=document_id(path, kind, title, text_of(front.values.get("id")), entity=entity),
         title=title,
-        date=date_of(properties, path, conventions.daily_notes),
+        date=date_of(properties, path, conventions.daily_notes, front.body),
         kind=kind,
         subtype=subtype,
         aliases=aliases_of(properties),

@@ -63,7 +63,8 @@ def _heading(body: str, titles: Titles, *, only_top: bool = False) -> str:
             return top
     if opening is None or (only_top and opening.level > 1):
         return ""
-    return opening.text
+    is_section = opening.level > 1 and any(each.level <= opening.level for each in with_text[1:])
+    return "" if is_section else opening.text
 
 
 def _headings_with_text(body: str) -> list[Heading]:

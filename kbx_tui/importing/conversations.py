@@ -380,7 +380,7 @@ def _chatgpt_message(message: dict[str, Any]) -> Turn:
     if content.get("content_type") in _UNSPOKEN:
         return "", ""
     parts = content.get("parts")
-    # a part that is no text is an object: a turn by voice has the text, a picture has none
+    # parts other than text are objects: one spoken has a text, a picture does not
     texts = [
         part if isinstance(part, str) else _text_in(part, "text")
         for part in (parts if isinstance(parts, list) else ())

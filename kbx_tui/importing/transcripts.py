@@ -79,7 +79,7 @@ def speech(turns: Iterable[Turn]) -> str:
 
 
 _NOBODY = re.compile(r"(?i)unknown\b.*|speaker(?: ?\d+)?")
-"""What programs call a speaker whom they do not know."""
+"""Names that programs give to unknown speakers."""
 
 
 def speakers(turns: Iterable[Turn]) -> tuple[Attendee, ...]:

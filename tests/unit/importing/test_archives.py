@@ -102,7 +102,7 @@ def test_a_folder_is_read_without_links_and_hidden_files(tmp_path: Path) -> None
     assert problems == ()
 
 
-def test_files_of_a_folder_that_are_no_text_are_counted(tmp_path: Path) -> None:
+def test_files_of_other_kinds_in_a_folder_are_counted(tmp_path: Path) -> None:
     for name in ("a.md", "b.png", "c.PNG", "d.pdf", ".hidden.png"):
         (tmp_path / name).write_text("x")
     files, (problem,) = read_source(tmp_path)

@@ -23,7 +23,7 @@ from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
 SCHEMA_VERSION = 3
-TEXT_RULES = 3
+TEXT_RULES = 4
 """Number of the rules by which titles, searched texts and embedded texts are derived from files: an
 index with another number is rebuilt, with the vectors of all texts that stay the same."""
 

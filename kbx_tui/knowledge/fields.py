@@ -212,15 +212,17 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     """Return the kind and subtype of the document at ``path``.
 
     Everything below ``meetings/`` is a meeting with its ``type:`` as the subtype. A page directly
-    in ``people/``, ``projects/`` or ``teams/`` is an entity of that type. Otherwise the innermost
-    folder named ``notes``, ``context`` or ``glossary`` decides, then ``type:``, then it is a note.
+    in ``people/``, ``projects/`` or ``teams/`` is an entity of that type, as is the page of a
+    folder there (``teams/harbour/index.md``). Otherwise the innermost folder named ``notes``,
+    ``context`` or ``glossary`` decides, then ``type:``, then it is a note.
     """
     *folders, name = path.casefold().split("/")
     declared = slug(next(texts_of(frontmatter.get("type")), ""))
     if "meetings" in folders:
         return "meeting", declared
-    if folders and folders[-1] in _ENTITY_FOLDERS:
-        return _ENTITY_FOLDERS[folders[-1]], ""
+    owner = folders[:-1] if is_folder_page(path) else folders
+    if owner and owner[-1] in _ENTITY_FOLDERS and folders[-1] not in _PLAIN_FOLDERS:
+        return _ENTITY_FOLDERS[owner[-1]], ""
     if name == "glossary.md":
         return "glossary", ""
     for folder in reversed(folders):
@@ -231,6 +233,20 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
 
 def stem_of(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
+
+
+_FOLDER_PAGES = frozenset({"index", "_index", "readme"})
+
+
+def is_folder_page(path: str) -> bool:
+    """Return whether a file is the page of its folder: `index.md`, `README.md`."""
+    return stem_of(path).casefold() in _FOLDER_PAGES
+
+
+def page_name(path: str) -> str:
+    """Return the name that a path gives its page: the stem of the file, or the folder's name."""
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    return folder if folder and is_folder_page(path) else stem_of(path)
 
 
 def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool) -> str:

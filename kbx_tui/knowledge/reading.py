@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -24,26 +24,36 @@ from kbx_tui.knowledge.fields import (
     is_entity_kind,
     kind_of,
     references_of,
-    stem_of,
     tags_of,
     text_of,
 )
 from kbx_tui.knowledge.markdown import (
     MAX_LINES,
     has_unread_lines,
-    headings,
     inline_fields,
     inline_tags,
     links_of,
     property_link_targets,
 )
 from kbx_tui.knowledge.records import Document, Problem
+from kbx_tui.knowledge.titles import Titles, title_of
 from kbx_tui.safe_text import replace_surrogates
 
 MAX_PARSED = 25_000_000
 
-_NO_TEXT = ("#", "<", "!", "[!", "---", "***", "___")
-_LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """How the pages of a base are to be read where pages alone do not say it."""
+
+    titles: Titles = "heading"
+    daily_notes: DailyNotes | None = None
+    """How the vault names the notes of days."""
+    labels_first: bool = False
+    """Whether `[[label|page]]` is a link to the page, as Dendron writes it."""
+
+
+USUAL = Conventions()
 
 
 def parse_document(
@@ -51,13 +61,12 @@ def parse_document(
     data: bytes,
     *,
     entity_types: frozenset[str] | None = None,
-    daily_notes: DailyNotes | None = None,
+    conventions: Conventions = USUAL,
 ) -> Document:
     """Parse ``data``, the content of the file at ``path`` relative to the root.
 
     ``entity_types`` are the entity types besides person, project and team; None means
-    ``DEFAULT_ENTITY_TYPES``. ``daily_notes`` is how the vault names the notes of days. A
-    binary file gets an empty body and a Problem with ``skipped`` set.
+    ``DEFAULT_ENTITY_TYPES``. A binary file gets an empty body and a Problem with ``skipped`` set.
     """
     path = unicodedata.normalize("NFC", path)
     text, note = decode(data)
@@ -68,7 +77,7 @@ def parse_document(
     properties = {**inline_fields(front.body), **front.values}
     kind, subtype = kind_of(path, properties)
     entity = is_entity_kind(kind, entity_types)
-    title = _title(path, front.values, front.body, entity=entity)
+    title = title_of(path, front.values, front.body, entity=entity, titles=conventions.titles)
     problems = []
     if note:
         problems.append(Problem(path, note, skipped=note == BINARY))
@@ -85,7 +94,7 @@ def parse_document(
         path=path,
         id=document_id(path, kind, title, text_of(front.values.get("id")), entity=entity),
         title=title,
-        date=date_of(properties, path, daily_notes),
+        date=date_of(properties, path, conventions.daily_notes),
         kind=kind,
         subtype=subtype,
         aliases=aliases_of(properties),
@@ -101,35 +110,6 @@ def parse_document(
         size=len(data),
         problems=tuple(problems),
     )
-
-
-def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool) -> str:
-    if entity:
-        return (
-            next((heading.text for heading in headings(body) if heading.level == 1), "").strip()
-            or text_of(frontmatter.get("name"))
-            or text_of(frontmatter.get("title"))
-            or _readable_stem(path).title()
-        )
-    if title := text_of(frontmatter.get("title")):
-        return title
-    with_text = [heading for heading in headings(body) if heading.text]
-    top = next((heading.text for heading in with_text if heading.level == 1), "")
-    opens = bool(with_text) and not _has_text(body, with_text[0].line)
-    return top or (with_text[0].text if opens else _readable_stem(path))
-
-
-def _has_text(body: str, lines: int) -> bool:
-    above = body.split("\n", lines)[:lines]
-    return any(line.strip() and not line.lstrip().startswith(_NO_TEXT) for line in above)
-
-
-def _readable_stem(path: str) -> str:
-    stem = stem_of(path)
-    if " " not in stem:
-        stem = _LEADING_DATE.sub("", stem)
-        stem = re.sub(r"[-_]+", " ", stem).strip() or stem
-    return stem or path
 
 
 _MAX_SALVAGED_LINES = 2000

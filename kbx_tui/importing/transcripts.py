@@ -208,8 +208,8 @@ def _said(cues: Sequence[tuple[str, str]]) -> Iterator[tuple[str | None, str]]:
 def _speaker_test(texts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], bool]:
     """Return a function that says whether what looks like a label of a speaker is one here.
 
-    It is if at least half of the cues begin with one of its kind. Elsewhere `(Applause)` is what is
-    heard, and `Name:` counts if it recurs, follows a dash or is a full name.
+    It is if at least half of the cues begin with one of its kind. Elsewhere `(Applause)` is a
+    sound, and `Name:` counts if it recurs, follows a dash or is a full name.
     """
     first = [lines[0] for lines in texts if lines]
     opening = [line for line, *rest in filter(None, texts) if rest and _BRACKETS.fullmatch(line)]

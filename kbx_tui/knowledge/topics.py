@@ -41,9 +41,21 @@ _NOBODY = frozenset(
 _MOST_NAME_WORDS = 5
 
 TOPIC_FOLDERS = {
-    "contacts": "person", "persons": "person", "books": "book", "clients": "client",
-    "companies": "company", "customers": "customer", "places": "place", "topics": "topic",
-}  # fmt: skip
+    folder: kind
+    for kind, folders in {
+        "person": "contacts persons personen kontakte leute menschen personnes gens personas"
+        " contactos pessoas contatos persone contatti personer люди контакты 人物 人 人脈 連絡先 联系人",
+        "project": "projekte projets proyectos projetos progetti projekt проекты プロジェクト 项目",
+        "book": "books bücher livres libros livros libri boeken böcker книги 本 书",
+        "company": "companies firmen unternehmen entreprises empresas aziende компании 会社 公司",
+        "client": "clients kunden clientes clienti клиенты 顧客 客户",
+        "customer": "customers",
+        "place": "places orte lieux lugares luoghi места 場所 地点",
+        "topic": "topics themen sujets temas argomenti темы",
+    }.items()
+    for folder in folders.split()
+}
+"""Kinds of the notes in folders with these names, in several languages."""
 
 _SHOWN = {"person": "people", "map": "maps of content"}
 _ORDER = ("person", TAG, "hub", "map")

@@ -142,6 +142,21 @@ def test_names_that_recur_in_properties_are_proposed_as_people(tmp_path: Path) -
         assert {link.path for link in card.documents} == {"n3.md", "n5.md"}
 
 
+def test_folders_of_people_are_known_in_several_languages(tmp_path: Path) -> None:
+    files = {
+        "Notizen/Personen/Uwe Falk.md": "Segler.\n",
+        "人物/山本花子.md": "船長。\n",
+        "Заметки/Люди/Вера Белова.md": "Штурман.\n",
+        "Libros/La boya.md": "Una novela.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as kb:
+        proposal = kb.entities.proposal()
+    assert proposal.counts == {"people": 3, "books": 1}
+    assert {name for name, _ in proposal.examples["people"]} == {
+        "Uwe Falk", "山本花子", "Вера Белова",
+    }  # fmt: skip
+
+
 def test_the_page_of_a_folder_is_found_by_the_name_of_the_folder(tmp_path: Path) -> None:
     files = {
         "teams/harbour/index.md": "Loads ships.\n",

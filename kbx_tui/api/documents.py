@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
@@ -394,6 +395,14 @@ def _file_identity(status: os.stat_result) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
 
 
+def _exists(root: Path, path: str) -> bool:
+    """Return whether a file or folder is at a path of the base, which may be hidden."""
+    try:
+        return os.path.lexists(root / path)
+    except ValueError:  # the path holds a NUL
+        return False
+
+
 class Links:
     """The links of one base, as indexed; `kb.links`."""
 
@@ -407,7 +416,10 @@ class Links:
         return self._links().of(self._path(replace_surrogates(name)))
 
     def check(self, path: str | None = None) -> tuple[BrokenLink, ...]:
-        """Return the links that lead to nothing, by path and line, with documents likely meant."""
+        """Return the links that lead to nothing, by path and line, with documents likely meant.
+
+        Links to a heading or block that the document does not have are among them.
+        """
         self._session.ensure_indexed()
         paths = None if path is None else set(Documents.of(self._session).in_scope(path))
         return self._links().all_broken(paths)
@@ -462,9 +474,11 @@ class Links:
         index = self._session.fresh_index()
         generation = index.generation()
         if self._index is None or self._index[0] is not generation:
-            attachments = partial(list_attachments, self._session.root)
+            root = self._session.root
+            attachments, exists = partial(list_attachments, root), partial(_exists, root)
             before = None if self._index is None else self._index[1].known_graph
-            self._index = generation, LinkIndex(generation, index.store, attachments, before)
+            links = LinkIndex(generation, index.store, attachments, exists, before)
+            self._index = generation, links
         return self._index[1]
 
     def _path(self, name: str) -> str:

@@ -254,7 +254,9 @@ def stem_of(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
 
 
-_FOLDER_PAGES = frozenset({"index", "_index", "readme"})
+FOLDER_PAGES = ("index", "_index", "README")
+"""Stems of the file that is the page of its folder, in any letter case; the first one counts."""
+_FOLDER_PAGES = frozenset(map(str.casefold, FOLDER_PAGES))
 
 
 def is_folder_page(path: str) -> bool:

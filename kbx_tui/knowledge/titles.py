@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html import unescape
 from typing import Any, Literal
 
 from kbx_tui.knowledge.fields import page_name, text_of
 from kbx_tui.knowledge.folding import slug
-from kbx_tui.knowledge.markdown import Heading, headings
+from kbx_tui.knowledge.markdown import Heading, headings, without_entities
 
 Titles = Literal["heading", "opening_heading", "file_name"]
 """What the title of a page is that does not state one: a heading, the heading of level 1 with which
@@ -63,14 +62,15 @@ def _heading(body: str, titles: Titles, *, only_top: bool = False) -> str:
             return top
     if opening is None or (only_top and opening.level > 1):
         return ""
-    return opening.text
+    is_section = opening.level > 1 and any(each.level <= opening.level for each in with_text[1:])
+    return "" if is_section else opening.text
 
 
 def _headings_with_text(body: str) -> list[Heading]:
     found = [heading for heading in headings(body) if heading.text]
     if "<h1" in body or "<H1" in body:
         for match in _HTML_HEADING.finditer(body):
-            text = " ".join(unescape(_HTML_TAG.sub("", match[1])).split())
+            text = " ".join(without_entities(_HTML_TAG.sub("", match[1])).split())
             line = body.count("\n", 0, match.start())
             if text:
                 found.append(Heading(1, text, line, line + 1))

@@ -61,6 +61,8 @@ def test_a_heading_is_the_title_only_where_it_opens_a_note(text: str, expected: 
         ("a.md", "<h1><img src='bee.png'></h1>\n\n# Bees\n", "Bees"),
         ("Beds.excalidraw.md", DRAWING, "Beds"),
         ("Jobs.md", BOARD, "Jobs"),
+        ("2025-06-hives.md", "## 2025-06-04\n\nTwo.\n\n## 2025-06-11\n", "2025 06 hives"),
+        ("hives.md", "## Two hives\n\n### 2025-06-04\n", "Two hives"),
         ("hives/index.md", "", "hives"),
         ("hives/README.md", "Text.\n", "hives"),
         ("README.md", "Text.\n", "README"),

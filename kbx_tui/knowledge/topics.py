@@ -44,7 +44,8 @@ TOPIC_FOLDERS = {
     folder: kind
     for kind, folders in {
         "person": "contacts persons personen kontakte leute menschen personnes gens personas"
-        " contactos pessoas contatos persone contatti personer люди контакты 人物 人 人脈 連絡先 联系人",
+        " contactos pessoas contatos persone contatti personer люди контакты"
+        " 人物 人 人脈 連絡先 联系人",
         "project": "projekte projets proyectos projetos progetti projekt проекты プロジェクト 项目",
         "book": "books bücher livres libros livros libri boeken böcker книги 本 书",
         "company": "companies firmen unternehmen entreprises empresas aziende компании 会社 公司",

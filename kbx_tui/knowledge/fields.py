@@ -35,6 +35,7 @@ REFERENCE_KEYS = frozenset(
 _ADDRESS = re.compile(r"^(.*?)\s*[<(]\s*([^\s<>()@]+@[^\s<>()@]+)\s*[>)]\s*(.*)$")
 EMAIL = re.compile(r"^[^\s<>()@,;]+@[^\s<>()@,;]+$")
 _SEPARATOR = re.compile(r" ?[,;] ?(?![^()<\[]*[)>\]])")
+_SEMICOLON = re.compile(r"\s*;\s*")
 _CONJUNCTION = re.compile(r"\s+(?:and|&)\s+", re.IGNORECASE)
 _NAME_SUFFIX = re.compile(
     r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
@@ -152,9 +153,27 @@ def _attendees(value: object) -> Iterator[Attendee]:
             elif isinstance(entry, Mapping | list):
                 yield from _attendees(entry)
     elif isinstance(value, str):
-        for part in split_names(value):
-            for entry in _CONJUNCTION.split(part):
-                yield from _attendee(entry)
+        entries = _family_names_first(value) or [
+            entry for part in split_names(value) for entry in _CONJUNCTION.split(part)
+        ]
+        for entry in entries:
+            yield from _attendee(entry)
+
+
+def _family_names_first(text: str) -> list[str]:
+    """Return the names of `Byron, Ada; Lee, Bo` or `Byron, Ada and Lee, Bo`; nothing for others."""
+    for separator in (_SEMICOLON, _CONJUNCTION):
+        names = separator.split(text[:_MAX_LIST])
+        if len(names) > 1 and all(name.count(",") == 1 for name in names):
+            return names
+    return []
+
+
+def given_name_first(name: str) -> str:
+    """Return `Ada Byron` for `Byron, Ada`; other names as they are."""
+    family, *given = map(str.strip, name.split(","))
+    is_inverted = len(given) == 1 and given[0] and not _NAME_SUFFIX.fullmatch(given[0])
+    return f"{given[0]} {family}" if is_inverted else name
 
 
 def _attendee(text: str) -> Iterator[Attendee]:

@@ -18,7 +18,6 @@ from itertools import chain
 
 import ahocorasick
 
-from kbx_tui.knowledge.entities import tag_and_above
 from kbx_tui.knowledge.entity_names import (
     HONORIFICS,
     EntityResolver,
@@ -31,6 +30,7 @@ from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, strip_accent
 from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
+from kbx_tui.knowledge.topics import tag_and_above
 
 _STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
 

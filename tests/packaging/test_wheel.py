@@ -79,7 +79,8 @@ def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
     demo = shipped("kbx_tui/demo", {".md", ".toml", ".jsonl"})
     model = {
         file.relative_to(CHECKOUT).as_posix()
-        for file in (CHECKOUT / "kbx_tui" / "embedding" / "bundled").iterdir()
+        for folder in ("bundled", "bundled_pair_model")
+        for file in (CHECKOUT / "kbx_tui" / "embedding" / folder).iterdir()
     }
     styles = {f"kbx_tui/{name}" for name in shipped("styles", {".tcss"})}
     tables = shipped("kbx_tui", {".json", ".txt"})

@@ -18,9 +18,10 @@ from benchmarks.faults.file_damage import KINDS, damage_files
 from benchmarks.faults.small_base import write_small_base
 from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase
 from kbx_tui.index.array_file import VERIFIED, verified_files
+from kbx_tui.index.ownership import claim
 from kbx_tui.index.stamp import DIGESTS, read_stamp, write_stamp
 from kbx_tui.index.store import Store
-from kbx_tui.removal import INDEX_TABLES
+from kbx_tui.removal import INDEX_MARKER, INDEX_TABLES
 from tests.functional.vaults import stored_rows, write_vault
 
 
@@ -243,10 +244,16 @@ def test_what_dead_runs_left_is_swept_and_nothing_else(base: Path) -> None:
     state, index = base / ".kbx", index_of(base)
     for folder in ("index.new-0123abcd", "index.old-0123abcd", "index.new-mine"):
         (state / folder).mkdir()
+        shutil.copyfile(index / INDEX_MARKER, state / folder / INDEX_MARKER)
+    (state / "index.old-00000000").mkdir()
+    claim(state / "index.old-00000000")  # of another base of this user
+    (state / "index.old-11111111").symlink_to(state / "index.old-00000000")
     for name in (f"words.bin.{'0f' * 16}", f"DIGESTS.{'0f' * 16}", "words.bin.mine"):
         (index / name).write_bytes(b"")
     KnowledgeBase(base).index()
-    assert [path.name for path in sorted(state.glob("index.*"))] == ["index.new-mine"]
+    kept = ["index.new-mine", "index.old-00000000", "index.old-11111111"]
+    assert [path.name for path in sorted(state.glob("index.*"))] == kept
+    assert (state / "index.old-00000000" / INDEX_MARKER).exists()
     assert [path.name for path in index.glob("*.*") if "0f0f" in path.name] == []
     assert (index / "words.bin.mine").exists()
 
@@ -345,7 +352,7 @@ def test_no_file_behind_a_link_in_a_table_is_deleted(base: Path, place: str) -> 
         link.symlink_to(notes)
     store = Store(str(index_of(base)))
     for table in INDEX_TABLES:
-        with pytest.raises(IndexDamaged, match="is a symbolic link"):
+        with pytest.raises(IndexDamaged, match="it is a symbolic link"):
             store.optimize(table)
     with KnowledgeBase(base) as kb:
         kb.index()

@@ -35,6 +35,7 @@ from kbx_tui.index.build.repair import (
     sweep_leftovers,
 )
 from kbx_tui.index.build.stages import (
+    Wanted,
     compact,
     compact_if_short_of_space,
     write_chunks,
@@ -79,17 +80,19 @@ def build(
     on_wait: Callable[[str], None] | None = None,
     only: Collection[str] | None = None,
     workers: Workers | None = None,
+    wanted: Wanted = tuple,
 ) -> IndexReport:
     """Index `root`: with `fast` only the text, with `full` from scratch.
 
     With `only`, just the files at these paths are compared, for a caller that has written them.
-    `workers` have the same model as `embedder`; by default this process does the work. Raises
+    `workers` have the same model as `embedder`; by default this process does the work. Texts of the
+    documents at `wanted` get vectors first. Raises
     IndexLocked (if not `wait`, or if cancelled while waiting), IndexForeign, IndexFault and
     EmbeddingError.
     """
     store, meter = Store(index_uri(root, settings)), ProgressMeter(listener, cancelled)
     workers = workers or OwnProcess(embedder)
-    run = _Run(root, settings, embedder, store, workers, meter, fast=fast)
+    run = _Run(root, settings, embedder, store, workers, meter, wanted, fast=fast)
     with writer_lock(root, wait=wait, on_wait=on_wait, cancelled=cancelled):
         sweep_leftovers(store)
         compact_if_short_of_space(store)
@@ -139,6 +142,7 @@ class _Run:
     store: Store
     workers: Workers
     meter: ProgressMeter
+    wanted: Wanted
     fast: bool
 
     def update(self, only: Collection[str] | None) -> IndexReport:
@@ -240,7 +244,9 @@ class _Run:
         store, embedder, embedded, reused = self.store, self.embedder, 0, 0
         if finished and not self.fast:
             note_state(store)
-            embedded, reused, finished = write_vectors(store, self.workers, self.meter)
+            embedded, reused, finished = write_vectors(
+                store, self.workers, self.meter, wanted=self.wanted
+            )
             _compact_vectors(store, embedder, refresh=finished)
         self.meter.end()
         note_state(store)
@@ -270,12 +276,14 @@ def add_vectors(
     *,
     only: Collection[str] | None = None,
     cancelled: Cancelled = lambda: False,
+    wanted: Wanted = tuple,
 ) -> int:
     """Embed texts of an existing index that have no vector; return their number.
 
     It embeds a few at a time, with the session used for queries, so that searches can run
-    meanwhile. With `only`, just the texts of the files at these paths. Raises IndexLocked while
-    another process writes, NotFound, IndexForeign, IndexFault and EmbeddingError.
+    meanwhile. With `only`, just the texts of the files at these paths; `wanted` is as in `build`.
+    Raises IndexLocked while another process writes, NotFound, IndexForeign, IndexFault and
+    EmbeddingError.
     """
     store = Store(index_uri(root, settings))
     with writer_lock(root, wait=False):
@@ -284,7 +292,7 @@ def add_vectors(
         workers = OwnProcess(embedder, texts_per_task=SMALL_BATCH)
         embedded, finished = 0, write_chunks(store, workers, meter, only)
         if finished:
-            embedded, _, finished = write_vectors(store, workers, meter, only)
+            embedded, _, finished = write_vectors(store, workers, meter, only, wanted)
         if only is None and embedded and finished:
             _compact_vectors(store, embedder, refresh=True)
         note_state(store)

@@ -77,7 +77,7 @@ class OpenIndex:
             self.in_memory = self._read()
             return True
         if build != self._build:  # rebuilt in place: the open tables are the old ones
-            self.store = Store(self.store.uri)
+            self.store = self.store.again()
         self.in_memory = self._read()
         self._build = build
         return True

@@ -136,14 +136,18 @@ class BaseSession:
         if self._is_open:
             return
         try:
-            settings, tuning, summary, is_trusted = await self.client.run(_read_basics)
+            settings, tuning, summary, untrusted = await self.client.run(_read_basics)
         except NotTrusted:
             self._ask_for_trust()
             raise
         if self._is_open:  # a concurrent request has opened it
             return
         self._is_open = True
-        if not is_trusted:
+        if untrusted:
+            from kbx_tui.base_trust import INDEX  # the first paint does not wait for it
+
+            if INDEX in untrusted:
+                self.index_sync.hold()  # a run would put the index aside that the user may allow
             self._ask_for_trust()
         self.explore.configure(tuning, settings.search.dates)
         self.judging.pin(SearchSettings(tuning))
@@ -155,7 +159,7 @@ class BaseSession:
         """Ask once per session, although each request tries to open a base that is still closed."""
         if not self._asked_for_trust:
             self._asked_for_trust = True
-            self._host.ask_for_trust()
+            self._host.ask_for_trust(self.index_sync.release)
 
     def _note_run(self) -> None:
         self.index.note_run()
@@ -282,10 +286,11 @@ def error_line(error: Exception) -> str:
     return text if isinstance(error, KbxError) else f"{type(error).__name__}: {text}"
 
 
-def _read_basics(engine: KnowledgeBase) -> tuple[Settings, Tuning, BaseSummary, bool]:
+def _read_basics(engine: KnowledgeBase) -> tuple[Settings, Tuning, BaseSummary, set[str]]:
     name, root = safe_line(engine.root.name), str(engine.root)
     summary = BaseSummary(name, root, engine.is_indexed())
-    return engine.settings, engine.tuning(), summary, not engine.untrusted
+    untrusted = {request.key for request in engine.untrusted}
+    return engine.settings, engine.tuning(), summary, untrusted
 
 
 def _warm(engine: KnowledgeBase) -> None:

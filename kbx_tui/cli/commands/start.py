@@ -98,16 +98,16 @@ SMOKE_QUERY = "what did the platform team decide about migration?"
 
 
 @click.command(name="demo", cls=Command)
-@flag("--reset", "Restore the original sample, then exit.")
+@flag("--reset", "Restore the original sample, then exit; changes are kept aside.")
 @flag("--smoke", "Index, search and compose the app without a terminal, then exit.")
 @flag("--tour", "Show the tour of the first start again.")
 def demo_command(reset: bool, smoke: bool, tour: bool) -> None:
     """Explore a sample knowledge base.
 
     The sample, a fictional company that makes software for ferry lines, is first copied to your
-    data folder (KBX_DEMO_DIR names another place), so you may change anything in it. --reset undoes
-    your changes; files that you added are kept in a folder beside it. The first start shows a tour
-    in six steps, which esc ends.
+    data folder (KBX_DEMO_DIR names another place), so you may change anything in it. --reset
+    restores the sample; a copy in which you changed or added something is kept beside it, under
+    another name. The first start shows a tour in six steps, which esc ends.
 
     \b
     Examples:

@@ -30,9 +30,11 @@ from kbx_tui.index.build.repair import (
     copy_vectors,
     model_of,
     new_index,
+    put_aside,
     put_in_place,
     rewritten_note,
     sweep_leftovers,
+    take_over_vectors,
 )
 from kbx_tui.index.build.stages import (
     Wanted,
@@ -49,6 +51,7 @@ from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import entity_types, noted_settings, stored_problems
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import find_damage, note_state
+from kbx_tui.index.ownership import index_id
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, wrong_model_error
 from kbx_tui.index.tables import text_hash
@@ -94,6 +97,7 @@ def build(
     workers = workers or OwnProcess(embedder)
     run = _Run(root, settings, embedder, store, workers, meter, wanted, fast=fast)
     with writer_lock(root, wait=wait, on_wait=on_wait, cancelled=cancelled):
+        words, aside = store.foreign_words(), put_aside(store)
         sweep_leftovers(store)
         compact_if_short_of_space(store)
         repaired = [] if full else _damage(store)
@@ -106,6 +110,8 @@ def build(
                 raise
             repaired = [str(error)]  # damage found only while reading
             report = run.repair()
+    if aside is not None:
+        repaired = [f"{words} and was put aside as {aside.name}; ", *repaired]
     rebuilt = (f"{sentence.rpartition('; ')[0]}; it has been rebuilt" for sentence in repaired)
     return replace(report, repaired=(*rebuilt, *report.repaired))
 
@@ -150,7 +156,6 @@ class _Run:
         if not (store.exists() and store.is_searchable()):
             return self.rebuild()
         store.check_compatible(model=self.embedder.model)
-        store.claim()
         if only is not None and not store.meta().get("derived_from"):
             only = None  # an unfinished index needs all files
         changes, finished = self._write_text(store, only)
@@ -172,7 +177,8 @@ class _Run:
         leaves the old index.
         """
         new, embedder = new_index(self.store), self.embedder
-        new.create(model=embedder.model, dimension=embedder.dimension)
+        known = index_id(Path(self.store.uri)) if self.store.is_own else ""
+        new.create(model=embedder.model, dimension=embedder.dimension, index_id=known)
         note_state(new)
         try:
             if new is not self.store:
@@ -244,6 +250,7 @@ class _Run:
         store, embedder, embedded, reused = self.store, self.embedder, 0, 0
         if finished and not self.fast:
             note_state(store)
+            take_over_vectors(store, embedder)
             embedded, reused, finished = write_vectors(
                 store, self.workers, self.meter, wanted=self.wanted
             )
@@ -292,6 +299,7 @@ def add_vectors(
         workers = OwnProcess(embedder, texts_per_task=SMALL_BATCH)
         embedded, finished = 0, write_chunks(store, workers, meter, only)
         if finished:
+            take_over_vectors(store, embedder)
             embedded, _, finished = write_vectors(store, workers, meter, only, wanted)
         if only is None and embedded and finished:
             _compact_vectors(store, embedder, refresh=True)

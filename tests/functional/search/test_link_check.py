@@ -37,7 +37,9 @@ def check(root: Path) -> list[tuple[str, int, str]]:
 
 
 @pytest.mark.parametrize("files", [HANDBOOK, NO_LINKS], ids=["handbook", "no-links"])
-def test_what_exists_or_is_no_link_is_not_reported(tmp_path: Path, files: dict[str, str]) -> None:
+def test_what_exists_or_is_not_a_link_is_not_reported(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
     assert check(index_vault(tmp_path / "base", files, fast=True)) == []
 
 

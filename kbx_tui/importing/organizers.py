@@ -118,7 +118,7 @@ def _moment(event: icalendar.cal.Component, name: str, zone: str) -> tuple[date 
     A time is that in `zone`, the zone of the calendar. Without one, UTC is converted to local time,
     and other times keep their zone.
     """
-    value = next(iter(_values(event, name)), None)
+    value: Any = next(iter(_values(event, name)), None)
     moment = value.dt if value is not None else None
     if not isinstance(moment, datetime):
         return (moment if isinstance(moment, date) else None), ""

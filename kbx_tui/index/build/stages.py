@@ -367,7 +367,7 @@ def _read_texts(store: Store, table_of: Mapping[str, str]) -> dict[str, str]:
 
 def read_texts(store: Store, hashes: Iterable[str]) -> dict[str, str]:
     """Return what is embedded of some texts of an index, by hash. Raises KeyError for others."""
-    table_of = _texts_to_embed(store)
+    table_of, _ = _texts_to_embed(store)
     return _read_texts(store, {key: table_of[key] for key in hashes})
 
 

@@ -346,6 +346,7 @@ class Session:
                 listener=progress,
                 on_wait=self.notice,
                 workers=workers,
+                wanted=self._wanted_paths,
                 **options,
             )
         if not is_remembered(index_id(Path(self.store().uri))):
@@ -360,8 +361,24 @@ class Session:
 
         self._refreshed_at = -math.inf
         return add_vectors(
-            self.root, self.settings, self.embedder(), only=only, cancelled=cancelled
+            self.root,
+            self.settings,
+            self.embedder(),
+            only=only,
+            cancelled=cancelled,
+            wanted=self._wanted_paths,
         )
+
+    def _wanted_paths(self) -> list[str]:
+        """Return the documents that were opened or found first by a query, the latest first."""
+        from kbx_tui.search.frecency import OpenedDocuments
+        from kbx_tui.search.query_history import QueryHistory
+
+        at = {path: last for path, (_, last) in OpenedDocuments(self.root).opens().items()}
+        for past in QueryHistory(self.root).read():
+            for path in past.first:
+                at[path] = max(past.at, at.get(path, 0.0))
+        return sorted(at, key=at.__getitem__, reverse=True)
 
     def _require_own_index(self) -> None:
         require_writable(self.root)

@@ -37,6 +37,7 @@ from kbx_tui.index.build.repair import (
     take_over_vectors,
 )
 from kbx_tui.index.build.stages import (
+    Wanted,
     compact,
     compact_if_short_of_space,
     write_chunks,
@@ -82,17 +83,19 @@ def build(
     on_wait: Callable[[str], None] | None = None,
     only: Collection[str] | None = None,
     workers: Workers | None = None,
+    wanted: Wanted = tuple,
 ) -> IndexReport:
     """Index `root`: with `fast` only the text, with `full` from scratch.
 
     With `only`, just the files at these paths are compared, for a caller that has written them.
-    `workers` have the same model as `embedder`; by default this process does the work. Raises
+    `workers` have the same model as `embedder`; by default this process does the work. Texts of the
+    documents at `wanted` get vectors first. Raises
     IndexLocked (if not `wait`, or if cancelled while waiting), IndexForeign, IndexFault and
     EmbeddingError.
     """
     store, meter = Store(index_uri(root, settings)), ProgressMeter(listener, cancelled)
     workers = workers or OwnProcess(embedder)
-    run = _Run(root, settings, embedder, store, workers, meter, fast=fast)
+    run = _Run(root, settings, embedder, store, workers, meter, wanted, fast=fast)
     with writer_lock(root, wait=wait, on_wait=on_wait, cancelled=cancelled):
         words, aside = store.foreign_words(), put_aside(store)
         sweep_leftovers(store)
@@ -145,6 +148,7 @@ class _Run:
     store: Store
     workers: Workers
     meter: ProgressMeter
+    wanted: Wanted
     fast: bool
 
     def update(self, only: Collection[str] | None) -> IndexReport:
@@ -247,7 +251,9 @@ class _Run:
         if finished and not self.fast:
             note_state(store)
             take_over_vectors(store, embedder)
-            embedded, reused, finished = write_vectors(store, self.workers, self.meter)
+            embedded, reused, finished = write_vectors(
+                store, self.workers, self.meter, wanted=self.wanted
+            )
             _compact_vectors(store, embedder, refresh=finished)
         self.meter.end()
         note_state(store)
@@ -277,12 +283,14 @@ def add_vectors(
     *,
     only: Collection[str] | None = None,
     cancelled: Cancelled = lambda: False,
+    wanted: Wanted = tuple,
 ) -> int:
     """Embed texts of an existing index that have no vector; return their number.
 
     It embeds a few at a time, with the session used for queries, so that searches can run
-    meanwhile. With `only`, just the texts of the files at these paths. Raises IndexLocked while
-    another process writes, NotFound, IndexForeign, IndexFault and EmbeddingError.
+    meanwhile. With `only`, just the texts of the files at these paths; `wanted` is as in `build`.
+    Raises IndexLocked while another process writes, NotFound, IndexForeign, IndexFault and
+    EmbeddingError.
     """
     store = Store(index_uri(root, settings))
     with writer_lock(root, wait=False):
@@ -292,7 +300,7 @@ def add_vectors(
         embedded, finished = 0, write_chunks(store, workers, meter, only)
         if finished:
             take_over_vectors(store, embedder)
-            embedded, _, finished = write_vectors(store, workers, meter, only)
+            embedded, _, finished = write_vectors(store, workers, meter, only, wanted)
         if only is None and embedded and finished:
             _compact_vectors(store, embedder, refresh=True)
         note_state(store)

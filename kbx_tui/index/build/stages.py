@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
@@ -179,7 +180,7 @@ def read_chunk_texts(store: Store, chunks: Sequence[Mapping[str, Any]]) -> list[
 
 DOCUMENTS_PER_BATCH = 500
 FIRST_BATCH, TEXTS_PER_BATCH = 64, 512
-"""Texts in the first batch, and at most in any other; sorted by length to reduce padding."""
+"""Texts read first, and at most in a batch; sorted by length to reduce padding."""
 TEXTS_PER_READ = 8192
 """Texts read at once, at most: finding them reads whole columns."""
 FEW_TEXTS = 1000
@@ -232,22 +233,35 @@ def _split(embedder: Embedder, documents: list[dict[str, Any]]) -> list[dict[str
     ]
 
 
+Wanted = Callable[[], Sequence[str]]
+"""Returns paths of documents whose texts are to be embedded first, in this order."""
+
+
 def write_vectors(
-    store: Store, workers: Workers, meter: ProgressMeter, only: Collection[str] | None = None
+    store: Store,
+    workers: Workers,
+    meter: ProgressMeter,
+    only: Collection[str] | None = None,
+    wanted: Wanted = tuple,
 ) -> tuple[int, int, bool]:
     """Embed every text that has no vector, and delete vectors of deleted texts.
 
-    With `only`, embeds the texts of the files at these paths and deletes nothing. Returns how many
-    texts were embedded, how many had a vector, and False when cancelled.
+    With `only`, embeds the texts of the files at these paths and deletes nothing. `wanted` is asked
+    again and again: what is wanted may change while others are embedded. Returns how many texts
+    were embedded, how many had a vector, and False when cancelled.
     """
-    table_of = _texts_to_embed(store, only)
+    table_of, chunks_of = _texts_to_embed(store, only)
     few = only is not None and len(table_of) <= FEW_TEXTS
     of_these = is_one_of("text_hash", table_of) if few else None
     embedded = set(store.rows("vectors", ["text_hash"], of_these)["text_hash"].to_pylist())
     missing = [key for key in table_of if key not in embedded]
     reused = len(table_of) - len(missing)
     meter.begin("vectors", len(missing))
-    texts = _read_missing(store, missing, table_of, workers.texts_per_task, meter)
+
+    def first() -> Iterator[str]:
+        return chain.from_iterable(chunks_of.get(path, ()) for path in wanted())
+
+    texts = _read_missing(store, missing, table_of, first, workers.texts_per_task, meter)
     waiting, count, stored, commits = list[tuple[Texts, Vectors]](), 0, 0, 0
     for finished in workers.map(_embed, texts, ordered=False):
         waiting += finished
@@ -276,30 +290,37 @@ def _read_missing(
     store: Store,
     missing: list[str],
     table_of: dict[str, str],
+    first: Callable[[], Iterable[str]],
     texts_per_task: int,
     meter: ProgressMeter,
 ) -> Iterator[Texts]:
-    read, start, end = Texts(), 0, 0
-    while start < len(missing):
-        batch = missing[start : start + min(TEXTS_PER_BATCH, max(FIRST_BATCH, start))]
-        if start == end:
-            end = min(start + min(TEXTS_PER_READ, max(TEXTS_PER_BATCH, start)), len(missing))
-            ahead = missing[start:end]
-            read = _read_texts(store, {key: table_of[key] for key in ahead})
-        texts = [(key, read[key]) for key in batch if key in read]
-        by_length = sorted(texts, key=lambda item: -len(item[1]))
-        for offset in range(0, len(by_length), texts_per_task):
-            if meter.cancelled():
-                return
-            yield dict(by_length[offset : offset + texts_per_task])
-        start += len(batch)
+    left = dict.fromkeys(missing)
+    while left:
+        size = min(TEXTS_PER_READ, max(FIRST_BATCH, len(missing) - len(left)))
+        ahead = [key for key in dict.fromkeys(first()) if key in left][:size]
+        for key in ahead:
+            del left[key]
+        for key in list(islice(left, size - len(ahead))):
+            ahead.append(key)
+            del left[key]
+        read = _read_texts(store, {key: table_of[key] for key in ahead})
+        for start in range(0, len(ahead), TEXTS_PER_BATCH):
+            batch = ahead[start : start + TEXTS_PER_BATCH]
+            texts = [(key, read[key]) for key in batch if key in read]
+            by_length = sorted(texts, key=lambda item: -len(item[1]))
+            for offset in range(0, len(by_length), texts_per_task):
+                if meter.cancelled():
+                    return
+                yield dict(by_length[offset : offset + texts_per_task])
 
 
-def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[str, str]:
+def _texts_to_embed(
+    store: Store, only: Collection[str] | None = None
+) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return the table of each distinct text by its hash, in the order to embed them.
 
     Entities, facts and titles come first, then chunks, newest document first. With `only`, these
-    are the texts of the files at some paths.
+    are the texts of the files at some paths. With them come the hashes of chunks by path.
     """
     where = None if only is None else is_one_of("path", only)
     table_of: dict[str, str] = {}
@@ -313,9 +334,11 @@ def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[s
     dates = dict(zip(documents["path"].to_pylist(), documents["date"].to_pylist(), strict=True))
     chunks = store.rows("chunks", ["path", "text_hash"], where)
     pairs = zip(chunks["path"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True)
-    for _, key in sorted(pairs, key=lambda pair: dates.get(pair[0], ""), reverse=True):
+    chunks_of: dict[str, list[str]] = defaultdict(list)
+    for path, key in sorted(pairs, key=lambda pair: dates.get(pair[0], ""), reverse=True):
         table_of.setdefault(key, "chunks")
-    return table_of
+        chunks_of[path].append(key)
+    return table_of, chunks_of
 
 
 def _read_texts(store: Store, table_of: Mapping[str, str]) -> dict[str, str]:
@@ -344,7 +367,7 @@ def _read_texts(store: Store, table_of: Mapping[str, str]) -> dict[str, str]:
 
 def read_texts(store: Store, hashes: Iterable[str]) -> dict[str, str]:
     """Return what is embedded of some texts of an index, by hash. Raises KeyError for others."""
-    table_of = _texts_to_embed(store)
+    table_of, _ = _texts_to_embed(store)
     return _read_texts(store, {key: table_of[key] for key in hashes})
 
 

@@ -97,9 +97,9 @@ def _requests(root: Path, settings: Settings) -> Iterator[TrustRequest]:
         yield TrustRequest(
             INDEX,
             known,
-            f"the index in {folder}",
-            "opens it, and shows the texts in it as those of your pages",
-            without="it is put aside, and made again from the pages",
+            f"an index that was not made here, in {folder}",
+            "shows the texts in that index as those of your pages",
+            without="that index is put aside, and made again from the pages",
         )
     if settings.writes.auto_commit:
         yield TrustRequest(

@@ -1,10 +1,12 @@
 """An index that came with a base is not believed: it is put aside and made again, or allowed."""
 
+import json
 import os
 import shutil
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,7 @@ from kbx_tui.index.ownership import IDS, claim, index_id
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_records import BODIES, BODY_COLUMNS, write_bodies
 from kbx_tui.index.vectors.stored_vectors import vectors_file
-from kbx_tui.removal import INDEX_MARKER
+from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tui.bases import Bases
 from tests.command_line import CommandLine
@@ -348,3 +350,29 @@ def test_a_memory_folder_elsewhere_asks(kbx: CommandLine, tmp_path: Path) -> Non
     assert f"a link from memory to {private}" in ran.err
     assert kbx("trust", base).code == 0
     assert "Secret" in kbx("--kb", base, "search", "soup").out
+
+
+# Mapped files with the right digest and other content than their layout says.
+
+
+@pytest.mark.parametrize("name", sorted(DERIVED_FILES))
+@pytest.mark.parametrize("value", [0xFF, 0x7F])
+def test_what_a_mapped_file_raises_is_damage(base: Path, name: str, value: int) -> None:
+    file = index_of(base) / name
+    if not file.exists():
+        pytest.skip("a base of this size has none")
+    data = bytearray(file.read_bytes())
+    (size,) = struct.unpack("<I", data[-8:-4])
+    directory = json.loads(data[-8 - size : -8])
+    for dtype, shape, begin in directory.values():
+        if dtype.startswith("<i"):  # numbers of rows, and places
+            end = begin + np.dtype(dtype).itemsize * prod(shape)
+            data[begin:end] = bytes([value]) * (end - begin)
+    seal(file, bytes(data), int(index_id(index_of(base))[:8], 16))
+    heard = list[str]()
+    with KnowledgeBase(base, notice=heard.append) as kb:
+        assert kb.search("how do deployment rollbacks work").results
+        assert len([text for text in heard if "cannot be used" in text]) == len(heard) <= 1
+        changed = file.read_bytes()
+        assert kb.search("how do deployment rollbacks work").results
+    assert not heard or changed != bytes(data)

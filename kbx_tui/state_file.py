@@ -30,6 +30,9 @@ Notice = Callable[[str], object]
 SIZE_LIMIT = 64 * 1024 * 1024
 """Size in bytes above which a state file is not read, unless its reader sets another limit."""
 
+USER_STATE = ("*.jsonl", "app.json", "journal/*.json")
+"""Patterns of the user's files below `.kbx`; all others there can be made again."""
+
 LEAKED_SECONDS = 3600.0
 """Age from which a temporary file counts as left behind: writing one takes seconds."""
 

@@ -99,6 +99,19 @@ def pytest_configure() -> None:
     restore_signals()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without any test that `-m` chooses: every worker would import them all."""
+    if TESTS not in collection_path.parents:
+        return None
+    name = collection_path.relative_to(TESTS).as_posix() + "/" * collection_path.is_dir()
+    chosen = config.option.markexpr
+    if chosen == "not slow and not packaging":
+        return name.startswith((*SLOW, "packaging/")) or None
+    if chosen == "slow" and name.endswith(".py") and not name.startswith(SLOW):
+        return "mark.slow" not in collection_path.read_text(encoding="utf-8") or None
+    return None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the slow files and folders, which `uv run pytest` leaves out."""
     for item in items:

@@ -25,7 +25,7 @@ from kbx_tui.user_files import logger
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
-    from kbx_tui.knowledge.entities import EntityProposal
+    from kbx_tui.knowledge.topics import EntityProposal
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
     from kbx_tui.tui.experts.model import ExpertSearch
@@ -221,13 +221,13 @@ class BaseSession:
         self.explore.show_base(summary)
         self._host.broadcast(TabsChanged())
 
-    # The question of `kbx init`, for a base without entities.
+    # The question of `kbx init`, for a base with few entities.
 
     async def _offer_entities(self, summary: BaseSummary) -> None:
-        is_needed = summary.documents and not summary.entities
-        if self._asked_for_entities or not is_needed or not self._host.may_ask_for_entities:
+        is_asked = self._asked_for_entities or not self._host.may_ask_for_entities
+        if is_asked or not summary.documents:
             return
-        proposal = await self.client.run(lambda engine: engine.entities.proposal())
+        proposal = await self.client.run(lambda engine: engine.entities.offer())
         if proposal is None:
             self._asked_for_entities = True
         elif self._host.may_ask_for_entities and not self._asked_for_entities:
@@ -237,7 +237,7 @@ class BaseSession:
                 if wanted:
                     self.client.start(self._use_entities(proposal))
 
-            names = proposal.lines(NAMES_SHOWN)
+            names = [*proposal.lines(NAMES_SHOWN), *proposal.explanation]
             self._host.ask_for_entities(proposal.sentence, names, take)
 
     async def _use_entities(self, proposal: EntityProposal) -> None:

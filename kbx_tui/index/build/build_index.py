@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
+import msgspec
+
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import SMALL_BATCH
@@ -55,9 +57,10 @@ from kbx_tui.index.tables import text_hash
 from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
 from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.index.versions import TABLES_ID
-from kbx_tui.knowledge.entities import TopicRules
+from kbx_tui.knowledge.conventions import read_conventions, stored_conventions
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
 from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.topics import TopicRules
 from kbx_tui.knowledge.vault import load_suppressions
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
@@ -191,17 +194,20 @@ class _Run:
         """Write documents and data derived from them; return the changes, False when cancelled."""
         meta, types = store.meta(), entity_types(self.settings)
         vault, rules = read_vault_settings(self.root), topic_rules(self.settings)
-        daily_notes = vault.daily_notes if vault else None
+        changes = find_changes(self.root, store, self.settings, only)
+        if only is None:
+            conventions = read_conventions(self.root, changes.files)
+        else:  # not all pages are at hand
+            conventions = stored_conventions(meta.get("conventions"))
         reading = {
             "entity_types": sorted(types),  # kinds and ids of documents depend on them
-            "daily_notes": [daily_notes.moment_format, daily_notes.folder] if daily_notes else [],
+            "conventions": msgspec.to_builtins(conventions),
         }
-        changes = find_changes(self.root, store, self.settings, only)
         if any(meta.get(key, value) != value for key, value in reading.items()):
             touched = {*changes.added, *changes.changed}
             changes.changed += [path for path in changes.hashes if path not in touched]
             delete_derived_files(store)  # the text of an unchanged version may differ now
-        parse = partial(parse_document, entity_types=types, daily_notes=daily_notes)
+        parse = partial(parse_document, entity_types=types, conventions=conventions)
         if changes and not write_documents(store, changes, parse, self.workers, self.meter):
             return changes, False
         derived_from = partial(_derived_from, self.root, rules, is_vault=vault is not None)

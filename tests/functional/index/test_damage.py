@@ -4,6 +4,7 @@ import errno
 import random
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,20 @@ def test_readers_of_a_replaced_index_continue_without_an_error(base: Path) -> No
     assert len(reader.entities.facts()) == 4
     reader.refresh()
     assert reader.search("zorkmid", fast=True).results
+
+
+def test_a_run_changes_no_file_that_a_reader_has_open(base: Path) -> None:
+    """A process that reads a mapped part of a file which was cut off is ended by the system."""
+    with ExitStack() as opened:
+        for page, full in (("one", False), ("two", False), ("three", True)):
+            found = [file for file in index_of(base).rglob("*") if file.is_file()]
+            before = [(opened.enter_context(file.open("rb")), file.read_bytes()) for file in found]
+            write_vault(base, {f"memory/notes/{page}.md": f"# {page}\n\nA zorkmid.\n"})
+            (base / "memory/notes/lunch.md").unlink(missing_ok=True)
+            KnowledgeBase(base).index(full=full)
+            assert KnowledgeBase(base).search(f"zorkmid {page}").results
+            for stream, content in before:
+                assert stream.read() == content, stream.name
 
 
 def test_batches_are_read_from_the_beginning_again_where_a_file_was_deleted(base: Path) -> None:

@@ -38,7 +38,12 @@ from kbx_tui.index.ownership import index_id, is_own, mark_aside
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import BATCH, BUILD, Store, translate_errors
 from kbx_tui.index.tables import table_schema
-from kbx_tui.index.vectors.stored_vectors import LENGTH_TOLERANCE, are_unit, vectors_file
+from kbx_tui.index.vectors.stored_vectors import (
+    LENGTH_TOLERANCE,
+    StoredVectors,
+    are_unit,
+    vectors_file,
+)
 from kbx_tui.index.vectors.vector_lists import LISTS
 from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.index.versions import hash_array
@@ -268,6 +273,7 @@ def _stored_by_hash(
     profiles = set(store.column("entities", "text_hash"))
     file = vectors_file(embedder.model, embedder.dimension)
     for stored in filter(None, (file.map(aside), file.of_newer.map(aside))):
+        _require_sizes(stored, embedder.dimension)
         of_documents = stored.versions[stored.document_rows]
         firsts, ends = (versions.searchsorted(of_documents, side) for side in ("left", "right"))
         starts = stored.starts
@@ -277,6 +283,23 @@ def _stored_by_hash(
         for profile, vector in zip(stored.profiles.tolist(), stored.entities, strict=True):
             if profile.decode() in profiles:
                 yield profile.decode(), vector
+
+
+def _require_sizes(stored: StoredVectors, dimension: int) -> None:
+    """Raise ValueError for arrays whose reading could take more memory than they have bytes."""
+    documents, profiles = len(stored.document_rows), len(stored.profiles)
+    shapes = {
+        "versions": ("S32", (len(stored.versions),)),
+        "document_rows": ("i8", (documents,)),
+        "starts": ("i8", (documents + 1,)),
+        "chunks": ("f4", (len(stored.chunks), dimension)),
+        "profiles": ("S32", (profiles,)),
+        "entities": ("f4", (profiles, dimension)),
+    }
+    for name, (dtype, shape) in shapes.items():
+        array = getattr(stored, name)
+        if array.dtype != np.dtype(dtype) or array.shape != shape:
+            raise ValueError(f"{name} has another type or shape")
 
 
 def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:

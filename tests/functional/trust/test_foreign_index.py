@@ -6,6 +6,7 @@ import shutil
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 
@@ -144,6 +145,19 @@ def test_vectors_that_the_model_would_not_make_are_not_taken_over(
     assert KnowledgeBase(base).check(read_data=True).sound
 
 
+def test_arrays_that_would_take_all_memory_are_not_read(base: Path, elsewhere: Path) -> None:
+    index = index_of(base)
+    store = Store(str(index), is_copy=True)
+    file = vectors_file(store.stored_meta()["model"], 384)
+    stored = file.map(store)
+    assert stored is not None
+    rows = np.zeros(100_000, np.int64)  # each would copy one version of two megabytes
+    wide = np.array([b"x" * 2_000_000])
+    file.write(store, replace(stored, versions=wide, document_rows=rows))
+    report = KnowledgeBase(base).index()
+    assert (report.reused, report.embedded) == (0, report.vectors)
+
+
 @pytest.mark.parametrize("junk", [b"", b"kbx", b"\0" * 4096, b"kbx vectors 4\n" + b"\xff" * 999])
 def test_an_index_of_junk_is_put_aside_like_any_other(
     base: Path, elsewhere: Path, junk: bytes
@@ -193,6 +207,15 @@ def test_kbx_trust_opens_it_from_then_on(kbx: CommandLine, base: Path, elsewhere
     assert listed["granted"] == {"index": known}
     kbx("trust", base, "--remove")
     assert SAID in kbx("--kb", base, "status").out
+
+
+def test_the_same_id_in_another_base_is_not_trusted_with_it(
+    kbx: CommandLine, base: Path, elsewhere: Path, tmp_path: Path
+) -> None:
+    another = shutil.copytree(base, tmp_path / "another-clone")
+    kbx("trust", base)
+    assert SAID not in kbx("--kb", base, "status").out
+    assert SAID in kbx("--kb", another, "status").out
 
 
 def test_it_is_opened_once_with_the_option(kbx: CommandLine, base: Path, elsewhere: Path) -> None:

@@ -303,6 +303,20 @@ class Session:
         except (IndexFault, EmbeddingError, ReadOnly) as error:
             raise damage from error
 
+    def rewrite_derived_files(self, fault: Exception) -> None:
+        """Write all derived files again, as reading one raised `fault`, or raise that."""
+        damage = IndexDamaged(
+            f"a file of the index at {self.store().uri} cannot be used ({type(fault).__name__}); "
+            "all are written again from the tables"
+        )
+        if self.published is not None or is_read_only(self.root):
+            raise damage from fault
+        from kbx_tui.index.build.repair import remove_derived_files
+
+        remove_derived_files(self.root, self.store())
+        self._close_index()
+        self.rebuild(damage, full=False)
+
     def repair_derived_files(self) -> tuple[str, ...]:
         """Rewrite the derived files that were found damaged when read; return a note for each."""
         store = self.open_index().store

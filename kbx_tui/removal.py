@@ -32,6 +32,10 @@ DERIVED_FILES = (
 INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
 """Files of an index besides its tables and the marker."""
 
+PUBLIC_INDEX = "public"
+"""Folder in the index of a base with redacted parts: the index of the base without them."""
+_PUBLIC_INDEX = re.compile(rf"{PUBLIC_INDEX}(\.(new|old)-[0-9a-f]{{8}})?")
+
 DEMO_MARKER = ".kbx-demo"
 """A file in every copy of the demo."""
 DEMO_WORKPLACE = ".kbx-demo-"
@@ -106,6 +110,8 @@ def remove_index(folder: Path) -> None:
                 with suppress(OSError):
                     if part.suffix == ".lance":
                         shutil.rmtree(part)
+                    elif _PUBLIC_INDEX.fullmatch(part.name):
+                        remove_index(part)
                     else:
                         part.unlink()
     with suppress(OSError):
@@ -218,7 +224,8 @@ def _says_nothing(name: str) -> bool:
 def _belongs_to_index(entry: os.DirEntry[str]) -> bool:
     if entry.is_symlink():
         return False
-    if entry.name in {f"{table}.lance" for table in INDEX_TABLES}:
+    is_table = entry.name in {f"{table}.lance" for table in INDEX_TABLES}
+    if is_table or _PUBLIC_INDEX.fullmatch(entry.name):
         return entry.is_dir()
     is_file = entry.name in (INDEX_MARKER, *INDEX_FILES)
     return is_file or _INDEX_TEMPORARY.fullmatch(entry.name) is not None

@@ -28,7 +28,7 @@ from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.markdown import is_in_table
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address, read_vault_settings
-from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.public_page import PublicPage, public_data
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.knowledge.vault import locate, read_page
@@ -148,7 +148,7 @@ class Documents:
         if identity is None or known is None or known[0] != identity:
             read_at = time.time_ns()
             try:
-                page = PublicPage(path, self._bytes(path), self._entity_types())
+                page = PublicPage(path, self._whole_bytes(path), self._entity_types())
             except NotFound:
                 return None
             if identity is None or read_at - max(identity[:2]) < SETTLED_NS:
@@ -166,8 +166,8 @@ class Documents:
         """Return whether the index was built from this version of a page."""
         snapshot = self._session.snapshot()
         row = snapshot.row_of.get(page.path)
-        version = document_version(page.path, page.content_hash)
-        return row is not None and snapshot.versions[row] == version
+        shown = page.public_hash if self._session.is_public else page.content_hash
+        return row is not None and snapshot.versions[row] == document_version(page.path, shown)
 
     # As indexed; without an index, these raise NotFound unless they say otherwise
 
@@ -334,9 +334,11 @@ class Documents:
     def _stored_page(self, path: str) -> tuple[bytes, str]:
         """Return a page as it was published, and the hash of its file. Raises NotFound."""
         index, columns = self._session.fresh_index(), [*STORED_PAGE_COLUMNS, "content_hash"]
-        marked = self._session.shared(MarkedPages, lambda: MarkedPages(index.store))
         rows = index.store.rows("documents", columns, is_one_of("path", [path])).to_pylist()
-        data = marked.pages.get(path)
+        data = None
+        if not self._session.is_public:  # there, no row has any text that is redacted
+            marked = self._session.shared(MarkedPages, lambda: MarkedPages(index.store))
+            data = marked.pages.get(path)
         if not rows or data == b"":
             raise NotFound(f"no document {path} in the published index")
         return data or stored_page(rows[0]), rows[0]["content_hash"]
@@ -367,6 +369,15 @@ class Documents:
         return vault.daily_notes if vault else None
 
     def _bytes(self, path: str) -> bytes:
+        """Return the content of a page; for agents, without its redacted parts."""
+        data: bytes | None = self._whole_bytes(path)
+        if data is not None and self._session.is_public:
+            data = public_data(path, data, self._entity_types())
+        if data is None:
+            raise NotFound(f"no document {path} in {self._session.root}")
+        return data
+
+    def _whole_bytes(self, path: str) -> bytes:
         session = self._session
         if session.reads_stored_pages():
             return self._stored_page(path)[0]

@@ -30,7 +30,9 @@ from kbx_tui.errors import (
     NotFound,
 )
 from kbx_tui.knowledge.decoding import content_hash
+from kbx_tui.index.index_status import entity_types
 from kbx_tui.knowledge.fact_sections import first_new_fact, read_facts
+from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.vault import CONFIG_NAME
 from kbx_tui.search.browse import indexed_hash
@@ -80,8 +82,8 @@ class FileWriter:
             self._require_new(path)
         start = before or b"" if template is None else template
         after = apply_edits(path, start, edits)
-        fact_id, line = _written_fact(path, start, after, edits)
-        diff = file_diff(path, before, after)
+        fact_id, line = _written_fact(path, self._shown(path, start), self._shown(path, after), edits)
+        diff = file_diff(path, self._shown(path, before), self._shown(path, after))
         written = Written(written=False, path=path, diff=diff, fact_id=fact_id, line=line)
         if dry_run or after == before:
             return written
@@ -124,6 +126,12 @@ class FileWriter:
         operation, _, target = description.partition(" ")
         self.publish(outcome.paths, operation, target)
         return outcome.entry.number if outcome.entry else None
+
+    def _shown(self, path: str, data: bytes | None) -> bytes | None:
+        """Return what may be shown of a page; for agents, without its redacted parts."""
+        if data is None or not self._session.is_public:
+            return data
+        return public_data(path, data, entity_types(self._session.settings))
 
     def _require_new(self, path: str) -> None:
         """Raise IndexElsewhere for a page that another machine has: it would be created again."""
@@ -186,7 +194,7 @@ class FileWriter:
         edited = [
             path
             for path in dict.fromkeys(paths)
-            if (data := read_file(session.root, path)) is not None
+            if (data := self._shown(path, read_file(session.root, path))) is not None
             and content_hash(data) != indexed_hash(session.open_index(), path)
         ]
         if edited:
@@ -241,13 +249,14 @@ def _create(file: Path) -> None:
 
 
 def _written_fact(
-    path: str, before: bytes, after: bytes, edits: Sequence[PageEdit]
+    path: str, before: bytes | None, after: bytes | None, edits: Sequence[PageEdit]
 ) -> tuple[int | None, int]:
     """Return id and line of the fact that `edits` added or reworded; None and 0 without one."""
     for edit in edits:
         if isinstance(edit, AddFact | ChangeFact):
             old, new = (
-                read_facts(parse_document(path, data), owner_of(edit)) for data in (before, after)
+                read_facts(parse_document(path, data or b""), owner_of(edit))
+                for data in (before, after)
             )
             if fact := first_new_fact(old, new):
                 return fact.fact_id, fact.line

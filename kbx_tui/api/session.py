@@ -83,9 +83,15 @@ class Session:
         *,
         refused: Collection[str] = (),
         reads_settings: bool = True,
+        owner: Session | None = None,
     ) -> None:
-        """`refused` are the keys of requests that are not trusted."""
+        """`refused` are the keys of requests that are not trusted.
+
+        With `owner`, the session of the same base with all its text, this one is that of agents,
+        who see pages without their redacted parts.
+        """
         self.root, self.settings, self.notice = root, settings, notice
+        self._owner = owner
         self.refused, self.reads_settings = refused, reads_settings
         if is_read_only(root):
             leave_unwritten(index_location(root, settings))
@@ -109,6 +115,22 @@ class Session:
             return None
         limit = self.settings.index.cache_mb * 1_000_000
         return PublishedIndex(uri, limit=limit, notice=lambda text: self.notice(text))
+
+    @property
+    def is_public(self) -> bool:
+        """Whether this session knows only what is not redacted."""
+        return self._owner is not None
+
+    def public(self) -> Session:
+        """Return a session of the same base that knows only what is not redacted."""
+        return Session(
+            self.root,
+            self.settings,
+            lambda text: self.notice(text),
+            refused=self.refused,
+            reads_settings=self.reads_settings,
+            owner=self,
+        )
 
     def notice_once(self, text: str) -> None:
         if text not in self._noticed:
@@ -138,7 +160,14 @@ class Session:
         return resource
 
     def store(self) -> Store:
-        """Return the tables; a published index is fetched first. Raises NotFound, StoreFault."""
+        """Return the tables; a published index is fetched first. Raises NotFound, StoreFault.
+
+        For agents these are those of the public index of a base that has redacted parts.
+        """
+        store = self._whole_store()
+        return store.public() if self.is_public and store.has_public() else store
+
+    def _whole_store(self) -> Store:
         if self.published is None:
             self._index_uri = self._index_uri or index_uri(self.root, self.settings)
             return Store(self._index_uri)
@@ -150,6 +179,8 @@ class Session:
         return Store(self._index_uri, advice=PUBLISH_AGAIN)
 
     def embedder(self) -> Embedder:
+        if self._owner is not None:
+            return self._owner.embedder()
         if self._embedder is None:
             self._embedder = open_embedder(self.settings.embedding.model)
         return self._embedder
@@ -188,6 +219,8 @@ class Session:
     def refresh(self) -> bool:
         """Return whether the index has a newer generation, which is then in use."""
         self._follow_published()
+        if self._index is not None and self.is_public and self._index.store.uri != self.store().uri:
+            self._close_index()  # the first page was marked, or the last mark is gone
         changed = self.open_index().refresh(now=not is_being_written(self.root))
         self._refreshed_at = time.monotonic()
         return changed

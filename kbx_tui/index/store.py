@@ -28,6 +28,7 @@ from kbx_tui.index.stamp import Stamp, newest_version, read_stamp
 from kbx_tui.index.tables import SCHEMA_VERSION, TEXT_RULES, table_schema
 from kbx_tui.removal import (
     INDEX_TABLES,
+    PUBLIC_INDEX,
     claim_index_folder,
     drop_index_table,
     remove_index,
@@ -319,6 +320,14 @@ class Store:
         for clause in batched_clauses(column, sorted(values), DELETE_BATCH):
             with translate_errors(f"delete from table {name}", self.uri):
                 self.table(name).delete(clause)
+
+    def public(self) -> Store:
+        """Return the index of the base without its redacted parts; its folder may not exist."""
+        return Store(f"{self.uri}/{PUBLIC_INDEX}", advice=self._advice)
+
+    def has_public(self) -> bool:
+        """Return whether the base has redacted parts, so that agents search another index."""
+        return os.path.isdir(f"{self.uri}/{PUBLIC_INDEX}")
 
     def remove(self) -> None:
         self.reopen()

@@ -22,6 +22,17 @@ from kbx_tui.knowledge.redaction import (
 _WORD = re.compile(r"\w+")
 
 
+def public_data(path: str, data: bytes, entity_types: frozenset[str]) -> bytes | None:
+    """Return the content of a file as agents may see it; None for a page hidden from them.
+
+    It depends on nothing that is redacted: not on its words, nor on how long they are.
+    """
+    page = PublicPage(path, data, entity_types)
+    if not page.is_marked:
+        return data
+    return None if page.is_hidden else page.texts[1].encode()
+
+
 class PublicPage:
     """One version of a file and its unredacted parts, parsed lazily."""
 
@@ -33,6 +44,13 @@ class PublicPage:
         self._text = decode(data)[0]
         self._data = data if REDACTED in self._text.lower() else b""
         self._public = public_text(self._text)
+
+    @cached_property
+    def public_hash(self) -> str:
+        """The content hash of the public text; empty for a hidden page."""
+        if self.is_hidden:
+            return ""
+        return content_hash(self._public.encode()) if self.is_marked else self.content_hash
 
     @property
     def is_marked(self) -> bool:

@@ -79,7 +79,7 @@ def public_response(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse
 
     Raises as `KnowledgeBase.search`; a hidden entity is not found.
     """
-    request = replace(request, explain=True)
+    request, kb = replace(request, explain=True), kb.public
     response: SearchResponse
 
     def answer() -> dict[str, Any]:

@@ -46,7 +46,7 @@ def call(
     method = callable_method(name, allow_writes=allow_writes)
     if isinstance(method, Failure):
         raise NotFound(method.message)
-    arguments = method.arguments.model_validate(params)
+    arguments, kb = method.arguments.model_validate(params), kb.public
     from kbx_tui.tools.handlers import HANDLERS
     from kbx_tui.tools.redaction_filter import pass_on  # loads the engine: not before a call
     from kbx_tui.tools.visible_pages import visible_pages
@@ -100,7 +100,7 @@ def public_error(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
     from kbx_tui.tools.redaction_filter import public_message  # loads the engine
 
     try:
-        return one_line(public_message(kb, error, arguments))
+        return one_line(public_message(kb.public, error, arguments))
     except Exception:  # what cannot be verified is not passed on, the index being broken for one
         log.exception("the message of an error could not be verified")
         return UNVERIFIED

@@ -129,7 +129,7 @@ class EngineWorker:
 
     def summary(self) -> Future[IndexSummary | None]:
         """Start summarizing the newest index, not counted as a call; None if no base is open."""
-        return self._thread.submit(lambda: None if self._kb is None else self._kb.index_summary())
+        return self._thread.submit(lambda: None if self._kb is None else self._kb.public.index_summary())
 
     def answer(self, name: str, params: Mapping[str, Any]) -> Answer:
         try:
@@ -176,7 +176,7 @@ class EngineWorker:
         try:
             from kbx_tui.tools import handlers, redaction_filter  # noqa: F401 - loads the engine
 
-            action(self._opened())
+            action(self._opened().public)
         except KbxError as error:
             log.info("not loaded in advance: %s", error)
 

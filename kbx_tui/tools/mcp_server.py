@@ -188,6 +188,7 @@ TEXT_LENGTH = 1_000_000
 
 def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]], int | None]:
     """Return (URI, title, path) of resources from `offset`, and the next offset or None."""
+    kb = kb.public
     if not kb.is_indexed():
         return [], None
     from kbx_tui.tools.redaction_filter import pass_on  # loads the engine
@@ -206,6 +207,7 @@ def read_resource(kb: KnowledgeBase, uri: str) -> str:
     """Return the text of a resource without redacted text. Raises NotFound."""
     from kbx_tui.tools.redaction_filter import pass_on
 
+    kb = kb.public
     text: str = pass_on(kb, ResourceText, lambda: _resource(kb, uri), _named(uri))["text"]
     return text
 

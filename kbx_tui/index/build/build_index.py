@@ -22,7 +22,7 @@ from kbx_tui.embedding.local import SMALL_BATCH
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index import tables
 from kbx_tui.index.build.entity_stage import topic_rules, write_entities_and_links
-from kbx_tui.index.build.file_changes import Changes, find_changes
+from kbx_tui.index.build.file_changes import Changes, find_changes, find_public_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
 from kbx_tui.index.build.repair import (
     copy_vectors,
@@ -35,6 +35,7 @@ from kbx_tui.index.build.repair import (
 from kbx_tui.index.build.stages import (
     compact,
     compact_if_short_of_space,
+    read_document_row,
     write_chunks,
     write_documents,
     write_vectors,
@@ -54,7 +55,6 @@ from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.index.versions import TABLES_ID
 from kbx_tui.knowledge.entities import TopicRules
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
-from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.vault import load_suppressions
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
@@ -100,6 +100,8 @@ def build(
                 raise
             repaired = [str(error)]  # damage found only while reading
             report = run.repair()
+        if report.finished:
+            run.update_public(is_whole=only is None)
     rebuilt = (f"{sentence.rpartition('; ')[0]}; it has been rebuilt" for sentence in repaired)
     return replace(report, repaired=(*rebuilt, *report.repaired))
 
@@ -137,6 +139,26 @@ class _Run:
     workers: Workers
     meter: ProgressMeter
     fast: bool
+    source: Store | None = None
+    """For the public index, the index that it is the public part of."""
+
+    def update_public(self, *, is_whole: bool) -> None:
+        """Bring the public index up to date with this one, or remove it if it is not needed."""
+        store = self.store
+        if not store.has_public():
+            return
+        if is_whole and not store.rows("documents", ["path"], "public_hash != content_hash"):
+            store.public().remove()
+            return
+        run = replace(self, store=store.public(), source=store)
+        sweep_leftovers(run.store)
+        try:
+            if _damage(run.store) or _outdated(run.store, self.embedder):
+                run.rebuild()
+            else:
+                run.update(None)
+        except IndexDamaged:
+            run.rebuild()
 
     def update(self, only: Collection[str] | None) -> IndexReport:
         store = self.store
@@ -190,13 +212,21 @@ class _Run:
             "entity_types": sorted(types),  # kinds and ids of documents depend on them
             "daily_notes": [daily_notes.moment_format, daily_notes.folder] if daily_notes else [],
         }
-        changes = find_changes(self.root, store, self.settings, only)
+        if self.source is None:
+            changes = find_changes(self.root, store, self.settings, only)
+        else:
+            changes = find_public_changes(self.root, self.source, store)
         if any(meta.get(key, value) != value for key, value in reading.items()):
             touched = {*changes.added, *changes.changed}
             changes.changed += [path for path in changes.hashes if path not in touched]
             delete_derived_files(store)  # the text of an unchanged version may differ now
-        parse = partial(parse_document, entity_types=types, daily_notes=daily_notes)
-        if changes and not write_documents(store, changes, parse, self.workers, self.meter):
+        read_row = partial(
+            read_document_row,
+            entity_types=types,
+            daily_notes=daily_notes,
+            public=self.source is not None,
+        )
+        if changes and not write_documents(store, changes, read_row, self.workers, self.meter):
             return changes, False
         derived_from = partial(_derived_from, self.root, rules, is_vault=vault is not None)
         new_meta = {
@@ -234,7 +264,9 @@ class _Run:
         store, embedder, embedded, reused = self.store, self.embedder, 0, 0
         if finished and not self.fast:
             note_state(store)
-            embedded, reused, finished = write_vectors(store, self.workers, self.meter)
+            embedded, reused, finished = write_vectors(
+                store, self.workers, self.meter, source=self.source
+            )
             _compact_vectors(store, embedder, refresh=finished)
         self.meter.end()
         note_state(store)
@@ -276,12 +308,27 @@ def add_vectors(
         store.check_compatible(model=embedder.model)
         meter = ProgressMeter(None, cancelled)
         workers = OwnProcess(embedder, texts_per_task=SMALL_BATCH)
-        embedded, finished = 0, write_chunks(store, workers, meter, only)
-        if finished:
-            embedded, _, finished = write_vectors(store, workers, meter, only)
-        if only is None and embedded and finished:
-            _compact_vectors(store, embedder, refresh=True)
-        note_state(store)
+        embedded = _add_vectors(store, embedder, workers, meter, only)
+        if store.has_public() and store.public().is_searchable() and not cancelled():
+            _add_vectors(store.public(), embedder, workers, meter, only, source=store)
+    return embedded
+
+
+def _add_vectors(
+    store: Store,
+    embedder: Embedder,
+    workers: Workers,
+    meter: ProgressMeter,
+    only: Collection[str] | None,
+    *,
+    source: Store | None = None,
+) -> int:
+    embedded, finished = 0, write_chunks(store, workers, meter, only)
+    if finished:
+        embedded, _, finished = write_vectors(store, workers, meter, only, source=source)
+    if only is None and (embedded or source) and finished:
+        _compact_vectors(store, embedder, refresh=True)
+    note_state(store)
     return embedded
 
 

@@ -23,6 +23,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from kbx_tui.tools.redaction_filter import RedactionFilter
+from kbx_tui.tools.visible_pages import VisiblePages
+
 from benchmarks.common import median, processor_milliseconds, row
 from benchmarks.searching import make_queries, read_queries
 from kbx_tui import KnowledgeBase
@@ -30,8 +33,6 @@ from kbx_tui.api.session import Session
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.tools.answers import Answer
 from kbx_tui.tools.dispatch import call
-from kbx_tui.tools.redaction_filter import RedactionFilter
-from kbx_tui.tools.visible_pages import VisiblePages
 
 REPEATS = 3
 

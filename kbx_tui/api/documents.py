@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,9 +19,9 @@ from kbx_tui.errors import NotFound
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.path_filter import complete
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import is_one_of, quoted
+from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
-from kbx_tui.index.tables import DOCUMENT_COLUMNS, document_from_row, document_version
+from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.vector_matrix import LineRange
 from kbx_tui.knowledge.dates import DailyNotes
 from kbx_tui.knowledge.decoding import decode
@@ -98,7 +98,6 @@ class Documents:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._word_matches: tuple[Snapshot, str, Mapping[str, Document]] | None = None
         self._names: tuple[Snapshot, NameTable] | None = None
         self._public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
         """Identity of the file and its public text by path, the last used last."""
@@ -157,6 +156,19 @@ class Documents:
         self._keep_page(path, known)
         return known[1]
 
+    def is_current(self, path: str) -> bool:
+        """Return whether a page is as it was indexed."""
+        page = self.public_page(path)
+        return page is not None and self.is_as_indexed(page)
+
+    def index_changed(self, paths: Sequence[str]) -> bool:
+        """Index pages that changed, if that is possible now; return whether any became current."""
+        from kbx_tui.api.file_writer import FileWriter  # reading needs none of it
+
+        FileWriter(self._session).index_edited(paths)
+        snapshot = self._session.snapshot()
+        return any(path not in snapshot.row_of or self.is_current(path) for path in paths)
+
     def is_redacted(self, path: str, text: str) -> bool:
         """Return whether a text of a page now occurs only in redacted parts of the page."""
         page = self.public_page(path) if path else None
@@ -183,10 +195,22 @@ class Documents:
         """Return the number of documents of each kind, sorted by kind."""
         return dict(sorted(Counter(self._session.snapshot().kinds).items()))
 
-    def of_kind(self, kind: str) -> Iterator[str]:
-        """Return the paths of the documents of a type, in order, as needed."""
-        snapshot = self._session.snapshot()
-        return (path for path, of in zip(snapshot.paths, snapshot.kinds, strict=True) if of == kind)
+    def paths_of(self, names: Iterable[str]) -> set[str]:
+        """Return the paths of the documents that some texts are the path or id of."""
+        generation = self._session.fresh_index().generation()
+        snapshot, entities = generation.snapshot, generation.entities
+        others, paths = set[str](), set[str]()
+        for name in names:
+            if name in snapshot.row_of:
+                paths.add(name)
+            elif (entity := entities.get(name)) is not None:
+                paths.add(entity.path)
+            elif ":" in name and not any(map(str.isspace, name)):
+                others.add(name)
+        for name in others.difference(self.ids(paths).values()):  # slow, and rarely needed
+            if name in snapshot.ids:
+                paths.add(snapshot.paths[snapshot.ids.index(name)])
+        return paths - {""}
 
     def ids(self, paths: Collection[str]) -> Mapping[str, str]:
         """Return the ids of documents by path; a page has the id of its entity."""
@@ -233,27 +257,6 @@ class Documents:
                 folded = name.casefold()
                 if folded in text and _is_word(folded, text):
                     yield path, owner, name
-
-    def stored(self, paths: Sequence[str]) -> Mapping[str, Document]:
-        """Return documents as they were indexed, by path; unknown paths are left out."""
-        if not paths:
-            return {}
-        store = self._session.fresh_index().store
-        rows = store.rows("documents", DOCUMENT_COLUMNS, is_one_of("path", paths))
-        return {row["path"]: document_from_row(row) for row in rows.to_pylist()}
-
-    def containing(self, word: str) -> Mapping[str, Document]:
-        """Return the indexed documents with a word in title or frontmatter, by path."""
-        session = self._session
-        if not (session.has_open_index() or session.is_indexed()):
-            return {}
-        snapshot, cached = session.snapshot(), self._word_matches
-        if cached is None or cached[0] is not snapshot or cached[1] != word:
-            pattern = quoted(f"%{word.lower()}%")
-            where = f"lower(title) LIKE {pattern} OR lower(frontmatter) LIKE {pattern}"
-            rows = session.open_index().store.rows("documents", ["path"], where)
-            cached = self._word_matches = snapshot, word, self.stored(rows["path"].to_pylist())
-        return cached[2]
 
     def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
         """Return first and last line of each chunk, in order, by path of the document."""

@@ -18,6 +18,7 @@ from kbx_tui.editing import journal
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, owner_of
 from kbx_tui.editing.file_edits import FileEdit, commit_files, undo, write_files
 from kbx_tui.editing.journal import JournalEntry, finish_interrupted, read_file
+from kbx_tui.editing.lossless_text import with_same_change
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
 from kbx_tui.editing.state_files import write_fault
 from kbx_tui.embedding.local import is_remote
@@ -28,9 +29,10 @@ from kbx_tui.errors import (
     IndexLocked,
     KbxError,
     NotFound,
+    WriteFault,
 )
-from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.index.index_status import entity_types
+from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.knowledge.fact_sections import first_new_fact, read_facts
 from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import parse_document
@@ -81,13 +83,14 @@ class FileWriter:
         if before is None:
             self._require_new(path)
         start = before or b"" if template is None else template
-        after = apply_edits(path, start, edits)
-        fact_id, line = _written_fact(path, self._shown(path, start), self._shown(path, after), edits)
-        diff = file_diff(path, self._shown(path, before), self._shown(path, after))
+        after = self._edited(path, start, edits)
+        shown = self._shown(path, after)
+        fact_id, line = _written_fact(path, self._shown(path, start), shown, edits)
+        diff = file_diff(path, self._shown(path, before), shown)
         written = Written(written=False, path=path, diff=diff, fact_id=fact_id, line=line)
         if dry_run or after == before:
             return written
-        rebase = partial(rebase_edits, path, tuple(edits), None if force else before or b"")
+        rebase = partial(self._rebased, path, tuple(edits), None if force else before or b"")
         entry = self.write([FileEdit(path, before, after, rebase)], description)
         return replace(written, written=True, entry=entry)
 
@@ -132,6 +135,31 @@ class FileWriter:
         if data is None or not self._session.is_public:
             return data
         return public_data(path, data, entity_types(self._session.settings))
+
+    def _edited(self, path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:
+        """Return a page after edits; an agent makes them in what it may see of the page.
+
+        So neither where a line goes nor whether an edit is possible tells what is redacted. Raises
+        WriteFault.
+        """
+        shown = self._shown(path, data)
+        if shown is None or shown == data:
+            return apply_edits(path, data, edits)
+        for edit in edits:
+            after = apply_edits(path, shown, [edit])
+            data = with_same_change(data, shown, after)
+            if self._shown(path, data) != after:
+                raise WriteFault(f"{path} cannot be edited without changing what is redacted in it")
+            shown = after
+        return data
+
+    def _rebased(
+        self, path: str, edits: Sequence[PageEdit], before: bytes | None, current: bytes
+    ) -> bytes:
+        after = rebase_edits(
+            path, edits, self._shown(path, before), self._shown(path, current) or b""
+        )
+        return self._edited(path, current, edits) if self._session.is_public else after
 
     def _require_new(self, path: str) -> None:
         """Raise IndexElsewhere for a page that another machine has: it would be created again."""
@@ -191,11 +219,15 @@ class FileWriter:
     def index_edited(self, paths: Sequence[str]) -> bool:
         """Index those of `paths` that were edited since the last run; return whether any was."""
         session = self._session
+
+        def hash_now(path: str) -> str:
+            data = self._shown(path, read_file(session.root, path))
+            return "" if data is None else content_hash(data)
+
         edited = [
             path
             for path in dict.fromkeys(paths)
-            if (data := self._shown(path, read_file(session.root, path))) is not None
-            and content_hash(data) != indexed_hash(session.open_index(), path)
+            if hash_now(path) != indexed_hash(session.open_index(), path)
         ]
         if edited:
             self._update_index(edited, f"{edited[0]} was edited")

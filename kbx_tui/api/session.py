@@ -187,6 +187,8 @@ class Session:
 
     def open_index(self) -> OpenIndex:
         """Return the index as last read, opened on first use. Raises NotFound without one."""
+        if self.is_public and self._index is not None and self._index.store.uri != self.store().uri:
+            self._close_index()  # the first page was marked, or the last mark is gone
         if self._index is None:
             from kbx_tui.search.open_index import OpenIndex  # `status` and `index` need none of it
 
@@ -219,8 +221,6 @@ class Session:
     def refresh(self) -> bool:
         """Return whether the index has a newer generation, which is then in use."""
         self._follow_published()
-        if self._index is not None and self.is_public and self._index.store.uri != self.store().uri:
-            self._close_index()  # the first page was marked, or the last mark is gone
         changed = self.open_index().refresh(now=not is_being_written(self.root))
         self._refreshed_at = time.monotonic()
         return changed
@@ -294,6 +294,8 @@ class Session:
             if not (store.exists() and store.is_searchable()):
                 return False
             self._found_at = now
+            if self._index is not None:
+                self.open_index()  # another one, if it is in another place now
         return True
 
     def ensure_indexed(self, *, fast: bool = True) -> None:

@@ -15,11 +15,9 @@ from kbx_tui.api.documents import Documents
 from kbx_tui.index.lexical import bm25
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.tools import jsonl_server
-from kbx_tui.tools.answers import Answer, PageDiff, PagePath, Passage
 from kbx_tui.tools.dispatch import call
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
-from kbx_tui.tools.redaction_filter import pass_on
 from tests.functional.tools.conftest import HIDDEN, PAGES, SECRET
 from tests.functional.vaults import write_vault
 
@@ -63,22 +61,6 @@ ADA = "memory/people/ada.md"
 BOB = "memory/people/bob.md"
 
 
-class Row(Answer):
-    about = "path"
-
-    path: PagePath
-    text: Passage
-    plain: str = ""
-
-
-class Rows(Answer):
-    rows: list[Row]
-
-
-class Change(Answer):
-    diff: PageDiff
-
-
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
     for name in ("ada", "bob"):
@@ -91,20 +73,6 @@ def base(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def rows_left(kb: KnowledgeBase, *rows: dict[str, Any]) -> Any:
-    return pass_on(kb, Rows, lambda: {"rows": list(rows)}, {})["rows"]
-
-
-def test_a_text_that_its_page_does_not_hold_is_withheld_with_its_row(base: Path) -> None:
-    page = base / ADA
-    page.write_text(page.read_text("utf-8").replace("boat 1", "boat 1 #redacted"), "utf-8")
-    with KnowledgeBase(base) as kb:
-        shown = {"path": ADA, "text": "Ada mends boat 0"}
-        assert rows_left(kb, shown, {"path": ADA, "text": "Ada mends boat 1"}) == [shown]
-        assert rows_left(kb, {"path": ADA, "text": "Ada mends cars"}) == []
-        assert rows_left(kb, {"path": "memory/people/nobody.md", "text": "Ada"}) == []
-
-
 def test_a_text_taken_out_of_its_file_is_withheld_before_the_index_knows(base: Path) -> None:
     page = base / BOB
     page.write_text(page.read_text("utf-8").replace("- Bob mends boat 2\n", ""), "utf-8")
@@ -112,22 +80,6 @@ def test_a_text_taken_out_of_its_file_is_withheld_before_the_index_knows(base: P
         found = call(kb, "kbx.memory_similar", {"text": "Bob mends boat 2", "threshold": 0.0})
         assert "Bob mends boat 2" not in [match["text"] for match in found["matches"]]
         assert found["matches"]
-
-
-def test_a_removed_line_that_looks_like_the_head_of_a_diff_is_withheld(base: Path) -> None:
-    head = "--- memory/people/ada.md\n+++ memory/people/ada.md\n@@ -3,2 +3 @@\n"
-    with KnowledgeBase(base) as kb:
-        removed = {"diff": f"{head}--- the secret boat\n-++ the secret sail\n"}
-        passed = pass_on(kb, Change, lambda: removed, {})["diff"]
-    assert passed.startswith(head)
-    assert "secret" not in passed
-
-
-def test_undeclared_fields_are_not_passed_on(base: Path) -> None:
-    row = {"path": ADA, "text": "Of the harbour."}
-    with KnowledgeBase(base) as kb:
-        assert rows_left(kb, {**row, "secret": "undeclared"}) == [row]
-        assert rows_left(kb, {**row, "plain": "without provenance"}) == []
 
 
 def test_results_fill_the_limit_when_a_page_was_just_marked(base: Path) -> None:
@@ -140,7 +92,7 @@ def test_results_fill_the_limit_when_a_page_was_just_marked(base: Path) -> None:
     assert again["results"][0]["id"] != first["results"][0]["id"]
 
 
-def test_a_page_is_visible_again_when_the_mark_of_an_open_server_is_gone(base: Path) -> None:
+def test_a_page_is_visible_again_once_it_is_indexed_without_its_mark(base: Path) -> None:
     page = base / ADA
     text = page.read_text("utf-8")
     with KnowledgeBase(base) as kb:
@@ -148,6 +100,7 @@ def test_a_page_is_visible_again_when_the_mark_of_an_open_server_is_gone(base: P
         ids = [row["id"] for row in search_rows(kb)]
         assert ids == ["person:bob"]
         page.write_text(text, "utf-8")
+        kb.index(fast=True)
         assert {row["id"] for row in search_rows(kb)} == {"person:ada", "person:bob"}
 
 
@@ -339,8 +292,8 @@ async def test_hidden_pages_are_not_listed_or_counted(hiding: EngineWorker) -> N
     capabilities = await mcp_answer(hiding, "kb_capabilities")
     assert capabilities["documents"] == len(listed)
     assert capabilities["types"] == ["person", "project"]
-    team = jsonl_response(hiding, "kb.get", id="team:keepers")["result"]["data"]
-    assert team["metadata"]["members"] == []
+    team = jsonl_response(hiding, "kb.get", id="team:keepers")
+    assert "nothing here has the id" in team["error"]["message"]  # only a hidden page has the team
 
 
 def test_page_redacted_after_indexing_is_not_read(lighthouse: Path, tmp_path: Path) -> None:
@@ -391,19 +344,16 @@ def test_a_filter_by_a_redacted_alias_is_answered_like_one_by_an_unknown_name(
 
     lamp = ["memory/notes/lamp.md"]
     assert answer("@Vee") == (lamp, [])
-    assert answer('@"Zanzibar Six"') == ([], ["no entity is called Zanzibar Six"])
+    nearest = "; did you mean Zanzibar 10?"
+    assert answer('@"Zanzibar Six"') == ([], [f"no entity is called Zanzibar Six{nearest}"])
     assert answer('@"Zanzibar Sixx"') == ([], ["no entity is called Zanzibar Sixx"])
     assert answer('@"Vera Sandd"')[1] == ["no entity is called Vera Sandd; did you mean Vera Sand?"]
     assert answer("tag:oil,gas") == (lamp, [])
     assert answer("@Zanzibar") == ([], [])  # 51 others come before her among those with the name
     pinned = {"query": "lamp", "fast": True, "pin": ["Vee"], "mute": ["Zanzibar 7"], "sort": "date"}
     assert engine.answer("kbx.search", pinned).json["results"][0]["path"] == lamp[0]
-    secret, unknown = (
-        engine.answer("kbx.search", {"query": "lamp", "pin": [name]}).json
-        for name in ("Zanzibar Six", "Qwyjibo Six")
-    )
-    assert str(secret).replace("Zanzibar", "Qwyjibo") == str(unknown)
-    for arguments in ({"pin": ["Zanzibar Sixx"]}, {"entities": ["Zanzibar Six"]}):
+    for name, key in (("Zanzibar Six", "pin"), ("Zanzibar Sixx", "pin"), ("Zanzibar Six", "entities")):
+        arguments = {key: [name]}
         refused = engine.answer("kbx.search", {"query": "lamp", **arguments}).json
         assert "no entity is called 'Zanzibar Six" in refused["error"]["message"]
         assert "Vera" not in refused["error"]["message"]

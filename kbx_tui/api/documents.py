@@ -165,7 +165,7 @@ class Documents:
         """Index pages that changed, if that is possible now; return whether any became current."""
         from kbx_tui.api.file_writer import FileWriter  # reading needs none of it
 
-        FileWriter(self._session).index_edited(paths)
+        FileWriter(self._session).index_edited(paths, at_once=True)
         snapshot = self._session.snapshot()
         return any(path not in snapshot.row_of or self.is_current(path) for path in paths)
 
@@ -178,7 +178,8 @@ class Documents:
         """Return whether the index was built from this version of a page."""
         snapshot = self._session.snapshot()
         row = snapshot.row_of.get(page.path)
-        shown = page.public_hash if self._session.is_public else page.content_hash
+        is_whole = not self._session.is_public or self._session.reads_stored_pages()
+        shown = page.content_hash if is_whole else page.public_hash
         return row is not None and snapshot.versions[row] == document_version(page.path, shown)
 
     # As indexed; without an index, these raise NotFound unless they say otherwise

@@ -139,8 +139,7 @@ class FileWriter:
     def _edited(self, path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:
         """Return a page after edits; an agent makes them in what it may see of the page.
 
-        So neither where a line goes nor whether an edit is possible tells what is redacted. Raises
-        WriteFault.
+        So neither the place of a line nor a refusal depends on what is redacted. Raises WriteFault.
         """
         shown = self._shown(path, data)
         if shown is None or shown == data:
@@ -216,8 +215,11 @@ class FileWriter:
             session.notice(f"finished an interrupted write of {', '.join(paths)}")
         return paths
 
-    def index_edited(self, paths: Sequence[str]) -> bool:
-        """Index those of `paths` that were edited since the last run; return whether any was."""
+    def index_edited(self, paths: Sequence[str], *, at_once: bool = False) -> bool:
+        """Index those of `paths` that were edited since the last run; return whether any was.
+
+        With `at_once`, only if the index can be written now, and without a notice if not.
+        """
         session = self._session
 
         def hash_now(path: str) -> str:
@@ -230,7 +232,7 @@ class FileWriter:
             if hash_now(path) != indexed_hash(session.open_index(), path)
         ]
         if edited:
-            self._update_index(edited, f"{edited[0]} was edited")
+            self._update_index(edited, "" if at_once else f"{edited[0]} was edited")
         return bool(edited)
 
     def _update_index(self, paths: Sequence[str], reason: str = "saved") -> None:
@@ -238,25 +240,31 @@ class FileWriter:
 
         A failure is a notice, not an error: the files themselves are written. Waits for a process
         that indexes its own write, not for one that indexes the whole base. A base that is open
-        for reading only stays as it was indexed.
+        for reading only stays as it was indexed. Without a `reason`, there is neither wait nor
+        notice.
         """
         if is_read_only(self._session.root):
             return
         session = self._session
         session.unindexed_paths.update(paths)
-        deadline = time.monotonic() + INDEX_LOCK_SECONDS
+        deadline = time.monotonic() + INDEX_LOCK_SECONDS * bool(reason)
+
+        def notice(text: str) -> None:
+            if reason:
+                session.notice(f"{reason}{text}")
+
         while True:
             try:
                 session.index(fast=True, wait=False, only=sorted(session.unindexed_paths))
             except IndexElsewhere as error:
-                session.notice(f"{reason}, but not found here before it is published: {error}")
+                notice(f", but not found here before it is published: {error}")
             except IndexLocked:
                 if time.monotonic() < deadline:
                     time.sleep(0.05)
                     continue
-                session.notice(f"{reason}; the index follows when the other process has finished")
+                notice("; the index follows when the other process has finished")
             except (IndexFault, EmbeddingError) as error:
-                session.notice(f"{reason}, but the index was not updated: {error}")
+                notice(f", but the index was not updated: {error}")
             else:
                 self._embed(session.unindexed_paths)
                 session.unindexed_paths.clear()

@@ -327,7 +327,7 @@ class Store:
 
     def has_public(self) -> bool:
         """Return whether the base has redacted parts, so that agents search another index."""
-        return os.path.isdir(f"{self.uri}/{PUBLIC_INDEX}")
+        return os.path.isdir(f"{self.uri}/{PUBLIC_INDEX}")  # noqa: PTH112 - asked by every call
 
     def remove(self) -> None:
         self.reopen()

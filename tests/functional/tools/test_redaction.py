@@ -352,8 +352,9 @@ def test_a_filter_by_a_redacted_alias_is_answered_like_one_by_an_unknown_name(
     assert answer("@Zanzibar") == ([], [])  # 51 others come before her among those with the name
     pinned = {"query": "lamp", "fast": True, "pin": ["Vee"], "mute": ["Zanzibar 7"], "sort": "date"}
     assert engine.answer("kbx.search", pinned).json["results"][0]["path"] == lamp[0]
-    for name, key in (("Zanzibar Six", "pin"), ("Zanzibar Sixx", "pin"), ("Zanzibar Six", "entities")):
-        arguments = {key: [name]}
+    names = {"pin": ["Zanzibar Six"], "mute": ["Zanzibar Sixx"], "entities": ["Zanzibar Six"]}
+    for key, value in names.items():
+        arguments = {key: value}
         refused = engine.answer("kbx.search", {"query": "lamp", **arguments}).json
         assert "no entity is called 'Zanzibar Six" in refused["error"]["message"]
         assert "Vera" not in refused["error"]["message"]

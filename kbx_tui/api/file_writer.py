@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kbx_tui.api.documents import Documents
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import GIT_COMMITS
 from kbx_tui.drafting.drafts import Written
@@ -31,10 +32,8 @@ from kbx_tui.errors import (
     NotFound,
     WriteFault,
 )
-from kbx_tui.index.index_status import entity_types
 from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.knowledge.fact_sections import first_new_fact, read_facts
-from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.vault import CONFIG_NAME
 from kbx_tui.search.browse import indexed_hash
@@ -132,9 +131,7 @@ class FileWriter:
 
     def _shown(self, path: str, data: bytes | None) -> bytes | None:
         """Return what may be shown of a page; for agents, without its redacted parts."""
-        if data is None or not self._session.is_public:
-            return data
-        return public_data(path, data, entity_types(self._session.settings))
+        return None if data is None else Documents.of(self._session).shown(path, data)
 
     def _edited(self, path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:
         """Return a page after edits; an agent makes them in what it may see of the page.

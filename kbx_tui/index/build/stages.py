@@ -35,12 +35,11 @@ from kbx_tui.index.store import (
     translate_errors,
 )
 from kbx_tui.knowledge.chunker import split_documents
-from kbx_tui.knowledge.dates import DailyNotes
 from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.markdown import states_title
 from kbx_tui.knowledge.public_page import public_data
-from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Chunk, Document
 from kbx_tui.knowledge.vault import read_page
 from kbx_tui.removal import INDEX_TABLES
@@ -110,7 +109,7 @@ def _upsert(store: Store, parsed: list[dict[str, Any]], added: set[str]) -> None
     agents never search an index with such a page.
     """
     if any(row["public_hash"] != row["content_hash"] for row in parsed):
-        store.public().claim()
+        store.make_public()
     store.append("documents", [row for row in parsed if row["path"] in added])
     changed = [row for row in parsed if row["path"] not in added]
     if changed:
@@ -130,12 +129,12 @@ def read_document_row(
     data: bytes,
     *,
     entity_types: frozenset[str],
-    daily_notes: DailyNotes | None,
+    conventions: Conventions,
     public: bool,
 ) -> dict[str, Any] | None:
     """Return the row of a page; with `public`, of its public parts, None if it has none."""
-    parse = partial(parse_document, path, entity_types=entity_types, daily_notes=daily_notes)
-    shown = public_data(path, data, entity_types)
+    parse = partial(parse_document, path, entity_types=entity_types, conventions=conventions)
+    shown = public_data(path, data, entity_types, conventions)
     if public:
         return None if shown is None else document_row(parse(shown))
     row = document_row(parse(data))
@@ -297,13 +296,13 @@ def write_vectors(
         count += sum(len(some) for some, _ in finished)
         # the first commits are small: vectors help within seconds
         if count - stored >= min(workers.texts_per_commit, max(FIRST_BATCH, stored)):
-            _add_vectors(store, waiting)
+            _commit(store, waiting)
             stored, commits = count, commits + 1
             waiting.clear()
             if commits % COMMITS_PER_COMPACTION == 0:
                 compact(store, "vectors")
         meter.report(count)
-    _add_vectors(store, waiting)
+    _commit(store, waiting)
     if count < len(missing) and meter.cancelled():
         return count, reused, False
     if only is None:
@@ -397,11 +396,20 @@ def _read_texts(store: Store, table_of: Mapping[str, str]) -> dict[str, str]:
     return texts
 
 
-def _add_vectors(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> None:
-    if not embedded:
-        return
-    hashes = [key for texts, _ in embedded for key in texts]
-    vectors = np.concatenate([vectors for _, vectors in embedded])
+def read_texts(store: Store, hashes: Iterable[str]) -> dict[str, str]:
+    """Return what is embedded of some texts of an index, by hash. Raises KeyError for others."""
+    table_of = _texts_to_embed(store)
+    return _read_texts(store, {key: table_of[key] for key in hashes})
+
+
+def _commit(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> None:
+    if embedded:
+        hashes = [key for texts, _ in embedded for key in texts]
+        add_vectors(store, hashes, np.concatenate([vectors for _, vectors in embedded]))
+
+
+def add_vectors(store: Store, hashes: Sequence[str], vectors: Vectors) -> None:
+    """Store the vectors of texts by their hashes."""
     flat = pa.array(vectors.astype(np.float16).reshape(-1))
     table = pa.table(
         [pa.array(hashes), pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])],

@@ -7,7 +7,8 @@ import pytest
 
 from kbx_tui.demo import JUDGMENTS, SHIPPED, demo_folder, install_demo, shipped_files
 from kbx_tui.errors import ConfigError, KbxError
-from kbx_tui.removal import DEMO_MARKER, claim_index_folder
+from kbx_tui.index.ownership import claim
+from kbx_tui.removal import DEMO_MARKER
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_each_change_alone_is_kept(folder: Path, path: str) -> None:
 
 def test_what_can_be_made_again_is_not_kept(folder: Path) -> None:
     index = install_demo() / ".kbx" / "index"
-    claim_index_folder(index)
+    claim(index)
     for _ in range(2):
         install_demo(reset=True)
     assert list(folder.parent.iterdir()) == [folder]

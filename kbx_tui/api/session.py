@@ -170,9 +170,8 @@ class Session:
 
     def _is_elsewhere(self) -> bool:
         """Return whether agents have another index than the open one: marks came, or are gone."""
-        return (
-            self.is_public and self._index is not None and self._index.store.uri != self.store().uri
-        )
+        index = self._index
+        return self.is_public and index is not None and index.store.uri != self.store().uri
 
     def _whole_store(self) -> Store:
         if self.published is None:

@@ -10,10 +10,11 @@ from kbx_tui.knowledge.entities import page_entity
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.reading import USUAL, Conventions, parse_document
-from kbx_tui.knowledge.records import REDACTED, Document, Entity, Fact
+from kbx_tui.knowledge.records import Document, Entity, Fact
 from kbx_tui.knowledge.redaction import (
     is_page_redacted,
     marked_lines,
+    may_hold_mark,
     paragraphs,
     public_text,
     says_redacted_at_top,
@@ -52,7 +53,7 @@ class PublicPage:
         )
         self.content_hash = file_hash or content_hash(data)
         self._text = decode(data)[0]
-        self._data = data if REDACTED in self._text.lower() else b""
+        self._data = data if may_hold_mark(self._text) else b""
         self._public = public_text(self._text)
 
     @cached_property

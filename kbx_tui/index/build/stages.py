@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import disk_usage
@@ -35,12 +36,13 @@ from kbx_tui.index.store import (
     translate_errors,
 )
 from kbx_tui.knowledge.chunker import split_documents
-from kbx_tui.knowledge.decoding import content_hash
+from kbx_tui.knowledge.decoding import content_hash, decode
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.markdown import states_title
 from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import Conventions, parse_document
-from kbx_tui.knowledge.records import Chunk, Document
+from kbx_tui.knowledge.records import Chunk, Document, Problem
+from kbx_tui.knowledge.redaction import NEAR_MARK, near_marks
 from kbx_tui.knowledge.vault import read_page
 from kbx_tui.removal import INDEX_TABLES
 
@@ -137,7 +139,12 @@ def read_document_row(
     shown = public_data(path, data, entity_types, conventions)
     if public:
         return None if shown is None else document_row(parse(shown))
-    row = document_row(parse(data))
+    document = parse(data)
+    looks = (
+        Problem(path, f"{NEAR_MARK}: {line}", number)
+        for number, line in near_marks(decode(data)[0])
+    )
+    row = document_row(replace(document, problems=(*document.problems, *looks)))
     if shown is not data:
         row["public_hash"] = "" if shown is None else content_hash(shown)
     return row

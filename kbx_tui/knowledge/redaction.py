@@ -1,7 +1,7 @@
 """Marks for text that must not be passed on, and the parts of a page that they hide. Pure.
 
-Marks are `#redacted`, `(redacted)`, `(status: redacted)`, also in code, a comment or a highlight, in
-full-width letters, and with characters that nobody sees. Lines keep their numbers.
+Marks are `#redacted`, `(redacted)`, `(status: redacted)`, also in code, a comment or a highlight,
+in full-width letters, and with characters that nobody sees. Lines keep their numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ _LONE_MARK = re.compile(
     r"|status::?\s*redacted\b",
     re.IGNORECASE,
 )
-_UNSEEN = re.compile("[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
 _OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+")
 _WORD = re.compile(r"\bredacted\b", re.IGNORECASE)
 _NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})

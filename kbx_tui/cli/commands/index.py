@@ -16,6 +16,7 @@ from kbx_tui.cli.write_output import chose_entities, confirmed, may_ask
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, IndexFault, IndexLocked, NotConfirmed, StoreFault
 from kbx_tui.formatting import format_count, format_percent, format_size
+from kbx_tui.safe_text import safe_line
 from kbx_tui.user_files import log_path
 
 if TYPE_CHECKING:

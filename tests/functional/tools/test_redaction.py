@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from mcp import Client, MCPError
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.api.documents import Documents
+from kbx_tui.errors import NotFound
+from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.lexical import bm25
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.tools import jsonl_server
@@ -27,6 +30,24 @@ def worker(lighthouse: Path) -> Iterator[EngineWorker]:
     engine = EngineWorker(lambda: KnowledgeBase(lighthouse))
     yield engine
     engine.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("kb.get", {"id": "person:vera-sand"}),
+        ("kb.experts", {"topic": "lighthouse", "weight": "relevance"}),
+        ("kbx.search", {"query": "lighthouse key lies in", "fast": True, "explain": True}),
+        ("kbx.memory_similar", {"text": "The affair", "chunks": True, "threshold": 0.0}),
+        ("kbx.entity_similar_field", {"entity": "Vera Sand", "field": "role", "value": "key"}),
+    ],
+)
+def test_no_tool_returns_redacted_text(
+    worker: EngineWorker, name: str, params: dict[str, Any]
+) -> None:
+    answer = worker.answer(name, params)
+    assert answer.failure is None, answer.json
+    assert SECRET not in json.dumps(answer.json).casefold()
 
 
 def test_a_word_in_redacted_text_is_answered_like_one_that_is_nowhere(worker: EngineWorker) -> None:
@@ -59,6 +80,7 @@ def test_a_topic_in_redacted_text_is_answered_like_one_that_is_nowhere(
 
 ADA = "memory/people/ada.md"
 BOB = "memory/people/bob.md"
+DAY = "2026-03-10"
 
 
 @pytest.fixture
@@ -80,6 +102,40 @@ def test_a_text_taken_out_of_its_file_is_withheld_before_the_index_knows(base: P
         found = call(kb, "kbx.memory_similar", {"text": "Bob mends boat 2", "threshold": 0.0})
         assert "Bob mends boat 2" not in [match["text"] for match in found["matches"]]
         assert found["matches"]
+
+
+def test_what_is_said_about_a_marked_page_is_withheld_while_it_cannot_be_indexed(
+    base: Path,
+) -> None:
+    page = base / ADA
+    page.write_text(page.read_text("utf-8").replace("boat 1", "boat 1 #redacted"), "utf-8")
+    with KnowledgeBase(base) as kb, writer_lock(base):
+        assert [row["id"] for row in search_rows(kb)] == ["person:bob"]
+        found = call(kb, "kbx.memory_similar", {"text": "Ada mends boat 1", "threshold": 0.0})
+        assert {match["source_path"] for match in found["matches"]} == {BOB}
+        with pytest.raises(NotFound):
+            call(kb, "kb.get", {"id": "person:ada"})
+
+
+def test_an_agent_writes_as_if_redacted_lines_said_something_else(tmp_path: Path) -> None:
+    told = []
+    for secret in ("Keeps the key", "Paints the boat", "Anything at all"):
+        root, lines = tmp_path / secret, f"- Likes tea\n- {secret} #redacted\n  - more of it"
+        write_vault(root, {ADA: f"# Ada\n\n## Facts\n{lines}\n- Sings\n\n## Notes\n\nOpen.\n"})
+        with KnowledgeBase(root) as kb:
+            kb.index(fast=True)
+            write = partial(call, kb, allow_writes=True)
+            added = write("kbx.memory_add", {"text": "Keeps the key", "entity": "Ada", "date": DAY})
+            number = added["fact_id"]
+            newer = {"fact_id": number, "text": "Paints the boat"}
+            told += [added, write("kbx.memory_supersede", newer)]
+            told.append(write("kbx.memory_delete_fact", {"fact_id": number}))
+            with pytest.raises(NotFound, match="no fact has the id"):
+                call(kb, "kb.get", {"id": number})
+        after = (root / ADA).read_text("utf-8")
+        assert f"{lines}\n- Sings\n" in after
+        assert "Paints the boat\n\n## Notes\n\nOpen.\n" in after
+    assert told[:3] == told[3:6] == told[6:]
 
 
 def test_results_fill_the_limit_when_a_page_was_just_marked(base: Path) -> None:

@@ -34,7 +34,7 @@ INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
 
 PUBLIC_INDEX = "public"
 """Folder in the index of a base with redacted parts: the index of the base without them."""
-_PUBLIC_INDEX = re.compile(rf"{PUBLIC_INDEX}(\.(new|old)-[0-9a-f]{{8}})?")
+_PUBLIC_INDEX = re.compile(rf"{PUBLIC_INDEX}(\.(new|old|aside)-[0-9a-f]{{8}})?")
 
 DEMO_MARKER = ".kbx-demo"
 """A file in every copy of the demo."""
@@ -103,7 +103,7 @@ def remove_index(folder: Path) -> None:
     """Remove the parts of an index, and the folder if nothing else is in it.
 
     Parts that cannot be removed are left. Raises IndexFault for a folder without a marker. The
-    caller knows that the marker is that of its own index. A public index in it has the same id.
+    caller knows that the marker is that of its own index.
     """
     if not os.path.lexists(folder):
         return
@@ -117,17 +117,10 @@ def remove_index(folder: Path) -> None:
                         shutil.rmtree(part)
                     elif not _PUBLIC_INDEX.fullmatch(part.name):
                         part.unlink()
-                    elif has_marker(part) and _id_in(part) == _id_in(folder):
-                        remove_index(part)
     with suppress(OSError):
         if {entry.name for entry in folder.iterdir()} == {INDEX_MARKER}:
             (folder / INDEX_MARKER).unlink()
         folder.rmdir()  # fails if anything is left; the folder then stays marked
-
-
-def _id_in(folder: Path) -> str:
-    found = _ID.search((folder / INDEX_MARKER).read_text("utf-8", "replace"))
-    return found[0] if found else ""
 
 
 def remove_index_file(folder: Path, name: str) -> None:

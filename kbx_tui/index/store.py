@@ -362,15 +362,11 @@ class Store:
         return os.path.lexists(f"{self.uri}/{PUBLIC_INDEX}")
 
     def make_public(self) -> None:
-        """Make the folder of the public index, with the id of this index. Raises IndexFault.
-
-        What was not made here is renamed.
-        """
-        public, folder = self.public(), Path(self.uri) / PUBLIC_INDEX
-        with translate_errors("mark the index", public.uri):
-            if self.has_public() and not public.is_own:
-                set_aside(folder)
-            claim(folder, index_id(Path(self.uri)))
+        """Make the folder of the public index, if there is none. Raises IndexFault."""
+        if not self.has_public():
+            folder = Path(self.uri) / PUBLIC_INDEX
+            with translate_errors("mark the index", str(folder)):
+                claim(folder)
 
     def remove(self) -> None:
         """Remove an index that was made or put aside here. Raises IndexFault for any other."""
@@ -378,6 +374,9 @@ class Store:
         if folder.exists() and not (self.is_own or was_put_aside(folder)):
             raise IndexFault(f"the index at {folder} was not made here; it is left alone")
         self.reopen()
+        for part in folder.glob(f"{PUBLIC_INDEX}*"):
+            if not part.is_symlink() and (is_own(part) or was_put_aside(part)):
+                Store(str(part)).remove()
         remove_index(folder)
 
     def remove_temporary_files(self) -> None:

@@ -63,6 +63,7 @@ from kbx_tui.knowledge.conventions import read_conventions, stored_conventions
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
 from kbx_tui.knowledge.topics import TopicRules
 from kbx_tui.knowledge.vault import load_suppressions
+from kbx_tui.state_file import set_aside
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
 DERIVATION = 4
@@ -164,6 +165,9 @@ class _Run:
             store.public().remove()
             return
         if not store.public().is_own:
+            put_aside(store.public())
+            if store.has_public():  # not an index
+                set_aside(Path(store.public().uri))
             store.make_public()
         run = replace(self, store=store.public(), source=store)
         sweep_leftovers(run.store)

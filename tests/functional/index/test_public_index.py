@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.index.ownership import index_id
+from kbx_tui.index.ownership import forget, index_id
 from kbx_tui.index.store import Store
 from tests.functional.vaults import write_vault
 
@@ -52,7 +52,7 @@ def test_it_comes_with_the_first_mark_and_goes_with_the_last(base: Path) -> None
         assert public.is_dir()
         assert kb.public.search("gold", fast=True).results == ()
         kb.index(full=True)
-        assert index_id(public) == index_id(public.parent)
+        assert public.is_dir()
         assert kb.public.search("gold", fast=True).results == ()
 
 
@@ -78,3 +78,14 @@ def test_a_link_in_its_place_is_not_followed(base: Path, tmp_path: Path) -> None
         assert kb.public.search("boats").results
     with KnowledgeBase(other) as kb:
         assert kb.search("gold").results
+
+
+def test_one_that_was_not_made_here_is_not_opened(base: Path) -> None:
+    public = base / ".kbx" / "index" / "public"
+    forget(index_id(public))
+    with KnowledgeBase(base) as kb:
+        assert not kb.public.is_indexed()
+        assert kb.public.search("boats").results
+        kb.index(full=True)
+        assert [path.name for path in public.parent.glob("public*")] == ["public"]
+    assert [path.name for path in public.parents[1].glob("index*")] == ["index"]

@@ -29,7 +29,7 @@ from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.markdown import is_in_table
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
-from kbx_tui.knowledge.public_page import PublicPage, public_data
+from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.knowledge.vault import locate, read_page
@@ -130,12 +130,6 @@ class Documents:
         """Return an indexed document, parsed as it is on disk now. Raises NotFound."""
         types, conventions = self._entity_types(), self._conventions()
         return parse_document(path, self._bytes(path), entity_types=types, conventions=conventions)
-
-    def shown(self, path: str, data: bytes) -> bytes | None:
-        """Return the content of a page; for agents, its public part, None if there is none."""
-        if not self._session.is_public:
-            return data
-        return public_data(path, data, self._entity_types(), self._conventions())
 
     def opened(self, path: str) -> None:
         """Count an opening of a document towards its frecency. Write errors are ignored."""
@@ -385,7 +379,7 @@ class Documents:
 
     def _bytes(self, path: str) -> bytes:
         """Return the content of a page; for agents, without its redacted parts."""
-        data = self.shown(path, self._whole_bytes(path))
+        data = self._session.shown(path, self._whole_bytes(path))
         if data is None:
             raise NotFound(f"no document {path} in {self._session.root}")
         return data

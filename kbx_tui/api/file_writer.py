@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.api.documents import Documents
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import GIT_COMMITS
 from kbx_tui.drafting.drafts import Written
@@ -131,7 +130,7 @@ class FileWriter:
 
     def _shown(self, path: str, data: bytes | None) -> bytes | None:
         """Return what may be shown of a page; for agents, without its redacted parts."""
-        return None if data is None else Documents.of(self._session).shown(path, data)
+        return None if data is None else self._session.shown(path, data)
 
     def _edited(self, path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:
         """Return a page after edits; an agent makes them in what it may see of the page.

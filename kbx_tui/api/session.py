@@ -35,6 +35,7 @@ from kbx_tui.index.index_folder import index_location, index_uri, store_of
 from kbx_tui.index.index_status import (
     count_newer_files,
     entities_outdated,
+    entity_types,
     index_question,
     refusal_to_index,
 )
@@ -132,6 +133,17 @@ class Session:
             reads_settings=self.reads_settings,
             owner=self,
         )
+
+    def shown(self, path: str, data: bytes) -> bytes | None:
+        """Return the content of a page; for agents, its public part, None if there is none."""
+        if not self.is_public:
+            return data
+        from kbx_tui.knowledge.conventions import stored_conventions  # parse markdown: not for
+        from kbx_tui.knowledge.public_page import public_data  # a search
+
+        conventions = self.snapshot().conventions if self.is_indexed() else None
+        types = entity_types(self.settings)
+        return public_data(path, data, types, stored_conventions(conventions))
 
     def notice_once(self, text: str) -> None:
         if text not in self._noticed:

@@ -17,12 +17,11 @@ from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import verified_files
 from kbx_tui.index.build.stages import read_chunk_texts
 from kbx_tui.index.derived_files import DerivedFile
-from kbx_tui.index.index_status import stored_problems
 from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import LINKS, stored_entities
 from kbx_tui.index.stamp import read_stamp
-from kbx_tui.index.store import Store
+from kbx_tui.index.store import Store, stored_problems
 from kbx_tui.index.stored_names import NAMES
 from kbx_tui.index.stored_records import BODIES, DOCUMENTS, ENTITIES, FACTS
 from kbx_tui.index.tables import (

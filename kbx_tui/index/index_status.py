@@ -20,8 +20,8 @@ from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import generation_of, indexed_versions
-from kbx_tui.index.store import FOREIGN_ADVICE, Store
-from kbx_tui.index.tables import document_version, problems_from
+from kbx_tui.index.store import FOREIGN_ADVICE, Store, stored_problems
+from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.stored_vectors import Coverage, count_texts, read_coverage
 from kbx_tui.index.versions import hash_array
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
@@ -162,11 +162,6 @@ def _stale(root: Path, files: Mapping[str, str], versions: Mapping[str, str]) ->
     if versions:
         known.save(files)
     return stale | dict.fromkeys(versions.keys() - files.keys(), "deleted")
-
-
-def stored_problems(store: Store) -> list[Problem]:
-    table = store.rows("documents", ["problems"], "problems != '[]'")
-    return [problem for text in table["problems"].to_pylist() for problem in problems_from(text)]
 
 
 def local_time(seconds: float | None) -> str:

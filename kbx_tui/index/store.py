@@ -27,7 +27,8 @@ from kbx_tui.errors import IndexDamaged, IndexFault, IndexForeign, NotFound
 from kbx_tui.index.ownership import claim, index_id, is_foreign, is_own, was_put_aside
 from kbx_tui.index.stamp import Stamp, newest_version, read_stamp
 from kbx_tui.index.table_files import ID_KEY, require_sound_table
-from kbx_tui.index.tables import SCHEMA_VERSION, TEXT_RULES, table_schema
+from kbx_tui.index.tables import SCHEMA_VERSION, TEXT_RULES, problems_from, table_schema
+from kbx_tui.knowledge.records import Problem
 from kbx_tui.removal import (
     INDEX_TABLES,
     PUBLIC_INDEX,
@@ -400,6 +401,11 @@ class Store:
 
     def size_bytes(self) -> int:
         return sum(self.sizes().values())
+
+
+def stored_problems(store: Store) -> list[Problem]:
+    table = store.rows("documents", ["problems"], "problems != '[]'")
+    return [problem for text in table["problems"].to_pylist() for problem in problems_from(text)]
 
 
 def bytes_in(path: Path) -> int:

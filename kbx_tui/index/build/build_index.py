@@ -49,12 +49,12 @@ from kbx_tui.index.build.workers import OwnProcess, Workers
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.derived_files import delete_derived_files
 from kbx_tui.index.index_folder import index_uri
-from kbx_tui.index.index_status import entity_types, noted_settings, stored_problems
+from kbx_tui.index.index_status import entity_types, noted_settings
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import find_damage, note_state
 from kbx_tui.index.ownership import index_id
 from kbx_tui.index.snapshot import generation_of
-from kbx_tui.index.store import Store, wrong_model_error
+from kbx_tui.index.store import Store, stored_problems, wrong_model_error
 from kbx_tui.index.tables import text_hash
 from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
 from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file

@@ -192,8 +192,9 @@ READS: dict[str, Call] = {
     "documents.ids": lambda kb: kb.documents.ids([ALICE]),
     "documents.identify": lambda kb: kb.documents.identify("person:alice-chen"),
     "documents.listed": lambda kb: kb.documents.listed(0, 5),
-    "documents.stored": lambda kb: kb.documents.stored([ALICE]),
-    "documents.containing": lambda kb: kb.documents.containing("rollback"),
+    "documents.paths_of": lambda kb: kb.documents.paths_of([ALICE]),
+    "documents.is_current": lambda kb: kb.documents.is_current(ALICE),
+    "documents.index_changed": lambda kb: kb.documents.index_changed([ALICE]),
     "documents.chunk_lines": lambda kb: kb.documents.chunk_lines([ALICE]),
     "documents.read": lambda kb: kb.documents.read(ALICE),
     "documents.public_page": lambda kb: kb.documents.public_page(ALICE),
@@ -201,7 +202,6 @@ READS: dict[str, Call] = {
     "documents.is_as_indexed": lambda kb: kb.documents.is_as_indexed(
         PublicPage(ALICE, b"", frozenset())
     ),
-    "documents.of_kind": lambda kb: list(kb.documents.of_kind("person")),
     "documents.named_in": lambda kb: list(kb.documents.named_in("Alice Chen wrote this")),
     "experts": lambda kb: kb.experts(QUERY),
     "similarity.pairs": lambda kb: kb.similarity.pairs([("drinks tea", "drinks green tea")]),

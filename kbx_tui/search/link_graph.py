@@ -337,5 +337,5 @@ def part_line(body: str, body_line: int, part: str) -> int:
         found = re.search(rf"(?:^|\s){re.escape(part)}[ \t]*$", body, re.MULTILINE | re.IGNORECASE)
         return body_line + body.count("\n", 0, found.end()) if found else 0
     key = part_key(unquote(part.rpartition("#")[2]))
-    found = (heading for heading in headings(body) if key and part_key(heading.text) == key)
-    return next((body_line + heading.line for heading in found), 0)
+    meant = (heading for heading in headings(body) if key and part_key(heading.text) == key)
+    return next((body_line + heading.line for heading in meant), 0)

@@ -505,6 +505,7 @@ class ResultExplanation(Answer):
     vector_weight: float
     date_part: float
     date_reason: Ours | None
+    kind_reason: Ours | None
     lent: float
     lent_by: Ours | None
     exact: Ours | None

@@ -43,6 +43,7 @@ from kbx_tui.index.stored_records import (
     DocumentSegment,
     EntityColumn,
     item_key,
+    key_hash,
     places_by_row,
 )
 from kbx_tui.index.text_columns import TextColumn
@@ -101,6 +102,15 @@ class NameIndex:
             people = stored.first_names.numbers[start : min(end, start + MOST_NAMESAKES)].tolist()
             found.first_names[ranges[number][0]] = people
         return found
+
+    def role_holders(self, role: Words) -> list[int]:
+        stored = self._stored
+        found = stored.roles.find(key_hash(" ".join(role)))
+        return [
+            holder
+            for text in found
+            for holder in stored.holders[slice(*stored.holder_starts[text : text + 2])].tolist()
+        ]
 
 
 def lengths_of(names: Iterable[Words]) -> list[int]:
@@ -329,6 +339,8 @@ class MisspelledParts:
 
 ID = KINDS.index("id")
 
+LONGEST_TITLE, MOST_OF_TITLE = 8, 3
+
 
 class KnownItems:
     def __init__(self, segments: Sequence[DocumentSegment], pages: EntityPages) -> None:
@@ -340,6 +352,18 @@ class KnownItems:
         found = self._with_key(key) if key else []
         words = name_key(text)
         return found or (self._with_key(words) if " " in words else [])
+
+    def titles_in(self, words: Sequence[str]) -> Iterator[tuple[int, int, list[int]]]:
+        """Yield the runs of folded words that are a whole title, longest first: start, end, rows.
+
+        Titles shared by more than 3 documents are left out: they name a series.
+        """
+        for size in range(min(len(words), LONGEST_TITLE), 1, -1):
+            for start in range(len(words) - size + 1):
+                found = self._with_key(" ".join(words[start : start + size]))
+                rows = [row for row, kind in found if kind == "title"]
+                if 0 < len(rows) <= MOST_OF_TITLE:
+                    yield start, start + size, rows
 
     def _with_key(self, key: str) -> list[tuple[int, str]]:
         found = [(ID, row, ID) for row in self._pages.with_id_key(key)]

@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import quote, unquote
 
 import mcp_types as types
+from anyio import create_memory_object_stream, create_task_group
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.to_thread import run_sync
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
 from kbx_tui import __version__
 from kbx_tui.errors import KbxError, NotFound
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.tools.answers import ResourceList, ResourceText
-from kbx_tui.tools.dispatch import Answer
+from kbx_tui.tools.dispatch import Answer, one_line
 from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.jsonl_server import TOO_LONG, own_stdout, request_lines
 from kbx_tui.tools.methods import (
     Method,
     available_methods,
@@ -49,6 +54,7 @@ MARKDOWN = "text/markdown"
 Called = Callable[[str, str, float], object]
 """Receives the tool that was called, `ok` or the type of failure, and the seconds it took."""
 
+Messages = MemoryObjectSendStream[SessionMessage]
 Context = ServerRequestContext[Any]
 Paginated = types.PaginatedRequestParams | None
 Result = TypeVar("Result")
@@ -71,9 +77,49 @@ def make_server(worker: EngineWorker, called: Called = lambda *call: None) -> Se
 
 
 async def serve_stdio(worker: EngineWorker) -> None:
+    """Serve stdin and stdout until one of them is closed.
+
+    The SDK's transport reads lines of any length, and at a closed stdout fails and waits for input.
+    """
     server = make_server(worker)
-    async with stdio_server() as (requests, responses):
-        await server.run(requests, responses, server.create_initialization_options())
+    received, requests = create_memory_object_stream[SessionMessage](0)
+    responses, answered = create_memory_object_stream[SessionMessage](0)
+    with own_stdout() as sink:
+        async with create_task_group() as group:
+            group.start_soon(_read_requests, received, responses.clone())
+            group.start_soon(_write_responses, answered, sink, group.cancel_scope.cancel)
+            await server.run(requests, responses, server.create_initialization_options())
+
+
+async def _read_requests(received: Messages, refusals: Messages) -> None:
+    """Pass on the messages of stdin and refuse lines that are too long; skip anything else."""
+    lines = request_lines(sys.stdin.buffer)
+    async with received, refusals:
+        while (line := await run_sync(next, lines, b"", abandon_on_cancel=True)) != b"":
+            if line is None:
+                error = types.ErrorData(code=types.INVALID_REQUEST, message=TOO_LONG)
+                refusal = types.JSONRPCError(jsonrpc="2.0", id=None, error=error)
+                await refusals.send(SessionMessage(refusal))
+                continue
+            try:
+                text = line.decode("utf-8", "replace")
+                message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+            except ValueError:
+                continue
+            await received.send(SessionMessage(message))
+
+
+async def _write_responses(
+    answered: MemoryObjectReceiveStream[SessionMessage], sink: BinaryIO, ended: Callable[[], object]
+) -> None:
+    """Write each response as a line; call `ended` at the end, also if stdout is closed."""
+    with suppress(BrokenPipeError):
+        async with answered:
+            async for response in answered:
+                text = response.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await run_sync(sink.write, text.encode() + b"\n")
+                await run_sync(sink.flush)
+    ended()
 
 
 @cache
@@ -161,7 +207,7 @@ class _Handlers:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await self._run(lambda kb: read_or_refuse(kb, uri))
+        text = await self._run(lambda kb: read_resource(kb, uri))
         content = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -188,36 +234,32 @@ TEXT_LENGTH = 1_000_000
 
 def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]], int | None]:
     """Return (URI, title, path) of resources from `offset`, and the next offset or None."""
-    if not kb.is_indexed():
+    if not kb.public.is_indexed():
         return [], None
-    from kbx_tui.tools.redaction_filter import pass_on  # loads the engine
+    from kbx_tui.tools.public_answers import answer_publicly  # loads the engine
 
-    documents, rows = kb.documents.listed(offset, PAGE_SIZE), []
-    for document_id, path, title in documents:
-        is_entity = kb.documents.identify(path)[1] is not None
-        uri = ENTITY + quote(document_id) if is_entity else DOCUMENT + quote(path)
-        rows.append({"uri": uri, "title": title, "path": path})
-    listed = pass_on(kb, ResourceList, lambda: {"resources": rows}, {})["resources"]
-    rows_left = [(row["uri"], row["title"], row["path"]) for row in listed]
-    return rows_left, offset + PAGE_SIZE if len(documents) == PAGE_SIZE else None
+    def listed(public: KnowledgeBase) -> dict[str, Any]:
+        documents, rows = public.documents.listed(offset, PAGE_SIZE), []
+        for document_id, path, title in documents:
+            is_entity = public.documents.identify(path)[1] is not None
+            uri = ENTITY + quote(document_id) if is_entity else DOCUMENT + quote(path)
+            rows.append({"uri": uri, "title": title, "path": path})
+        return {"resources": rows, "is_last": len(documents) < PAGE_SIZE}
+
+    answer = answer_publicly(kb, listed, {})
+    rows = [(row["uri"], row["title"], row["path"]) for row in answer["resources"]]
+    return rows, None if answer["is_last"] else offset + PAGE_SIZE
 
 
 def read_resource(kb: KnowledgeBase, uri: str) -> str:
     """Return the text of a resource without redacted text. Raises NotFound."""
-    from kbx_tui.tools.redaction_filter import pass_on
-
-    text: str = pass_on(kb, ResourceText, lambda: _resource(kb, uri), _named(uri))["text"]
-    return text
-
-
-def read_or_refuse(kb: KnowledgeBase, uri: str) -> str:
-    """Return what `read_resource` does. Raises NotFound, with no redacted text in the message."""
-    from kbx_tui.tools.dispatch import public_error
+    from kbx_tui.tools.public_answers import answer_publicly
 
     try:
-        return read_resource(kb, uri)
+        text: str = answer_publicly(kb, lambda public: _resource(public, uri), _named(uri))["text"]
     except KbxError as error:
-        raise NotFound(public_error(kb, error, _named(uri))) from None
+        raise NotFound(one_line(str(error))) from None
+    return text
 
 
 def _named(uri: str) -> dict[str, str]:
@@ -226,14 +268,14 @@ def _named(uri: str) -> dict[str, str]:
 
 
 def _resource(kb: KnowledgeBase, uri: str) -> dict[str, str]:
-    from kbx_tui.tools.visible_pages import visible_pages
-
     for prefix in (DOCUMENT, ENTITY):
         if uri.startswith(prefix):
-            pages = visible_pages(kb)
-            path, entity = pages.identify(unquote(uri.removeprefix(prefix)))
-            page = pages.page(path) if path else None
-            if page is not None:
+            document_id = unquote(uri.removeprefix(prefix))
+            path, entity = kb.documents.identify(document_id)
+            page = kb.documents.public_page(path) if path else None
+            if page is not None and not page.is_hidden:
                 return {"id": path, "text": page.body[:TEXT_LENGTH]}
-            return {"id": entity.id, "text": f"# {entity.name}\n"} if entity else {"text": ""}
+            if path or entity is None:
+                raise NotFound(f"nothing here has the id {document_id!r}")
+            return {"id": entity.id, "text": f"# {entity.name}\n"}
     raise NotFound(f"no resource {uri[:200]!r}; URIs start with {DOCUMENT} or {ENTITY}")

@@ -16,6 +16,7 @@ from kbx_tui.cli.write_output import chose_entities, confirmed, may_ask
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, IndexFault, IndexLocked, NotConfirmed, StoreFault
 from kbx_tui.formatting import format_count, format_percent, format_size
+from kbx_tui.safe_text import safe_line
 from kbx_tui.user_files import log_path
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ def index_command(
     while vectors are computed. You may stop at any time; the next run continues from there. Your
     files are only read, and .kbx/index can be deleted without losing anything.
 
-    After a first run that found no people, projects or teams, you are asked whether tags, notes
-    that many others link to and similar topics are to be entities, as kbx init does.
+    After a first run that found hardly any people, projects or teams, you are asked whether tags,
+    notes that many others link to and similar topics are to be entities, as kbx init does.
 
     Where [index] uri names an object store, the index is published there afterwards, for any number
     of other machines to search.
@@ -147,7 +148,7 @@ def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEng
 
 
 def _chose_entities(kb: KnowledgeBase) -> bool:
-    proposal = kb.entities.proposal()
+    proposal = kb.entities.offer()
     if proposal is None or not chose_entities(proposal, kb.root, once=True):
         return False
     return kb.entities.use(proposal).written
@@ -283,7 +284,7 @@ def check_command(read_data: bool) -> None:
 
     Compares structure, versions and the digests of files that changed; --read-data compares
     everything again. It only reads. The exit code is 5 if there is a fault, and each line says what
-    mends it.
+    mends it. Lines of pages that look like a redaction mark, but are not one, are listed too.
 
     \b
     Examples:
@@ -300,6 +301,7 @@ def check_command(read_data: bool) -> None:
 def check_lines(report: CheckReport) -> Iterator[str]:
     for fault in report.faults:
         yield f"{fault.where}: {fault.what}; mended by: {fault.remedy}"
+    yield from map(safe_line, report.near_marks)
     compared = f"{format_count(report.files, 'file')} and {format_count(report.rows, 'row')}"
     found = format_count(len(report.faults), "fault") if report.faults else "no fault"
     yield f"{found} in {compared}, {report.seconds:.1f} s"

@@ -105,7 +105,7 @@ class Retriever:
         query, generation = request.searched, None if as_typed else self._index.in_memory
         if generation is not None:
             matches, entities = generation.names_if_ready(query), generation.snapshot.entities
-            is_usual = _is_usual(request, generation)
+            is_usual = generation.words.is_usual
             query = NamedQuery.of(query, matches, entities, is_usual).document_query
         self._query_vectors.begin(query)
 
@@ -320,7 +320,7 @@ class _Search:
         if not self._request.fast:
             recent = generation.pass_one.get(query)
             names = list(recent[0] if recent else generation.entity_pass.names.find(query))
-        entities, is_usual = generation.snapshot.entities, _is_usual(self._request, generation)
+        entities, is_usual = generation.snapshot.entities, generation.words.is_usual
         named = NamedQuery.of(query, names, entities, is_usual)
         if not named.spans or not named.things or named.asked_for:
             return named
@@ -335,11 +335,11 @@ class _Search:
 
         Words in quotation marks are searched for as typed, and so are names.
         """
-        request, text = self._request, named.text
+        text = named.text
         exact = [(match.start, match.end) for match in named.matches]
         exact += [match.span() for match in QUOTED.finditer(text)]
         corrections = list[tuple[str, str]]()
-        for word in reversed(words_of(text)) if request.usual_words else ():
+        for word in reversed(words_of(text)):
             is_exact = any(start <= word.start < end for start, end in exact)
             if not is_exact and (meant := self._meant_by(word.folded)):
                 corrections.append((word.text, meant))
@@ -461,10 +461,6 @@ class _Search:
             return dict.fromkeys(dated.tolist(), "date")
         is_listed = bool(self._request.typed.filters) and not dates.undated
         return dict.fromkeys(range(len(self._scoped.rows)), "filter") if is_listed else {}
-
-
-def _is_usual(request: SearchRequest, generation: IndexGeneration) -> Callable[[str], bool]:
-    return lambda word: request.usual_words and generation.words.is_usual(word)
 
 
 class QueryVectors:

@@ -73,8 +73,6 @@ def find_scope(
     """
     filters = filters or Filters()
     flags = _flags(snapshot, path, filters)
-    hidden = [snapshot.row_of[name] for name in filters.hidden if name in snapshot.row_of]
-    flags[hidden] = False
     nowhere = []
     for typed in filters.typed:
         if typed.key in ("-", '"'):
@@ -93,7 +91,7 @@ def find_scope(
     muted = [snapshot.row_of[name] for name in filters.muted_documents if name in snapshot.row_of]
     left_out = int(np.count_nonzero(flags[muted]))
     flags[muted] = False
-    total, in_scope = len(flags) - len(hidden), int(np.count_nonzero(flags))
+    total, in_scope = len(flags), int(np.count_nonzero(flags))
     scope = Scope(path.text, filters, in_scope, total, left_out=left_out, nowhere=tuple(nowhere))
     return frozen(flags), scope
 

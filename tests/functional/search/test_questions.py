@@ -7,6 +7,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 

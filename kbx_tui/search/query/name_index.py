@@ -405,7 +405,7 @@ def _stems(word: str, language: str) -> set[str]:
 
 ID = KINDS.index("id")
 
-LONGEST_TITLE, MOST_OF_TITLE = 8, 3
+LONGEST_TITLE = 8
 
 
 class KnownItems:
@@ -419,17 +419,17 @@ class KnownItems:
         words = name_key(text)
         return found or (self._with_key(words) if " " in words else [])
 
-    def titles_in(self, words: Sequence[str]) -> Iterator[tuple[int, int, list[int]]]:
-        """Yield the runs of folded words that are a whole title, longest first: start, end, rows.
+    def titles_in(self, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+        """Yield the runs of folded words that are the title of one document: start, end, its row.
 
-        Titles shared by more than 3 documents are left out: they name a series.
+        Longest first. Titles that several documents share are left out: they name a series.
         """
         for size in range(min(len(words), LONGEST_TITLE), 1, -1):
             for start in range(len(words) - size + 1):
                 found = self._with_key(" ".join(words[start : start + size]))
                 rows = [row for row, kind in found if kind == "title"]
-                if 0 < len(rows) <= MOST_OF_TITLE:
-                    yield start, start + size, rows
+                if len(rows) == 1:
+                    yield start, start + size, rows[0]
 
     def _with_key(self, key: str) -> list[tuple[int, str]]:
         found = [(ID, row, ID) for row in self._pages.with_id_key(key)]

@@ -97,7 +97,9 @@ class Ranking(EntityChoice):
 
     @property
     def asked_kind(self) -> AskedKind | None:
-        return self.evidence.asked_kind if self.tuning.scale_by_topic else None
+        """What the query asks for; None with the seed preset, or where flat was asked for."""
+        applies = self.tuning.scale_by_topic and self.tuning.hierarchy
+        return self.evidence.asked_kind if applies else None
 
     def of_kind(self, scores: Scores, rows: Rows | slice) -> Scores:
         """Return the scores of some rows, lowered for those of another kind than asked for."""

@@ -24,11 +24,10 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.tables import attendees_from
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import AskedKind
-from kbx_tui.search.evidence.scores import Flags, Scores, frozen
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
 from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_NEWEST, FOR_PEOPLE
-from kbx_tui.search.retrieval.scope import ScopedDocuments
 
-OTHER_KIND = 0.5
+OTHER_KIND = 0.6
 OLDEST = 0.85
 """Factors of the score of a document of another kind, and of the oldest where the newest are asked
 for."""
@@ -66,21 +65,24 @@ def asks_for_people(query: str) -> bool:
 
 
 def asked_kind(
-    query: str, scoped: ScopedDocuments, meetings: Callable[[], Flags]
+    query: str, base: Snapshot, rows: Rows, meetings: Callable[[], Flags]
 ) -> AskedKind | None:
-    """Return the kind that a query asks for; None if it asks for none, or all scores would fall."""
+    """Return the kind that a query asks for, for some rows of a base, so that no filter counts.
+
+    None if it asks for none, or if the base has hardly any documents of that kind or no others.
+    """
     words = folded_words(query)
     if asks_for_people(query):
-        name, wanted = "people", np.array([kind == "person" for kind in scoped.kinds], np.bool_)
+        name, wanted = "people", np.array([kind == "person" for kind in base.kinds], np.bool_)
     elif not FOR_MEETINGS.isdisjoint(words):
-        name, wanted = "meetings", meetings()[scoped.rows]
+        name, wanted = "meetings", meetings()
     elif not FOR_NEWEST.isdisjoint(words):
-        return AskedKind("the newest", frozen(_newness(scoped.dates)))
+        return AskedKind("the newest", frozen(_newness(base.dates)[rows]))
     else:
         return None
     if wanted.all() or np.count_nonzero(wanted) < SOME:
         return None
-    return AskedKind(name, frozen(np.where(wanted, 1.0, OTHER_KIND)))
+    return AskedKind(name, frozen(np.where(wanted[rows], 1.0, OTHER_KIND)))
 
 
 def _newness(dates: Sequence[str]) -> Scores:

@@ -291,7 +291,10 @@ class _Search:
             timings=MappingProxyType(self._laps),
             date_preference=preference,
             asked_kind=asked_kind(
-                self._request.searched, scoped, lambda: self._generation.meetings
+                self._request.searched,
+                self._generation.snapshot,
+                scoped.rows,
+                lambda: self._generation.meetings,
             ),
             undated=self._dates.undated,
             corrections=self._corrections,
@@ -441,12 +444,13 @@ class _Search:
         if len(query.words) > MOST_WORDS:
             return
         named = [(match.start, match.end) for match in self._named.matches if match.named]
-        for start, end, rows in self._generation.known_items.titles_in(query.folded):
+        for start, end, row in self._generation.known_items.titles_in(query.folded):
             first, last = query.words[start], query.words[end - 1]
             is_name = any(begin <= first.start and last.end <= end for begin, end in named)
             telling = list(topic_words_of(query.folded[start:end]))
-            if len(telling) > 1 and not (is_name or query.is_asked_about(start, end - start)):
-                yield from (row for row in rows if row not in pages)
+            is_asked = is_name or query.is_asked_about(start, end - start)
+            if len(telling) > 1 and not is_asked and row not in pages:
+                yield row
 
     def _listed(self) -> Mapping[int, str]:
         """Return the documents listed by a query that consists of a time or typed filters only.

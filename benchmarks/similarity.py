@@ -29,7 +29,8 @@ from benchmarks.common import milliseconds, resident_mb, row, spread
 from benchmarks.labelled_pairs import LabelledPairs, Ranks, average_precision, best_f1, read_pairs
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.similarity.pair_score import DUPLICATE, precision_recall_f1
+from kbx_tui.similarity.judging import DUPLICATE
+from kbx_tui.similarity.pair_score import precision_recall_f1
 
 FACTS_EACH = 20
 HEAD = (

@@ -107,7 +107,7 @@ def unmatched_quantities(
 ) -> tuple[list[Quantity], list[Quantity]]:
     rest, unpaired = list(right), []
     for quantity in left:
-        partner = next((other for other in rest if _same(quantity, other)), None)
+        partner = next((other for other in rest if is_same_quantity(quantity, other)), None)
         if partner is None:
             unpaired.append(quantity)
         else:
@@ -115,7 +115,7 @@ def unmatched_quantities(
     return unpaired, rest
 
 
-def _same(one: Quantity, other: Quantity) -> bool:
+def is_same_quantity(one: Quantity, other: Quantity) -> bool:
     if "ordinal" in (one.measure, other.measure) and one.measure != other.measure:
         return False
     if not (one.measure and other.measure):  # at least one has no unit

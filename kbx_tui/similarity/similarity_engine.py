@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -41,8 +41,11 @@ from kbx_tui.similarity.fact_vectors import (
     TextVectors,
     candidate_texts,
 )
+from kbx_tui.similarity.judging import judge
+from kbx_tui.similarity.pair_model import bundled_pair_model
 from kbx_tui.similarity.pair_score import (
     FieldSimilarity,
+    PairSimilarity,
     Scale,
     SimilarityCheck,
     SimilarityMatch,
@@ -138,12 +141,15 @@ class SimilarityEngine:
         limit: int,
         *,
         only_own: bool = False,
+        nearest: int = 0,
     ) -> list[tuple[SimilarityMatch, ...]]:
         """Return, per text, the facts and open items that score at least `floor`, best first.
 
         `owners` has the id of each text's entity, or an empty text. Returned are at most `limit`
         of all entities, plus at most `limit` of the owner, and the owner's fields; `only_own`
-        leaves out other entities, and requires owners. Raises as `check` does.
+        leaves out other entities, and requires owners; where the pair model judges, `nearest`
+        facts of the owner and all its fields are returned whatever they score. Raises as `check`
+        does.
         """
         entities, scale = self._index.generation().entities, self.scale()
         known = [entities.get(owner) for owner in owners]
@@ -158,10 +164,22 @@ class SimilarityEngine:
                 if entity
                 else (),
                 only_own=only_own,
+                nearest=nearest if self._settings.judge == "model" else 0,
             )
             for candidate, entity in zip(
                 candidate_texts(texts, known, self.vectors), known, strict=True
             )
+        ]
+
+    def judge(self, pairs: Sequence[PairSimilarity]) -> list[PairSimilarity]:
+        """Return pairs with the judgement of the pair model, unless `[dedup] judge` is `rules`."""
+        asked = [pair for pair in pairs if not pair.is_same]
+        if not asked or self._settings.judge == "rules" or (model := bundled_pair_model()) is None:
+            return list(pairs)
+        rows = iter(model.probabilities([(pair.left, pair.right) for pair in asked]))
+        return [
+            pair if pair.is_same else replace(pair, judged=judge(pair.left, pair.right, next(rows)))
+            for pair in pairs
         ]
 
     def field(

@@ -36,7 +36,7 @@ def main() -> None:
         report(runs)
         for name, run in runs.items() if options.save else ():
             options.save.mkdir(parents=True, exist_ok=True)
-            save_run(run, options.save / f"{base.name}-{name}.json")
+            save_run(run, options.save / f"{base.name}-{name}.json", overwrite=True)
 
 
 def report(runs: dict[str, Run]) -> None:

@@ -24,6 +24,8 @@ from kbx_tui.config import Settings
 from kbx_tui.editing.state_files import write_atomically
 from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.index.index_folder import DEFAULT, index_location
+from kbx_tui.index.ownership import allow, forget, index_id, is_foreign
+from kbx_tui.knowledge.vault import MEMORY
 from kbx_tui.removal import DEMO_MARKER, STATE_FOLDER
 from kbx_tui.user_files import user_state_folder
 
@@ -31,6 +33,7 @@ BUNDLED_MODEL = "bundled"
 GIT_COMMITS = "writes.auto_commit"
 OBSIDIAN = "links.open"
 RERANKER = "search.reranker"
+INDEX = "index"
 """Keys of requests without which a base can be opened."""
 
 
@@ -39,9 +42,9 @@ class TrustRequest:
     """One thing that a base asks for. Trust is granted for exactly this value."""
 
     key: str
-    """The setting, `index.uri`, or `links`."""
+    """The setting, `index.uri`, `index`, or `links`."""
     value: str
-    """What is granted: the setting, or the folder that it leads to."""
+    """What is granted: the setting, the folder that it leads to, or the id of an index."""
     wish: str
     """What asks for it, for messages: `[index] uri = "s3://notes"`."""
     effect: str
@@ -70,7 +73,8 @@ def _requests(root: Path, settings: Settings) -> Iterator[TrustRequest]:
     if links := _links_out(root, settings):
         wish = ", ".join(f"a link from {name} to {leads}" for name, leads in sorted(links.items()))
         targets = ", ".join(sorted(set(links.values())))
-        yield TrustRequest("links", targets, wish, f"writes to {targets}", blocks=True)
+        effect = f"reads and writes in {targets}"
+        yield TrustRequest("links", targets, wish, effect, blocks=True)
     if (model := settings.embedding.model) != BUNDLED_MODEL:
         effect = f"runs the model {model}, downloaded if it is not a folder"
         if model.partition("/")[0] == "gemini":
@@ -86,6 +90,16 @@ def _requests(root: Path, settings: Settings) -> Iterator[TrustRequest]:
             f'[search] reranker = "{model}"',
             f"runs the model {model} over the first results of each search",
             without="results are not reranked",
+        )
+    folder = _index_folder(root, settings)
+    is_published = "://" in settings.index.uri
+    if not is_published and (known := index_id(folder)) and is_foreign(folder):
+        yield TrustRequest(
+            INDEX,
+            known,
+            f"the index in {folder}",
+            "opens it, and shows the texts in it as those of your pages",
+            without="it is put aside, and made again from the pages",
         )
     if settings.writes.auto_commit:
         yield TrustRequest(
@@ -116,17 +130,18 @@ def _outside(root: Path, place: str) -> str:
 def _links_out(root: Path, settings: Settings) -> dict[str, str]:
     """Return the links out of the base where this program writes, and where each of them leads.
 
-    Those are `.kbx` and the files and folders in it and in the index: a clone may hold a link from
-    `.kbx/usage.jsonl`, to which lines are appended, to any file of the user. A link to a device, a
+    Those are `memory`, `.kbx`, the files and folders in it and in the index, and what is beside the
+    index with a longer name: a clone may hold a link from `.kbx/usage.jsonl`, to which lines are
+    appended, to any file of the user. A link to a device, a
     pipe or a socket needs no trust: it leads to no file, and state files are not opened through
     links. Only locks are, for which opening a device may have effects.
     """
-    places = [root / STATE_FOLDER, *_entries(root / STATE_FOLDER)]
-    index = index_location(root, settings)
-    if "://" in index:  # published from the default folder
-        index = str(root / DEFAULT)
-    if not _outside(root, index):
-        places += _entries(Path(index))
+    places = [root / MEMORY, root / STATE_FOLDER, *_entries(root / STATE_FOLDER)]
+    index = _index_folder(root, settings)
+    if not _outside(root, str(index)):
+        beside = _entries(index.parent) if index.name else []
+        places += [place for place in beside if place.name.startswith(f"{index.name}.")]
+        places += _entries(index)
     return {
         place.relative_to(root).as_posix(): target
         for place in places
@@ -134,6 +149,11 @@ def _links_out(root: Path, settings: Settings) -> dict[str, str]:
         and (target := _outside(root, str(place)))
         and (place.suffix == ".lock" or not _is_special(place))
     }
+
+
+def _index_folder(root: Path, settings: Settings) -> Path:
+    index = index_location(root, settings)
+    return root / DEFAULT if "://" in index else Path(index)  # published from the default folder
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -202,6 +222,12 @@ def ungranted(root: Path, requests: Iterable[TrustRequest]) -> tuple[TrustReques
     return tuple(request for request in requests if known.granted.get(request.key) != request.value)
 
 
+def trust_for_now(root: Path, settings: Settings) -> None:
+    """Let this process open the index of a base, whoever made it."""
+    if known := index_id(_index_folder(root, settings)):
+        allow(known, lasting=False)
+
+
 def is_declined(root: Path, requests: Iterable[TrustRequest]) -> bool:
     declined = trusted_bases().get(_key(root), TrustedBase()).declined
     return all(declined.get(request.key) == request.value for request in requests)
@@ -210,6 +236,8 @@ def is_declined(root: Path, requests: Iterable[TrustRequest]) -> bool:
 def grant(root: Path, requests: Iterable[TrustRequest]) -> None:
     """Allow a base what it asks for. Raises KbxError when that cannot be stored."""
     values = {request.key: request.value for request in requests}
+    if known := values.get(INDEX):
+        allow(known)
     with _changing(root) as base:
         base.granted |= values
         base.declined = {key: value for key, value in base.declined.items() if key not in values}
@@ -233,6 +261,8 @@ def revoke(root: Path) -> bool:
         stored = _read_trust()
         known = stored.bases.pop(_key(root), None)
         if known is not None:
+            if index := known.granted.get(INDEX):
+                forget(index)
             _write_trust(stored)
     return known is not None
 

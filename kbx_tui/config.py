@@ -123,6 +123,15 @@ class EntitySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     properties: Annotated[
         tuple[str, ...], about("properties whose links are entities, such as author")
     ] = ()
+    names: Annotated[
+        int,
+        about(
+            "notes that name someone in author, attendees, people or assignee from which that is"
+            " a person; 0 = none",
+            ge=0,
+            le=10_000,
+        ),
+    ] = 0
 
 
 class EmbeddingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

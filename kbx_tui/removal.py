@@ -14,10 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.errors import IndexDamaged, IndexFault, KbxError
+from kbx_tui.errors import IndexFault, KbxError
 
 INDEX_MARKER = ".kbx-index"
-"""A file in every index folder. A folder without it is ours only if all names in it are ours."""
+"""A file in every index folder, with the id of the index. Nothing is removed from another."""
 
 INDEX_TABLES = (
     "documents", "chunks", "entities", "facts", "links", "name_uses", "vectors", "meta"
@@ -55,7 +55,10 @@ _BEGINNINGS = {
 }
 """Patterns of the first bytes of index files, for the files that are recognised by content."""
 
-_INDEX_TEMPORARY = re.compile(rf"({'|'.join(map(re.escape, INDEX_FILES))})\.[0-9a-f]{{32}}")
+_ID = re.compile(r"[0-9a-f]{32}")
+_INDEX_TEMPORARY = re.compile(
+    rf"({'|'.join(map(re.escape, (INDEX_MARKER, *INDEX_FILES)))})\.{_ID.pattern}"
+)
 _TEMPORARY = re.compile(rf"\..+\.(tmp|kbx-edit|json\.\w{{8}})|{_INDEX_TEMPORARY.pattern}")
 _SET_ASIDE = re.compile(r".+\.\d{8}-\d{6}(-\d+)?\.unreadable")
 """Names of unreadable state files that were renamed; they are never removed."""
@@ -84,20 +87,22 @@ def foreign_entries(folder: Path) -> list[str]:
     return sorted({entry.name for entry in entries} - {entry.name for entry in ours})
 
 
-def claim_index_folder(folder: Path) -> None:
-    """Create and mark the folder of an index. Raises IndexFault for foreign content, OSError."""
-    _require_index_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    marker = folder / INDEX_MARKER
-    if not marker.exists():
-        marker.write_text("An index made by `kbx index`, which may replace it.\n", encoding="utf-8")
+def has_marker(folder: Path) -> bool:
+    """Return whether a folder, no link to one, has the marker of an index."""
+    with suppress(OSError):
+        modes = folder.lstat().st_mode, (folder / INDEX_MARKER).lstat().st_mode
+        return stat.S_ISDIR(modes[0]) and stat.S_ISREG(modes[1])
+    return False
 
 
 def remove_index(folder: Path) -> None:
     """Remove the parts of an index, and the folder if nothing else is in it.
 
-    Parts that cannot be removed are left. Raises IndexFault for a folder that is not an index.
+    Parts that cannot be removed are left. Raises IndexFault for a folder without a marker. The
+    caller knows that the marker is that of its own index.
     """
+    if not os.path.lexists(folder):
+        return
     _require_index_folder(folder)
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in list(entries):
@@ -124,7 +129,7 @@ def remove_index_file(folder: Path, name: str) -> None:
 
 def remove_index_temporaries(folder: Path) -> None:
     """Remove files left in an index folder by interrupted writes, as far as possible."""
-    with suppress(FileNotFoundError):
+    if has_marker(folder):
         for file in list(folder.iterdir()):
             if _INDEX_TEMPORARY.fullmatch(file.name):
                 with suppress(OSError):
@@ -138,17 +143,11 @@ def drop_index_table(database: Any, name: str) -> None:
     database.drop_table(name, ignore_missing=True)
 
 
-def require_no_links(table: Path) -> None:
-    """Raise IndexDamaged for a link in a table: LanceDB would delete in the folder it points to."""
-    with suppress(OSError), os.scandir(table) as entries:  # LanceDB reports it better
-        for entry in entries:
-            if entry.is_symlink():
-                raise IndexDamaged(
-                    f"{entry.path} is a symbolic link, which no index has; the next index run "
-                    "rebuilds it"
-                )
-            if entry.is_dir():
-                require_no_links(Path(entry.path))
+def remove_index_id(file: Path) -> None:
+    """Remove an id from the user's state folder, if it is there. Raises KbxError for another."""
+    if file.parent.name != "indexes" or not _ID.fullmatch(file.name):
+        raise _refusal(file)
+    file.unlink(missing_ok=True)
 
 
 def remove_temporary(file: Path) -> None:
@@ -235,17 +234,8 @@ def _begins_as_ours(entry: os.DirEntry[str]) -> bool:
 
 
 def _require_index_folder(folder: Path) -> None:
-    if (folder / INDEX_MARKER).is_file():
-        return
-    try:
-        foreign = foreign_entries(folder)
-    except OSError as error:
-        raise IndexFault(f"{folder} is not the folder of an index ({error.strerror})") from error
-    if foreign:
-        raise IndexFault(
-            f"{folder} holds {foreign[0]}, which is not part of an index: move it elsewhere, "
-            "or set [index] uri to a new folder"
-        )
+    if not has_marker(folder):
+        raise IndexFault(f"{folder} is not marked as the folder of an index; it is left alone")
 
 
 def _is_demo(folder: Path) -> bool:

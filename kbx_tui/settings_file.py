@@ -211,8 +211,10 @@ def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -
     return _like(data, document)
 
 
-def has_section(data: bytes | None, section: str) -> bool:
-    return section in _parse(data)
+def section_keys(data: bytes | None, section: str) -> frozenset[str] | None:
+    """Return the keys that `kbx.toml` sets in a section, None without that section."""
+    document = _parse(data)
+    return frozenset(_table(document, section)) if section in document else None
 
 
 def without_setting(data: bytes | None, key: str) -> bytes:

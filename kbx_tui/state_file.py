@@ -15,6 +15,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +29,9 @@ Notice = Callable[[str], object]
 
 SIZE_LIMIT = 64 * 1024 * 1024
 """Size in bytes above which a state file is not read, unless its reader sets another limit."""
+
+USER_STATE = ("*.jsonl", "app.json", "journal/*.json")
+"""Patterns of the user's files below `.kbx`; all others there can be made again."""
 
 LEAKED_SECONDS = 3600.0
 """Age from which a temporary file counts as left behind: writing one takes seconds."""
@@ -53,18 +57,32 @@ def ignore(_sentence: str) -> None:
 
 def read_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool = False) -> bytes:
     """Return the content of a regular file, never blocking. Raises UnusableFile and OSError."""
-    check_regular_file(file, limit=limit, follow_links=follow_links)  # opening may have effects
-    wanted = _FLAGS if follow_links else (*_FLAGS, "O_NOFOLLOW")
-    handle = os.open(file, os.O_RDONLY | sum(getattr(os, name, 0) for name in wanted))
-    with os.fdopen(handle, "rb", buffering=0) as stream:
-        _check(file, os.fstat(stream.fileno()), limit)  # it may have been replaced
-        data = stream.readall()
+    with open_regular_file(file, limit=limit, follow_links=follow_links) as stream:
+        data = stream.read(limit + 1)
     if len(data) > limit:
         raise _too_large(file, limit)
     return data
 
 
-def check_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool = False) -> None:
+def open_regular_file(
+    file: Path, *, limit: int | None = None, follow_links: bool = False
+) -> BufferedReader:
+    """Open a regular file for reading, never blocking. Raises UnusableFile and OSError."""
+    check_regular_file(file, limit=limit, follow_links=follow_links)  # opening may have effects
+    wanted = _FLAGS if follow_links else (*_FLAGS, "O_NOFOLLOW")
+    handle = os.open(file, os.O_RDONLY | sum(getattr(os, name, 0) for name in wanted))
+    stream = os.fdopen(handle, "rb")
+    try:
+        _check(file, os.fstat(handle), limit)  # it may have been replaced
+    except OSError:
+        stream.close()
+        raise
+    return stream
+
+
+def check_regular_file(
+    file: Path, *, limit: int | None = SIZE_LIMIT, follow_links: bool = False
+) -> None:
     """Raise UnusableFile or OSError if `read_regular_file` would refuse a file."""
     status = os.stat(file, follow_symlinks=follow_links)  # noqa: PTH116
     _check(file, status, limit)
@@ -120,12 +138,12 @@ def set_aside(file: Path) -> Path:
         raise WriteFault(f"{file} cannot be renamed ({reason}); move it away yourself") from error
 
 
-def _check(file: Path, status: os.stat_result, limit: int) -> None:
+def _check(file: Path, status: os.stat_result, limit: int | None) -> None:
     if not stat.S_ISREG(status.st_mode):
         kinds = [name for is_kind, name in _KINDS if is_kind(status.st_mode)]
         kind = kinds[0] if kinds else "a device"
         raise UnusableFile(errno.EINVAL, f"it is {kind}, not a regular file", str(file))
-    if status.st_size > limit:
+    if limit is not None and status.st_size > limit:
         raise _too_large(file, limit)
 
 

@@ -1,8 +1,10 @@
 """Fixtures for all tests: the command line, and copies of the demo."""
 
+import atexit
 import gc
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.demo import SHIPPED, shipped_files
+from kbx_tui.index.ownership import IDS
 from tests.command_line import CommandLine
 from tests.memory_folder import memory_folder
 from tests.usual_signals import restore_signals
@@ -61,6 +64,13 @@ OUR_VARIABLES = (
     "_KBX_COMPLETE",
 )
 
+if "KBX_TESTS_STATE" not in os.environ:  # workers inherit it
+    os.environ["KBX_TESTS_STATE"] = tempfile.mkdtemp(prefix="kbx-tests-")
+    atexit.register(shutil.rmtree, os.environ["KBX_TESTS_STATE"], ignore_errors=True)
+STATE = Path(os.environ["KBX_TESTS_STATE"])
+"""State folder of fixtures that several tests share, and whose indexes all tests may open."""
+os.environ["KBX_STATE_DIR"] = str(STATE)
+
 if (in_memory := memory_folder()) is not None:  # workers inherit it
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(in_memory))
 
@@ -87,6 +97,19 @@ def kbx(capsys: pytest.CaptureFixture[str]) -> CommandLine:
 def pytest_configure() -> None:
     """Let tests of signals pass in a background job, too."""
     restore_signals()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without any test that `-m` chooses: every worker would import them all."""
+    if TESTS not in collection_path.parents:
+        return None
+    name = collection_path.relative_to(TESTS).as_posix() + "/" * collection_path.is_dir()
+    chosen = config.option.markexpr
+    if chosen == "not slow and not packaging":
+        return name.startswith((*SLOW, "packaging/")) or None
+    if chosen == "slow" and name.endswith(".py") and not name.startswith(SLOW):
+        return "mark.slow" not in collection_path.read_text(encoding="utf-8") or None
+    return None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -149,5 +172,9 @@ def isolated_environment(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / "data-home"))
     monkeypatch.setenv("KBX_LOG_DIR", str(tmp_path_factory.getbasetemp() / "log"))
-    monkeypatch.setenv("KBX_STATE_DIR", str(tmp_path / "state"))
+    state = tmp_path_factory.mktemp("user") / "state"
+    monkeypatch.setenv("KBX_STATE_DIR", str(state))
+    (STATE / IDS).mkdir(exist_ok=True)
+    state.mkdir()
+    (state / IDS).symlink_to(STATE / IDS)  # tests copy indexes of one another
     monkeypatch.setenv("KBX_CACHE_DIR", str(tmp_path / "cache"))

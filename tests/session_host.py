@@ -36,7 +36,7 @@ class RecordingHost:
     def configure(self, settings: "Settings") -> None:
         pass
 
-    def ask_for_trust(self) -> None:
+    def ask_for_trust(self, go_on: Callable[[], object]) -> None:
         pass
 
     def ask_to_index(self, question: "IndexQuestion", answer: Callable[[bool], object]) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
@@ -23,13 +24,13 @@ from kbx_tui.index.store import is_one_of, quoted
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
 from kbx_tui.index.tables import DOCUMENT_COLUMNS, document_from_row, document_version
 from kbx_tui.index.vectors.vector_matrix import LineRange
-from kbx_tui.knowledge.dates import DailyNotes
+from kbx_tui.knowledge.conventions import stored_conventions
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.markdown import is_in_table
-from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address, read_vault_settings
+from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.knowledge.vault import locate, read_page
 from kbx_tui.safe_text import replace_surrogates
@@ -115,21 +116,21 @@ class Documents:
         whole = data = self._bytes(path)
         if most is not None and len(whole) > most:  # whole lines, unless one alone is longer
             data = whole[: whole.rfind(b"\n", 0, most) + 1 or most]
-        document = parse_document(path, data, daily_notes=self._daily_notes())
+        document = parse_document(path, data, conventions=self._conventions())
         return DocumentView(
             path=path,
             title=document.title,
             date=document.date,
             kind=document.kind,
             text=decode(data)[0],
-            redacted_lines=PublicPage(path, data, self._entity_types()).redacted_lines,
+            redacted_lines=self._public(path, data).redacted_lines,
             left_out=len(whole) - len(data),
         )
 
     def read(self, path: str) -> Document:
         """Return an indexed document, parsed as it is on disk now. Raises NotFound."""
-        types, daily_notes = self._entity_types(), self._daily_notes()
-        return parse_document(path, self._bytes(path), entity_types=types, daily_notes=daily_notes)
+        types, conventions = self._entity_types(), self._conventions()
+        return parse_document(path, self._bytes(path), entity_types=types, conventions=conventions)
 
     def opened(self, path: str) -> None:
         """Count an opening of a document towards its frecency. Write errors are ignored."""
@@ -148,7 +149,7 @@ class Documents:
         if identity is None or known is None or known[0] != identity:
             read_at = time.time_ns()
             try:
-                page = PublicPage(path, self._bytes(path), self._entity_types())
+                page = self._public(path, self._bytes(path))
             except NotFound:
                 return None
             if identity is None or read_at - max(identity[:2]) < SETTLED_NS:
@@ -322,7 +323,7 @@ class Documents:
                 data, content_hash = self._stored_page(path)
             except NotFound:
                 return None
-            page = PublicPage(path, data, self._entity_types(), content_hash)
+            page = self._public(path, data, content_hash)
             self._keep_page(path, ((), page))
         return self._public_pages[path][1]
 
@@ -362,9 +363,13 @@ class Documents:
     def _entity_types(self) -> frozenset[str]:
         return CORE_ENTITY_TYPES | frozenset(self._session.settings.entities.types)
 
-    def _daily_notes(self) -> DailyNotes | None:
-        vault = read_vault_settings(self._session.root)
-        return vault.daily_notes if vault else None
+    def _conventions(self) -> Conventions:
+        """Return how the pages were read when they were indexed."""
+        session = self._session
+        return stored_conventions(session.snapshot().conventions if session.is_indexed() else None)
+
+    def _public(self, path: str, data: bytes, content_hash: str = "") -> PublicPage:
+        return PublicPage(path, data, self._entity_types(), content_hash, self._conventions())
 
     def _bytes(self, path: str) -> bytes:
         session = self._session
@@ -390,6 +395,14 @@ def _file_identity(status: os.stat_result) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
 
 
+def _exists(root: Path, path: str) -> bool:
+    """Return whether a file or folder is at a path of the base, which may be hidden."""
+    try:
+        return os.path.lexists(root / path)
+    except ValueError:  # the path holds a NUL
+        return False
+
+
 class Links:
     """The links of one base, as indexed; `kb.links`."""
 
@@ -403,7 +416,10 @@ class Links:
         return self._links().of(self._path(replace_surrogates(name)))
 
     def check(self, path: str | None = None) -> tuple[BrokenLink, ...]:
-        """Return the links that lead to nothing, by path and line, with documents likely meant."""
+        """Return the links that lead to nothing, by path and line, with documents likely meant.
+
+        Links to a heading or block that the document does not have are among them.
+        """
         self._session.ensure_indexed()
         paths = None if path is None else set(Documents.of(self._session).in_scope(path))
         return self._links().all_broken(paths)
@@ -458,9 +474,11 @@ class Links:
         index = self._session.fresh_index()
         generation = index.generation()
         if self._index is None or self._index[0] is not generation:
-            attachments = partial(list_attachments, self._session.root)
+            root = self._session.root
+            attachments, exists = partial(list_attachments, root), partial(_exists, root)
             before = None if self._index is None else self._index[1].known_graph
-            self._index = generation, LinkIndex(generation, index.store, attachments, before)
+            links = LinkIndex(generation, index.store, attachments, exists, before)
+            self._index = generation, links
         return self._index[1]
 
     def _path(self, name: str) -> str:

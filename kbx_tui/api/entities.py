@@ -18,7 +18,7 @@ from kbx_tui.search.results.answer import cut_query_notes
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Written
-    from kbx_tui.knowledge.entities import EntityProposal
+    from kbx_tui.knowledge.topics import EntityProposal
 
 
 class Entities:
@@ -64,20 +64,42 @@ class Entities:
         entity_id = "" if entity is None else self.resolve(entity).id
         return browse.list_facts(self._session.fresh_index(), entity_id, require_iso_date(since))
 
-    def proposal(self) -> EntityProposal | None:
-        """Return possible entities for an indexed base that has none; None if nothing qualifies.
+    def proposal(self, *, from_files: bool = False) -> EntityProposal:
+        """Return what the entities of the base are and what more could be.
 
-        None, too, if kbx.toml has a section `[entities]`. Raises NotFound without an index,
+        Settings of `[entities]` in kbx.toml stay as they are. By default the index is read; with
+        `from_files` the pages are, and nothing is written. Raises NotFound without an index,
         ConfigError and IndexFault.
         """
         from kbx_tui.api.file_writer import FileWriter
-        from kbx_tui.index.build.entity_stage import read_topics
-        from kbx_tui.settings_file import has_section
+        from kbx_tui.index.build.entity_stage import parse_topics, read_topics
+        from kbx_tui.settings_file import section_keys
 
         session = self._session
-        if session.snapshot().entities or has_section(FileWriter(session).settings(), "entities"):
+        chosen = section_keys(FileWriter(session).settings(), "entities") or ()
+        if from_files:
+            topics, known = parse_topics(session.root, session.settings)
+        else:
+            known = list(session.snapshot().entities)
+            topics = read_topics(session.open_index().store)
+        return topics.proposal(known, chosen)
+
+    def offer(self) -> EntityProposal | None:
+        """Return a proposal to show unasked, for an indexed base with few entities.
+
+        None if nothing qualifies, or kbx.toml has a section `[entities]`. Raises as `proposal`.
+        """
+        from kbx_tui.api.file_writer import FileWriter
+        from kbx_tui.knowledge.topics import are_few
+        from kbx_tui.settings_file import section_keys
+
+        entities = len(self._session.snapshot().entities)
+        notes = self._session.open_index().store.count("documents")
+        chosen = section_keys(FileWriter(self._session).settings(), "entities")
+        if chosen is not None or not are_few(entities, notes):
             return None
-        return read_topics(session.open_index().store).proposal()
+        proposal = self.proposal()
+        return proposal if proposal.counts else None
 
     def use(self, proposal: EntityProposal, *, dry_run: bool = False) -> Written:
         """Write a proposal to `[entities]` in kbx.toml; the next index run uses it.

@@ -132,16 +132,26 @@ class Judgments:
         return planned
 
     def export_file(
-        self, file: Path | str, form: Format = "qrels", *, topics: Path | str | None = None
+        self,
+        file: Path | str,
+        form: Format = "qrels",
+        *,
+        topics: Path | str | None = None,
+        overwrite: bool = False,
     ) -> int:
         """Write the user's own judgments for another tool and return how many.
 
         Those that say "not sure" are left out. `topics` names a file for the queries with the ids
-        they have in qrels. Raises KbxError for a file that cannot be written.
+        they have in qrels. Raises WriteFault for a file that cannot be written, that exists, unless
+        `overwrite`, or that may belong to a base.
         """
         require_writable(self._session.root)
         return write_judgment_file(
-            Path(file), form, self._log.read(), Path(topics) if topics else None
+            Path(file),
+            form,
+            self._log.read(),
+            Path(topics) if topics else None,
+            overwrite=overwrite,
         )
 
     def evaluate(

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kbx_tui.api.session import Notice, Session
-from kbx_tui.base_trust import missing_trust
+from kbx_tui.base_trust import missing_trust, trust_for_now
 from kbx_tui.config import Settings
 from kbx_tui.editing.journal import PENDING
-from kbx_tui.errors import NotFound, OutOfRange
+from kbx_tui.errors import OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
 from kbx_tui.index.excluded_files import excluded_files
@@ -138,6 +138,8 @@ class KnowledgeBase:
         found = find_root(explicit=folder)
         self.root: Path = ReadOnlyPath(found) if read_only else found
         used = settings if settings is not None else load_settings(self.root)
+        if trust:
+            trust_for_now(self.root, used)
         self.untrusted = () if trust or settings is not None else missing_trust(self.root, used)
         """What kbx.toml asks for and the user has not allowed: it is not done."""
         self._session = Session(
@@ -340,7 +342,7 @@ class KnowledgeBase:
 
         store = self._session.store()
         if not store.exists():
-            raise NotFound(f"no index at {store.uri}: run `kbx index` first")
+            raise store.missing_error()
         return check_index(store, unreadable_state_files(self.root), read_data=read_data)
 
     # Search

@@ -11,8 +11,10 @@ from uuid import uuid4
 
 from kbx_tui.api.session import Session
 from kbx_tui.errors import IndexElsewhere, IndexFault, StoreFault
+from kbx_tui.index.build.repair import put_aside
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.index_folder import DEFAULT, store_of
+from kbx_tui.index.ownership import claim
 from kbx_tui.index.store import BUILD, Store
 from kbx_tui.index.stored_page import write_marked_pages
 from kbx_tui.object_store.mirror import files_here, note_publisher
@@ -85,7 +87,9 @@ def publication(session: Session) -> Iterator[Publication | None]:
                 own = session.root / DEFAULT
                 if lease.head.version:
                     _require_files(session)
-                    if not Store(str(own)).exists():
+                    store = Store(str(own))
+                    put_aside(store)
+                    if not store.exists():
                         _copy(Path(session.store().uri), own)
                 note_publisher(session.root, uri)
             session.use_own_index()
@@ -108,6 +112,7 @@ def _copy(mirrored: Path, own: Path) -> None:
     new = own.with_name(f"{own.name}.new-{uuid4().hex[:8]}")
     try:
         shutil.copytree(mirrored, new, ignore=shutil.ignore_patterns(BUILD))
+        claim(new)
         shutil.copyfile(mirrored / BUILD, new / BUILD)  # last: without it, it is not put in place
         new.rename(own)
     except OSError as error:

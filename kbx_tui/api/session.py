@@ -38,6 +38,7 @@ from kbx_tui.index.index_status import (
     index_question,
     refusal_to_index,
 )
+from kbx_tui.index.ownership import NOT_REMEMBERED, index_id, is_remembered
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
@@ -147,7 +148,7 @@ class Session:
         if not self._index_uri:
             self.published.update()
             self._index_uri = self.published.open()
-        return Store(self._index_uri, advice=PUBLISH_AGAIN)
+        return Store(self._index_uri, advice=PUBLISH_AGAIN, is_copy=True)
 
     def embedder(self) -> Embedder:
         if self._embedder is None:
@@ -271,15 +272,19 @@ class Session:
         if not self.is_indexed():
             if self.published is not None:
                 self.store()  # says why
+            foreign = self.store().foreign_words()
             if is_read_only(self.root):
-                raise ReadOnly(
-                    f"{self.root.name} has no index and is open for reading only:"
-                    " `kbx index` makes the index"
-                )
+                state = foreign or f"{self.root.name} has no index"
+                raise ReadOnly(f"{state} and is open for reading only: `kbx index` makes the index")
             if (question := index_question(self.root, self.settings)) is not None:
                 raise refusal_to_index(question)
             what = "its text" if fast else "it"
-            self.notice(f"{self.root} is not indexed yet; indexing {what} first")
+            if foreign:
+                self.notice(
+                    f"{foreign}, so {what} is indexed first; `kbx trust` opens one that is yours"
+                )
+            else:
+                self.notice(f"{self.root} is not indexed yet; indexing {what} first")
             self.index(fast=fast)
 
     def rebuild(self, damage: IndexDamaged, *, full: bool) -> None:
@@ -334,7 +339,7 @@ class Session:
             if engine is not None:
                 model = self.settings.embedding.model
                 workers = stack.enter_context(engine.start(model, embedder, self.notice))
-            return build(
+            report = build(
                 self.root,
                 self.settings,
                 embedder,
@@ -343,6 +348,9 @@ class Session:
                 workers=workers,
                 **options,
             )
+        if not is_remembered(index_id(Path(self.store().uri))):
+            self.notice_once(NOT_REMEMBERED)
+        return report
 
     def add_vectors(
         self, only: Collection[str] | None = None, cancelled: Cancelled = lambda: False

@@ -20,7 +20,7 @@ from kbx_tui.tools.json_output import written_json
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.drafts import Written
-    from kbx_tui.knowledge.entities import EntityProposal
+    from kbx_tui.knowledge.topics import EntityProposal
 
 
 NAMES_SHOWN = 8
@@ -37,7 +37,7 @@ def chose_entities(proposal: EntityProposal, root: Path, *, once: bool = False) 
 
     if once and entities_asked(root):
         return False
-    for line in proposal.lines(NAMES_SHOWN):
+    for line in (*proposal.lines(NAMES_SHOWN), *proposal.explanation):
         say(line)
     is_wanted = confirmed(f"{proposal.sentence}: use them as entities?")
     note_entities_asked(root)

@@ -11,11 +11,18 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 from kbx_tui.errors import ConfigError, KbxError
-from kbx_tui.removal import DEMO_MARKER, DEMO_WORKPLACE, STATE_FOLDER, remove_demo_workplace
-from kbx_tui.state_file import read_regular_file
+from kbx_tui.removal import (
+    DEMO_MARKER,
+    DEMO_WORKPLACE,
+    STATE_FOLDER,
+    remove_demo_workplace,
+    remove_index,
+)
+from kbx_tui.state_file import USER_STATE, read_regular_file
 
 SHIPPED = Path(__file__).parent
 PARTS = ("drafts.md", "kbx.toml", "memory")
@@ -37,8 +44,8 @@ def demo_folder() -> Path:
 def install_demo(*, reset: bool = False, notice: Callable[[str], None] = lambda text: None) -> Path:
     """Return the folder of the demo's copy; create it if missing, replace it with `reset`.
 
-    Only a folder with the demo's marker is replaced. Files and judgments that the user added are
-    moved to a folder beside it, and `notice` is called with a sentence about them. Raises
+    Only a folder with the demo's marker is replaced. One in which the user changed or added
+    something is renamed instead, and `notice` is called with a sentence about it. Raises
     ConfigError if the folder contains something else, KbxError if it cannot be written.
     """
     folder = demo_folder()
@@ -73,7 +80,7 @@ def _replace(folder: Path, notice: Callable[[str], None]) -> None:
     folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     workplace = Path(tempfile.mkdtemp(prefix=DEMO_WORKPLACE, dir=folder.parent))
-    fresh, old = workplace / "fresh", workplace / "old"
+    fresh = workplace / "fresh"
     try:
         fresh.mkdir()
         (fresh / DEMO_MARKER).write_text(
@@ -85,51 +92,50 @@ def _replace(folder: Path, notice: Callable[[str], None]) -> None:
             shutil.copyfile(SHIPPED / path, target)  # unlike copy, not the wheel's file mode
         (fresh / STATE_FOLDER).mkdir()
         shutil.copyfile(SHIPPED / SHIPPED_JUDGMENTS, fresh / JUDGMENTS)
+        is_changed = has_changes(folder)
+        aside = _free_name(folder) if is_changed else workplace / "old"
         if folder.exists():
-            folder.rename(old)
+            folder.rename(aside)
         try:
             fresh.rename(folder)
         except OSError:
             if not (folder / DEMO_MARKER).is_file():  # otherwise another process was faster
-                if old.exists():
-                    old.rename(folder)
+                if aside.exists():
+                    aside.rename(folder)
                 raise
-        if added := _added_files(old):
-            kept = _keep(old, added, folder)
-            notice(f"kept {len(added)} files that are not part of the sample in {kept}")
+        if is_changed:
+            remove_index(aside / STATE_FOLDER / "index")
+            notice(f"the sample with what you changed and added in it is now {aside}")
     finally:
         remove_demo_workplace(workplace)
 
 
-def _added_files(copy: Path) -> list[str]:
-    """Return the paths of files in the demo's copy that were not shipped, links included."""
-    known, added = {DEMO_MARKER, *shipped_files()}, []
+def has_changes(copy: Path) -> bool:
+    """Return whether the demo's copy has a file that was not shipped so, links included.
+
+    In `.kbx` these are drafts, queries, judgments and similar, which cannot be made again.
+    """
+    shipped = {path: SHIPPED / path for path in shipped_files()}
+    shipped[JUDGMENTS] = SHIPPED / SHIPPED_JUDGMENTS
+    state = copy / STATE_FOLDER
+    found = [file for pattern in (*USER_STATE, "*.unreadable") for file in state.glob(pattern)]
     for top, folders, files in os.walk(copy):
         if Path(top) == copy and STATE_FOLDER in folders:
             folders.remove(STATE_FOLDER)
         links = [name for name in folders if Path(top, name).is_symlink()]
-        added += [Path(top, name).relative_to(copy).as_posix() for name in (*files, *links)]
-    if _has_own_judgments(copy):
-        added.append(JUDGMENTS)
-    return sorted(path for path in added if path not in known)
+        found += [Path(top, name) for name in (*files, *links)]
+    paths = {file.relative_to(copy).as_posix() for file in found} - {DEMO_MARKER}
+    return any(path not in shipped or _differ(copy / path, shipped[path]) for path in paths)
 
 
-def _has_own_judgments(copy: Path) -> bool:
-    """Return whether a copy has grades that were not shipped: these are the user's work."""
-    file = copy / JUDGMENTS
+def _differ(file: Path, shipped: Path) -> bool:
     try:
-        is_shipped = read_regular_file(file) == (SHIPPED / SHIPPED_JUDGMENTS).read_bytes()
-    except FileNotFoundError:
-        return False
+        return read_regular_file(file) != shipped.read_bytes()
     except OSError:  # not a file that the demo wrote
         return True
-    return not is_shipped
 
 
-def _keep(copy: Path, added: list[str], folder: Path) -> Path:
-    """Move the added files of a copy into a new folder beside `folder`; return that folder."""
-    kept = folder.with_name(f"{folder.name}-kept-{time.strftime('%Y%m%d-%H%M%S')}")
-    for path in added:
-        (kept / path).parent.mkdir(parents=True, exist_ok=True)
-        (copy / path).rename(kept / path)
-    return kept
+def _free_name(folder: Path) -> Path:
+    name = f"{folder.name}-kept-{time.strftime('%Y%m%d-%H%M%S')}"
+    names = (folder.with_name(f"{name}-{number}" if number > 1 else name) for number in count(1))
+    return next(path for path in names if not os.path.lexists(path))

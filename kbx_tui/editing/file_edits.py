@@ -268,7 +268,12 @@ def commit_files(
     for command in commands:
         try:
             completed = subprocess.run(
-                command, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False
+                command,
+                stdin=subprocess.DEVNULL,  # it may be that of a server, with requests
+                capture_output=True,
+                encoding="utf-8",
+                timeout=SECONDS,
+                check=False,
             )
         except (OSError, subprocess.SubprocessError) as error:
             return str(error)

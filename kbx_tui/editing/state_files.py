@@ -18,6 +18,7 @@ from kbx_tui.ending import unfinished_write
 from kbx_tui.errors import WriteFault
 from kbx_tui.removal import STATE_FOLDER, remove_temporary
 from kbx_tui.state_file import (
+    USER_STATE,
     Notice,
     UnusableFile,
     check_regular_file,
@@ -314,13 +315,9 @@ def append_lines(file: Path, lines: Sequence[bytes], *, synced: bool = False) ->
     return size
 
 
-PATTERNS = ("*.jsonl", "app.json", "journal/*.json")
-"""The user's files below `.kbx`; all others there can be made again."""
-
-
 def unreadable_state_files(root: Path) -> Iterator[tuple[str, str]]:
     """Yield (path, reason) for each of the user's files below `.kbx` that is not valid JSON."""
-    for pattern in PATTERNS:
+    for pattern in USER_STATE:
         for file in sorted((root / STATE_FOLDER).glob(pattern)):
             if reason := _reason(file):
                 yield file.relative_to(root).as_posix(), reason

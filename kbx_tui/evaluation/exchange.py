@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
-from kbx_tui.errors import ConfigError, KbxError, NotFound
+from kbx_tui.editing.output_file import require_free, write_output
+from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.evaluation.judgments import MAX_GRADE, SIZE_LIMIT, Judgment, StandingJudgments, now
 from kbx_tui.state_file import read_regular_file
 
@@ -69,18 +71,28 @@ def read_judgment_file(
 
 
 def write_judgment_file(
-    file: Path, form: Format, judgments: Iterable[Judgment], topics: Path | None
+    file: Path,
+    form: Format,
+    judgments: Iterable[Judgment],
+    topics: Path | None,
+    *,
+    overwrite: bool,
 ) -> int:
-    """Write the judgments that have a grade; return their number. Raises KbxError."""
+    """Write the judgments that have a grade; return their number. Raises WriteFault."""
+    if topics is not None:
+        require_free(topics, overwrite=overwrite)  # write both files or none
+        if os.path.realpath(topics) == os.path.realpath(file):
+            raise ConfigError(f"{file} cannot have the judgments and the topics; name two files")
     grades = [
         Grade("", judgment.query, judgment.path, judgment.grade)
         for judgment in judgments
         if judgment.grade is not None
     ]
     write = {"qrels": write_qrels, "quepid": write_quepid, "opensearch": write_opensearch}[form]
-    write_file(file, write(grades))
+    write_file(file, write(grades), overwrite=overwrite)
     if topics is not None:
-        write_file(topics, write_topics(dict.fromkeys(grade.query for grade in grades)))
+        queries = dict.fromkeys(grade.query for grade in grades)
+        write_file(topics, write_topics(queries), overwrite=overwrite)
     return len(grades)
 
 
@@ -200,11 +212,8 @@ def lines_of(data: bytes, problems: list[str]) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
-def write_file(file: Path, text: str) -> None:
-    try:
-        file.write_bytes(text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise KbxError(f"cannot write {file}: {error.strerror}") from error
+def write_file(file: Path, text: str, *, overwrite: bool) -> None:
+    write_output(file, text.encode("utf-8", "replace"), overwrite=overwrite)
 
 
 _BLANK = re.compile(r"[\s%\x00-\x1f\x7f]")

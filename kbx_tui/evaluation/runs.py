@@ -198,13 +198,13 @@ def measured_again(run: Run, queries: Sequence[JudgedQuery]) -> Run:
     return msgspec.structs.replace(run, results=results)
 
 
-def save_run(run: Run, file: Path) -> None:
-    """Write a run as JSON, or as a TREC run if the name ends in `.run`. Raises KbxError."""
+def save_run(run: Run, file: Path, *, overwrite: bool = False) -> None:
+    """Write a run as JSON, or as a TREC run if the name ends in `.run`. Raises WriteFault."""
     if file.suffix == TREC_SUFFIX:
         text = write_run({result.id: result.top for result in run.results}, f"kbx-{run.mode}")
-        write_file(file, text)
     else:
-        write_file(file, msgspec.json.format(msgspec.json.encode(run), indent=1).decode())
+        text = msgspec.json.format(msgspec.json.encode(run), indent=1).decode()
+    write_file(file, text, overwrite=overwrite)
 
 
 def read_saved_run(file: Path, notice: Notice = ignore) -> Run:

@@ -35,7 +35,7 @@ from kbx_tui.index.lexical.terms import CJK_CHARACTER, separate_cjk
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of
 from kbx_tui.index.tables import FACT_COLUMNS, attendees_from, fact_from_row
-from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.dates import first_day, iso_date
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.languages import stem
@@ -106,7 +106,8 @@ class ExpertEngine:
     def _newest_day(self, today: date) -> date:
         claims = self._matcher.claims if self._matcher is not None else ()
         stated = (claim.fact.date for claim in claims if not claim.has_file_date)
-        return newest_day((*self._index.generation().snapshot.dates, *stated), today)
+        dates = filter(None, self._index.generation().snapshot.dates)
+        return newest_day((*map(first_day, dates), *stated), today)
 
     def _add_documents(self, receipts: Receipts, evidence: Evidence) -> None:
         generation = self._index.generation()
@@ -223,7 +224,10 @@ def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
     resolver = EntityResolver.looking_up(snapshot.names.with_key)
     ids = [entity.id for entity in snapshot.entities]
     about = {path: _about_page(resolver, page) for path, page in pages.items()}
-    days = {path: page["date"] or _day_of_file(root / path) for path, page in pages.items()}
+    days = {
+        path: first_day(page["date"]) if page["date"] else _day_of_file(root / path)
+        for path, page in pages.items()
+    }
     claims = []
     for fact in facts:
         page = pages.get(fact.path)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import errno
 import ipaddress
 import socket
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -61,22 +62,27 @@ def host_rules(host: str, *, secure: bool, public_url: str = "") -> HostRules:
 
 
 def refusal(
-    rules: HostRules, headers: Mapping[str, str], *, navigates: bool, from_page: bool
+    rules: HostRules, headers: Iterable[tuple[str, str]], *, navigates: bool, from_page: bool
 ) -> str | None:
     """Return why a request is refused, if it is.
 
+    `headers` are names, in any letter case, and values; a name may occur more than once.
     `navigates`: the request may come from a link on any page. `from_page`: only a page of ours
     sends it, so it must have an Origin.
     """
-    host, origin = headers.get("Host", ""), headers.get("Origin")
+    values: defaultdict[str, list[str]] = defaultdict(list)
+    for name, value in headers:
+        values[name.lower()].append(value)
+    if len(values["host"]) != 1:
+        return "a request without a host, or with several"
+    (host,), origins = values["host"], values["origin"]
     if not rules.accepts_host(host):
         return "this server is not known by that name; --base-url gives it another"
-    if origin is None and from_page:
+    if from_page and not origins:
         return "a request without an origin"
-    if origin is not None and not rules.accepts_origin(origin, host):
+    if not all(rules.accepts_origin(origin, host) for origin in origins):
         return "a request of another page"
-    site = headers.get("Sec-Fetch-Site", "none")
-    if site not in SAFE_FETCH_SITES and not navigates:
+    if not (navigates or SAFE_FETCH_SITES.issuperset(values["sec-fetch-site"])):
         return "a request of another page"
     return None
 

@@ -50,11 +50,8 @@ class MonitorApp:
 
     async def _answer(self, scope: Scope) -> Response:
         headers = Headers(scope=scope)
-        plain = {"Host": headers.get("host", "")}
-        for name in ("Origin", "Sec-Fetch-Site"):
-            if name in headers:
-                plain[name] = headers[name]
-        if "Origin" in plain or refusal(self._rules, plain, navigates=False, from_page=False):
+        reason = refusal(self._rules, headers.items(), navigates=False, from_page=False)
+        if reason or "origin" in headers:
             return PlainTextResponse("refused: this port answers programs of this machine\n", 403)
         if scope["method"] not in ("GET", "HEAD"):
             return PlainTextResponse("only GET is answered\n", 405, {"Allow": "GET, HEAD"})

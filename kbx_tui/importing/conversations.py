@@ -1,60 +1,64 @@
-"""Conversations: captions (WebVTT, SubRip), transcripts of Otter and Fathom, notes of Granola, and
-exports of ChatGPT and Claude. Readers raise ValueError with a reason.
+"""Conversations and meetings that programs export as JSON: ChatGPT, Claude, Fathom, Granola.
+
+Readers raise ValueError with a reason.
 """
 
 from __future__ import annotations
 
-import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
-from itertools import groupby
+from datetime import datetime
 from typing import Any
 
-import srt
-import webvtt
-from webvtt.errors import MalformedCaptionError, MalformedFileError
-
-from kbx_tui.importing.imported_document import Format, ImportedDocument, SourceFile, content_id
-from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.importing.imported_document import (
+    Format,
+    Imported,
+    ImportedDocument,
+    ImportProblem,
+    SourceFile,
+)
+from kbx_tui.importing.transcripts import (
+    Turn,
+    is_fathom,
+    is_otter,
+    read_captions,
+    read_fathom_text,
+    read_otter,
+    speakers,
+    speech,
+    transcript,
+)
 from kbx_tui.knowledge.fields import attendees_of, text_of
+from kbx_tui.knowledge.markdown import headings
 from kbx_tui.knowledge.reading import parse_document, read_frontmatter
 from kbx_tui.knowledge.records import Attendee
 
-Turn = tuple[str, str]
-"""Speaker, empty if unknown, and what they said."""
 
-
-def read_conversations(file: SourceFile, form: Format | None) -> list[ImportedDocument]:
+def read_conversations(file: SourceFile, form: Format | None) -> Imported:
     """Return the conversations of a file, none in an unknown format. Raises ValueError."""
     is_page = file.suffix in (".md", ".markdown")
-    if form == "vtt" or (form is None and file.suffix == ".vtt"):
-        return [_read_vtt(file)]
-    if form == "srt" or (form is None and file.suffix == ".srt"):
-        return [_read_srt(file)]
+    for captions in ("vtt", "srt"):
+        if form == captions or (form is None and file.suffix == f".{captions}"):
+            return Imported((read_captions(file, captions),))
     if file.suffix == ".json":
         return _read_json(file, form)
     if is_page and form in (None, "granola") and _granola_id(read_frontmatter(file.text).values):
-        return [_read_granola_page(file)]
+        return Imported((_read_granola_page(file),))
     if is_page or file.suffix == ".txt" or form in ("otter", "fathom"):
-        if form == "fathom" or (form is None and _has_line(file, _FATHOM_TURN)):
-            return [_read_fathom_text(file)]
-        if form == "otter" or (form is None and _has_line(file, _OTTER_TURN)):
-            return [_read_otter(file)]
+        if form == "fathom" or (form is None and is_fathom(file)):
+            return Imported((read_fathom_text(file),))
+        if form == "otter" or (form is None and is_otter(file)):
+            return Imported((read_otter(file),))
     elif file.suffix == ".csv":
-        return []
+        return Imported()
     if form is not None:
         raise ValueError(f"it is not in the format {form}")
-    return []
+    return Imported()
 
 
-def _has_line(file: SourceFile, pattern: re.Pattern[str]) -> bool:
-    return any(map(pattern.match, file.text.split("\n")[:400]))
-
-
-def _read_json(file: SourceFile, form: Format | None) -> list[ImportedDocument]:
+def _read_json(file: SourceFile, form: Format | None) -> Imported:
     try:
         data = json.loads(file.text)
     except RecursionError as error:
@@ -62,63 +66,19 @@ def _read_json(file: SourceFile, form: Format | None) -> list[ImportedDocument]:
     except ValueError as error:
         raise ValueError(f"it is not JSON: {error}") from error
     records = _objects_in(data)
-    if records and all(isinstance(chat.get("mapping"), dict) for chat in records):
-        return [note for chat in records for note in _chatgpt_note(chat)]
-    if records and all(isinstance(chat.get("chat_messages"), list) for chat in records):
-        return [note for chat in records for note in _claude_note(chat)]
+    if any(isinstance(chat.get("mapping"), dict) for chat in records):
+        return _read_chats(file, records, _chatgpt_note)
+    if any(isinstance(chat.get("chat_messages"), list) for chat in records):
+        return _read_chats(file, records, _claude_note)
     meetings = _objects_in(data["items"] if isinstance(data, dict) and "items" in data else data)
     if meetings and all("recording_id" in meeting for meeting in meetings):
-        return list(map(_fathom_meeting, meetings))
+        return Imported(tuple(map(_fathom_meeting, meetings)))
     notes, transcripts = _granola_notes(data)
     if any(_GRANOLA_TEXTS & note.keys() for note in notes):
-        return list(_granola_meetings(file, notes, transcripts))
+        return _granola_meetings(file, notes, transcripts)
     if form is not None or file.name == "conversations.json":
         raise ValueError(f"it holds no conversations or meetings{f' of {form}' if form else ''}")
-    return []  # settings, users, feedback: beside the conversations of an export
-
-
-def _meeting(
-    import_id: str,
-    file: SourceFile,
-    turns: Sequence[Turn],
-    *,
-    title: str = "",
-    date: str = "",
-    attendees: tuple[Attendee, ...] | None = None,
-    fields: dict[str, Any] | None = None,
-) -> ImportedDocument:
-    """Return a transcript; title and date are by default those in the name of its file."""
-    return ImportedDocument(
-        import_id=import_id,
-        kind="meeting",
-        subtype="transcript",
-        title=title or _title_in_name(file.stem),
-        date=date or _date_in_name(file.path) or file.modified,
-        attendees=_speakers(turns) if attendees is None else attendees,
-        fields=fields or {},
-        body=_speech(turns),
-    )
-
-
-_DIGITAL_DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
-
-
-def _date_in_name(name: str) -> str:
-    """Return the ISO date in a file name, such as that of a recording; empty without one."""
-    for match in _DIGITAL_DATE.finditer(name):
-        try:
-            return date(*map(int, match.groups())).isoformat()
-        except ValueError:
-            continue
-    return ""
-
-
-def _title_in_name(stem: str) -> str:
-    """Return a readable title made from a file name, without dates and times of recordings."""
-    text = re.sub(r"(?i)(\.transcript|[_ ]recording|gmt(?=20\d\d))(?![a-z])", " ", stem)
-    text = _DIGITAL_DATE.sub(" ", text)
-    text = re.sub(r"(?<![\w-])-?\d{6}(?!\d)", " ", text)
-    return re.sub(r"[\s_]+", " ", text).strip(" -_.") or "Meeting"
+    return Imported()  # settings, users, feedback: beside the conversations of an export
 
 
 def _local_date(moment: object) -> str:
@@ -132,40 +92,6 @@ def _local_date(moment: object) -> str:
     return (parsed.astimezone() if parsed.tzinfo else parsed).date().isoformat()
 
 
-def _speech(turns: Iterable[Turn]) -> str:
-    """Return turns as paragraphs, `**Speaker:** words`; adjacent ones of a speaker are joined."""
-    paragraphs = []
-    for speaker, group in groupby(turns, key=lambda turn: turn[0]):
-        words = " ".join(" ".join(text.split()) for _, text in group if text.strip())
-        if words:
-            paragraphs.append(f"**{speaker}:** {words}" if speaker else words)
-    return "\n\n".join(paragraphs) + "\n" if paragraphs else ""
-
-
-def _speakers(turns: Iterable[Turn]) -> tuple[Attendee, ...]:
-    return tuple(map(Attendee, dict.fromkeys(name for name, _ in turns if name)))
-
-
-def _split_transcript(
-    lines: Iterable[str], heading: re.Pattern[str]
-) -> tuple[list[str], list[Turn]]:
-    """Return the lines before the first turn, and the turns.
-
-    A line that matches `heading`, which has the speaker as its group `name`, begins a turn.
-    """
-    head: list[str] = []
-    turns: list[Turn] = []
-    for line in lines:
-        if match := heading.match(line):
-            turns.append((match["name"].strip(), ""))
-        elif not turns:
-            head.append(line)
-        elif line.strip():
-            name, words = turns[-1]
-            turns[-1] = name, f"{words} {line.strip()}"
-    return head, turns
-
-
 def _text_in(record: object, *keys: str) -> str:
     """Return the first non-blank text of a JSON object under these keys, else an empty one."""
     found = (record.get(key) for key in keys) if isinstance(record, dict) else ()
@@ -177,123 +103,6 @@ def _objects_in(value: object) -> list[dict[str, Any]]:
     if isinstance(value, dict):
         return [value]
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]+)>")
-_TAG = re.compile(r"<[^<>]*>")  # without `<`, which takes quadratic time where none is closed
-_SPEAKER = re.compile(r"^\s*(?:-\s+)?([^\W\d_][\w .,'’()&/-]{0,59}?)\s*:\s+(?=\S)")
-
-
-def _read_vtt(file: SourceFile) -> ImportedDocument:
-    if not file.text.lstrip().startswith("WEBVTT"):
-        raise ValueError("it does not begin with WEBVTT")
-    try:
-        captions = webvtt.WebVTT.from_string(file.text)
-    except (MalformedFileError, MalformedCaptionError) as error:
-        raise ValueError(f"it is not valid WebVTT: {error}") from error
-    return _captioned("vtt", file, [caption.raw_text for caption in captions])
-
-
-def _read_srt(file: SourceFile) -> ImportedDocument:
-    try:
-        subtitles = list(srt.parse(file.text, ignore_errors=False))
-    except (srt.SRTParseError, OverflowError) as error:  # a time of too many digits
-        raise ValueError("it is not valid SubRip") from error
-    return _captioned("srt", file, [subtitle.content for subtitle in subtitles])
-
-
-def _captioned(form: str, file: SourceFile, cues: Iterable[str]) -> ImportedDocument:
-    """Return a transcript in which a cue without a speaker is said by the one before it."""
-    turns: list[Turn] = []
-    for name, words in (turn for cue in cues for turn in _voices(cue)):
-        turns.append((name or (turns[-1][0] if turns else ""), words))
-    if not any(words for _, words in turns):
-        raise ValueError("it holds no text")
-    return _meeting(f"{form}:{content_id(file.data)}", file, turns)
-
-
-def _voices(cue: str) -> Iterator[Turn]:
-    """Yield who says what in one cue: by voice tags, else by `Name: ` at the start of a line."""
-    parts = _VOICE.split(cue)
-    if len(parts) > 1:
-        for name, words in zip(parts[1::2], parts[2::2], strict=True):
-            yield html.unescape(name).strip(), _plain(words)
-        return
-    speaker = ""
-    for line in _plain(cue).splitlines():
-        match = _SPEAKER.match(line)
-        if match and len(match[1].split()) <= 6:
-            speaker, line = match[1].strip(), line[match.end() :]
-        yield speaker, line.strip()
-
-
-def _plain(words: str) -> str:
-    return html.unescape(_TAG.sub("", words)).strip()
-
-
-_OTTER_TURN = re.compile(
-    r"^(?P<name>\S[^\n]{0,80}?)[ \t]{1,}(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2})[ \t]*$"
-)
-_DATED = re.compile(r"(?:\w{3,9}, )?(\w{3,9} \d{1,2}, \d{4})")
-_HEADINGS = ("SUMMARY KEYWORDS", "SPEAKERS", "KEYWORDS")
-
-
-def _read_otter(file: SourceFile) -> ImportedDocument:
-    spoken = (line for line in file.text.split("\n") if not line.startswith("Transcribed by "))
-    before, turns = _split_transcript(spoken, _OTTER_TURN)
-    if not turns:
-        raise ValueError("it has no lines with a speaker and a time, such as `Alice Chen  0:12`")
-    head = [line.strip() for line in before]
-    names = dict.fromkeys(who.name for who in _speakers(turns))
-    listed = [name for name in _listed(head, "SPEAKERS") if name not in names]
-    title = next((line for line in head if line and line not in _HEADINGS), "")
-    keywords = _listed(head, "SUMMARY KEYWORDS")
-    days = (iso_date(match[1]) for line in head if (match := _DATED.search(line)))
-    return _meeting(
-        f"otter:{content_id(file.data)}",
-        file,
-        turns,
-        title="" if _DATED.match(title) else title,
-        date=next(filter(None, days), ""),
-        attendees=tuple(
-            Attendee(name) for name in (*listed, *names) if not name.startswith("Unknown")
-        ),
-        fields={"keywords": keywords} if keywords else {},
-    )
-
-
-def _listed(head: list[str], heading: str) -> list[str]:
-    entries: list[str] = []
-    for line in head[head.index(heading) + 1 :] if heading in head else ():
-        if not line or line in _HEADINGS:
-            break
-        entries += [entry.strip() for entry in line.split(",") if entry.strip()]
-    return entries
-
-
-_FATHOM_TURN = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}\s+-\s+(?P<name>[^\n(]+)(?:\([^)]*\)\s*)?$")
-_LINK = re.compile(r"https://fathom\.video/\S+")
-_DAY = re.compile(r"\w+ \d{1,2}, \d{4}")
-
-
-def _read_fathom_text(file: SourceFile) -> ImportedDocument:
-    before, turns = _split_transcript(file.text.split("\n"), _FATHOM_TURN)
-    if not turns:
-        raise ValueError("it has no lines such as `0:12 - Alice Chen`")
-    head = [line.strip().lstrip("# ") for line in before if line.strip(" -\t")]
-    title = head[0] if head and not _LINK.search(head[0]) else _title_in_name(file.stem)
-    day, (before_day, _, last) = "", title.rpartition(" - ")
-    if before_day and _DAY.fullmatch(last.strip()):
-        title, day = before_day.strip(), iso_date(last.strip())
-    link = next((found[0] for line in head if (found := _LINK.search(line))), "")
-    return _meeting(
-        f"fathom:{content_id(link.encode() or file.data)}",
-        file,
-        turns,
-        title=title,
-        date=day,
-        fields={"url": link} if link else {},
-    )
 
 
 def _fathom_meeting(meeting: dict[str, Any]) -> ImportedDocument:
@@ -312,7 +121,7 @@ def _fathom_meeting(meeting: dict[str, Any]) -> ImportedDocument:
     named = {attendee.name for attendee in invited}
     extra = [
         Attendee(who.name, emails[who.name])
-        for who in _speakers(turns)
+        for who in speakers(turns)
         if who.name not in named and emails[who.name] not in known
     ]
     link = _text_in(meeting, "share_url", "url")
@@ -327,7 +136,7 @@ def _fathom_meeting(meeting: dict[str, Any]) -> ImportedDocument:
         ),
         attendees=tuple(attendee for attendee in (*invited, *extra) if attendee.name),
         fields={"url": link} if link else {},
-        body="\n".join(filter(None, (summary and summary + "\n", _items(meeting), _speech(turns)))),
+        body="\n".join(filter(None, (summary and summary + "\n", _items(meeting), speech(turns)))),
     )
 
 
@@ -367,23 +176,33 @@ def _read_granola_page(file: SourceFile) -> ImportedDocument:
 
 def _granola_meetings(
     file: SourceFile, notes: Iterable[dict[str, Any]], transcripts: dict[str, Any]
-) -> Iterator[ImportedDocument]:
-    """Yield the notes. Deleted ones and those without text are left out."""
+) -> Imported:
+    meetings, problems = [], []
     for note in notes:
+        title = _text_in(note, "title")
         turns = _granola_turns(note.get("transcript") or transcripts.get(note["id"]))
-        text = _text_in(note, "notes_markdown", "summary_markdown", "summary_text", "notes_plain")
-        parts = list(filter(None, (text and text + "\n", _speech(turns))))
-        if parts and not note.get("deleted_at"):
-            meeting = _meeting(
-                f"granola:{note['id']}",
-                file,
-                turns,
-                title=_text_in(note, "title"),
-                date=_granola_date(note),
-                attendees=_granola_attendees(note),
-            )
-            subtype = "notes" if text else "transcript"
-            yield replace(meeting, subtype=subtype, body="\n## Transcript\n\n".join(parts))
+        text = _text_in(note, "notes_markdown", "notes_plain")
+        summary = _text_in(note, "summary_markdown", "summary_text")
+        if text and summary and summary != text:
+            text = f"{text}\n\n## Summary\n\n{summary}"
+        text = text or summary
+        parts = list(filter(None, (text and text + "\n", speech(turns))))
+        if not parts or note.get("deleted_at"):
+            reason = "is deleted" if note.get("deleted_at") else "holds no text"
+            problems.append(ImportProblem(file.path, f"{title or note['id']} {reason}"))
+            continue
+        meeting = transcript(
+            f"granola:{note['id']}",
+            file,
+            turns,
+            title=title,
+            date=_granola_date(note),
+            attendees=_granola_attendees(note),
+        )
+        subtype = "notes" if text else "transcript"
+        body = "\n## Transcript\n\n".join(parts)
+        meetings.append(replace(meeting, subtype=subtype, body=body))
+    return Imported(tuple(meetings), tuple(problems))
 
 
 def _granola_notes(data: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -465,41 +284,71 @@ TITLE_LENGTH = 60
 """Characters of the first message that name a conversation without a title."""
 
 
-def _chatgpt_note(chat: dict[str, Any]) -> Iterator[ImportedDocument]:
+ReadChat = Callable[[dict[str, Any]], ImportedDocument | None]
+
+
+def _read_chats(file: SourceFile, chats: Iterable[dict[str, Any]], read: ReadChat) -> Imported:
+    notes, problems = [], []
+    for number, chat in enumerate(chats, 1):
+        if note := read(chat):
+            notes.append(note)
+        else:
+            name = _text_in(chat, "title", "name") or f"conversation {number}"
+            problems.append(ImportProblem(file.path, f"{name} holds no text"))
+    return Imported(tuple(notes), tuple(problems))
+
+
+def _chatgpt_note(chat: dict[str, Any]) -> ImportedDocument | None:
     messages = list(map(_chatgpt_message, _branch(chat)))
     chat_id = _text_in(chat, "conversation_id", "id")
-    yield from _chat("chatgpt", chat_id, _text_in(chat, "title"), chat.get("create_time"), messages)
+    return _note("chatgpt", chat_id, _text_in(chat, "title"), chat.get("create_time"), messages)
 
 
-def _claude_note(chat: dict[str, Any]) -> Iterator[ImportedDocument]:
-    messages = list(map(_claude_message, _objects_in(chat["chat_messages"])))
+def _claude_note(chat: dict[str, Any]) -> ImportedDocument | None:
+    messages = list(map(_claude_message, _objects_in(chat.get("chat_messages"))))
     title, created = _text_in(chat, "name"), chat.get("created_at")
-    yield from _chat("claude", _text_in(chat, "uuid"), title, created, messages)
+    return _note("claude", _text_in(chat, "uuid"), title, created, messages)
 
 
-def _chat(
+def _note(
     program: str, chat_id: str, title: str, created: object, messages: Sequence[Turn]
-) -> Iterator[ImportedDocument]:
+) -> ImportedDocument | None:
     said = [(who, text) for who, text in messages if text]
     if not (said and chat_id):
-        return
+        return None
     first = said[0][1].split("\n")[0]
-    yield ImportedDocument(
+    return ImportedDocument(
         import_id=f"{program}:{chat_id}",
         kind="note",
         title=" ".join(title.split()) or " ".join(first.split())[:TITLE_LENGTH].strip(),
         date=_local_date(created),
         fields={"tags": ["chat", program]},
         folder="chats",
-        body="\n\n".join(f"## {who}\n\n{text}" for who, text in said) + "\n",
+        body="\n\n".join(f"## {who}\n\n{_below_heading(text)}" for who, text in said) + "\n",
     )
+
+
+_HEADING_LEVEL, _LOWEST_LEVEL = 2, 6
+
+
+def _below_heading(text: str) -> str:
+    """Return a message with its headings below that of the message, for the outline of the page."""
+    lines = text.split("\n")
+    for heading in headings(text):
+        level = min(heading.level + _HEADING_LEVEL, _LOWEST_LEVEL)
+        lines[heading.line : heading.end] = [f"{'#' * level} {heading.text}"] + [""] * (
+            heading.end - heading.line - 1
+        )
+    return "\n".join(lines)
 
 
 def _branch(chat: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the messages of the last branch, from the first to the current one."""
-    nodes = {key: node for key, node in chat["mapping"].items() if isinstance(node, dict)}
+    mapping = chat.get("mapping")
+    pairs = mapping.items() if isinstance(mapping, dict) else ()
+    nodes = {key: node for key, node in pairs if isinstance(node, dict)}
     node_id = chat.get("current_node")
-    if not isinstance(node_id, str) or node_id not in chat["mapping"]:
+    if not isinstance(node_id, str) or node_id not in nodes:
         # older exports: the last node that nothing follows
         node_id = next((key for key in reversed(nodes) if not nodes[key].get("children")), None)
     messages: list[dict[str, Any]] = []
@@ -511,20 +360,67 @@ def _branch(chat: dict[str, Any]) -> list[dict[str, Any]]:
     return messages[::-1]
 
 
+_UNSPOKEN = frozenset(
+    {
+        "execution_output", "model_editable_context", "reasoning_recap", "system_error",
+        "tether_browsing_display", "tether_quote", "thoughts", "user_editable_context",
+    }
+)  # fmt: skip
+"""Kinds of content that nobody said: thoughts, settings, results of tools."""
+
+
 def _chatgpt_message(message: dict[str, Any]) -> Turn:
     role, content = _text_in(message.get("author"), "role"), message.get("content")
     if role not in ("user", "assistant") or not isinstance(content, dict):
         return "", ""
     metadata = message.get("metadata")
-    if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
+    metadata = metadata if isinstance(metadata, dict) else {}
+    if metadata.get("is_visually_hidden_from_conversation"):
         return "", ""
-    if content.get("content_type") not in ("text", "multimodal_text", "code"):
-        return "", ""  # thoughts, results of tools
+    if content.get("content_type") in _UNSPOKEN:
+        return "", ""
     parts = content.get("parts")
-    texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
+    # parts other than text are objects: one spoken has a text, a picture does not
+    texts = [
+        part if isinstance(part, str) else _text_in(part, "text")
+        for part in (parts if isinstance(parts, list) else ())
+    ]
     if code := _text_in(content, "text"):
         texts.append(f"```\n{code}\n```")
+    if role == "assistant":
+        texts = list(map(_without_citations, texts))
+    texts += _attached(metadata.get("attachments"), "name")
     return ("Me" if role == "user" else "Assistant"), "\n\n".join(filter(str.strip, texts)).strip()
+
+
+_CITATION = re.compile(
+    "[ \t]*\ue200(?P<shown>[^\ue200\ue201]*)\ue201"
+    r"|[ \t]*【[^【】\n]{0,200}†[^【】\n]{0,200}】"
+    r"|[ \t]*:contentReference\[oaicite:[^\]\n]{0,40}\](?:\{[^}\n]{0,40}\})?"
+)
+"""Marks of sources in answers of ChatGPT; those in private characters may also show a name."""
+_PRIVATE = re.compile("[\ue200-\ue2ff]")
+
+
+def _without_citations(text: str) -> str:
+    return _PRIVATE.sub("", _CITATION.sub(_shown_text, text))
+
+
+def _shown_text(citation: re.Match[str]) -> str:
+    """Return what a mark shows: the name of an entity or the text of a link, mostly nothing."""
+    kind, *arguments = (citation["shown"] or "").split("\ue202")
+    if kind == "entity" and arguments:
+        try:
+            _, name, *_ = json.loads(arguments[0])
+        except (ValueError, TypeError, RecursionError):
+            name = ""
+        return f" {name}"
+    return f" {arguments[0]}" if kind == "url" and arguments else ""
+
+
+def _attached(files: object, key: str) -> list[str]:
+    """Return a line for each attached file, which is not imported."""
+    return [f"(attached: {name})" for file in _objects_in(files) if (name := _text_in(file, key))]
 
 
 def _claude_message(message: dict[str, Any]) -> Turn:
@@ -537,5 +433,6 @@ def _claude_message(message: dict[str, Any]) -> Turn:
     for attachment in _objects_in(message.get("attachments")):
         name = _text_in(attachment, "file_name") or "attachment"
         if extract := _text_in(attachment, "extracted_content"):
-            text = f"{text}\n\n### {name}\n\n{extract}".strip()
+            text = f"{text}\n\n# {name}\n\n{extract}".strip()
+    text = "\n\n".join(filter(None, (text, *_attached(message.get("files"), "file_name"))))
     return ("Me" if _text_in(message, "sender") == "human" else "Assistant"), text

@@ -25,16 +25,11 @@ from kbx_tui.importing.imported_document import (
     Imported,
     ImportProblem,
     SourceFile,
+    name_left_out,
 )
+from kbx_tui.importing.note_exports import is_logseq, is_notion, read_logseq, read_notion
 from kbx_tui.importing.okf import is_okf, read_okf
-from kbx_tui.importing.organizers import (
-    is_logseq,
-    is_notion,
-    read_calendar,
-    read_contacts,
-    read_logseq,
-    read_notion,
-)
+from kbx_tui.importing.organizers import read_calendar, read_contacts
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
 
@@ -58,20 +53,28 @@ def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProbl
     if not os.path.lexists(source):
         raise NotFound(f"{source} does not exist; give a file or folder to import")
     problems: list[ImportProblem] = []
+    left_out: list[str] = []
     try:
         if source.is_dir():
-            files = _read_folder(source, problems)
+            files = _read_folder(source, problems, left_out)
         elif source.suffix.lower() == ".zip":
-            files = read_archive(str(source), read_regular_file(source, limit=TOTAL_LIMIT))
+            data = read_regular_file(source, limit=TOTAL_LIMIT)
+            files = read_archive(str(source), data, left_out)
         else:
             files = [_read_file(source, source.name)]
     except OSError as error:
         raise ConfigError(f"{source} cannot be read: {error.strerror or error}") from error
+    problems += name_left_out(source.name, left_out).problems
     return tuple(sorted(files, key=lambda file: file.path)), tuple(problems)
 
 
-def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[SourceFile]:
-    """Return the readable files of a zip archive and of nested archives. Raises ConfigError."""
+def read_archive(
+    name: str, data: bytes, left_out: list[str], *, nested: bool = False
+) -> list[SourceFile]:
+    """Return the readable files of a zip archive and of nested archives. Raises ConfigError.
+
+    The paths of all others are added to `left_out`.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
@@ -82,10 +85,13 @@ def read_archive(name: str, data: bytes, *, nested: bool = False) -> list[Source
                 path = PurePosixPath(entry.filename)
                 suffix, added = path.suffix.lower(), list[SourceFile]()
                 if suffix == ".zip" and not nested:  # Notion nests parts of large exports
-                    added = read_archive(entry.filename, archive.read(entry), nested=True)
+                    inner = archive.read(entry)
+                    added = read_archive(entry.filename, inner, left_out, nested=True)
                 elif suffix in READ_SUFFIXES and not _is_hidden(entry.filename):
                     plain_path = _plain_path(path.as_posix())
                     added = [SourceFile(plain_path, archive.read(entry), _date_of(entry))]
+                elif not _is_hidden(entry.filename):
+                    left_out.append(entry.filename)
                 files += added
                 total += sum(len(file.data) for file in added)
                 if total > TOTAL_LIMIT:
@@ -127,11 +133,16 @@ def _refused(name: str, reason: str) -> ConfigError:
     return ConfigError(f"{name} is refused: {reason}; nothing was imported")
 
 
-def _read_folder(folder: Path, problems: list[ImportProblem]) -> list[SourceFile]:
+def _read_folder(
+    folder: Path, problems: list[ImportProblem], left_out: list[str]
+) -> list[SourceFile]:
     files: list[SourceFile] = []
     total = 0
     for path in _walk(folder):
         name = path.relative_to(folder).as_posix()
+        if path.suffix.lower() not in READ_SUFFIXES:
+            left_out.append(name)
+            continue
         try:
             file = _read_file(path, name)
         except OSError as error:
@@ -149,13 +160,12 @@ def _read_folder(folder: Path, problems: list[ImportProblem]) -> list[SourceFile
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Yield the readable files below a folder. Links are not followed."""
+    """Yield the files below a folder that are not hidden. Links are not followed."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(place, name)
-            is_read = path.suffix.lower() in READ_SUFFIXES and not name.startswith(".")
-            if is_read and path.is_file() and not path.is_symlink():
+            if not name.startswith(".") and path.is_file() and not path.is_symlink():
                 yield path
 
 
@@ -193,18 +203,21 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
     form = form or next((name for name, (matches, _) in _TREES.items() if matches(files)), None)
     if form in _TREES:
         return _TREES[form][1](files)
-    imported = Imported()
+    imported, unread = Imported(), list[ImportProblem]()
     for file in files:
         try:
-            imported += _read_documents(file, form)
+            found = _read_documents(file, form)
         except ValueError as error:
-            imported += Imported(problems=(ImportProblem(file.path, str(error)),))
+            found = Imported(problems=(ImportProblem(file.path, str(error)),))
+        if not found.documents and not found.problems:
+            unread.append(ImportProblem(file.path, "it holds nothing of a known format"))
+        imported += found
     if not imported.documents and not imported.problems:
         raise ConfigError(
             f"{files[0].path} holds nothing of a known format ({', '.join(FORMATS)}); "
             "--format names the format of a file whose name or content does not tell"
         )
-    return imported
+    return imported + Imported(problems=tuple(unread))
 
 
 def _read_documents(file: SourceFile, form: Format | None) -> Imported:
@@ -212,4 +225,4 @@ def _read_documents(file: SourceFile, form: Format | None) -> Imported:
         return read_calendar(file)
     if form == "vcard" or (form is None and file.suffix == ".vcf"):
         return read_contacts(file)
-    return Imported(tuple(read_conversations(file, form)))
+    return read_conversations(file, form)

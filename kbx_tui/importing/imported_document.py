@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal, get_args
@@ -90,6 +91,13 @@ class Imported:
 
     def __add__(self, other: Imported) -> Imported:
         return Imported(self.documents + other.documents, self.problems + other.problems)
+
+
+def name_left_out(source: str, paths: Iterable[str]) -> Imported:
+    """Return a problem that counts files which are not read by their suffix; none for no file."""
+    counts = Counter(PurePosixPath(path).suffix.lower() or "others" for path in paths)
+    kinds = ", ".join(f"{count:,} {suffix}" for suffix, count in sorted(counts.items()))
+    return Imported(problems=(ImportProblem(source, f"files left out: {kinds}"),) if kinds else ())
 
 
 def content_id(data: bytes) -> str:

@@ -15,7 +15,13 @@ from urllib.parse import quote
 from kbx_tui.editing.lossless_text import decode_lossless
 from kbx_tui.editing.page_edits import field_lines
 from kbx_tui.errors import ConfigError, WriteFault
-from kbx_tui.importing.imported_document import Imported, ImportedPage, ImportProblem, SourceFile
+from kbx_tui.importing.imported_document import (
+    Imported,
+    ImportedPage,
+    ImportProblem,
+    SourceFile,
+    name_left_out,
+)
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.public_page import PublicPage
@@ -146,6 +152,7 @@ def is_okf(files: Sequence[SourceFile]) -> bool:
 def read_okf(files: Sequence[SourceFile]) -> Imported:
     """Return the pages as they are, at their own paths; those without a type are problems."""
     pages, problems = [], []
+    others = [file.path for file in files if file.suffix != ".md"]
     for file in files:
         if file.suffix != ".md" or file.name in RESERVED:
             continue
@@ -154,7 +161,7 @@ def read_okf(files: Sequence[SourceFile]) -> Imported:
             problems.append(ImportProblem(file.path, reason))
             continue
         pages.append(ImportedPage(file.path.removeprefix("memory/"), without_added_type(file.data)))
-    return Imported(tuple(pages), tuple(problems))
+    return Imported(tuple(pages), tuple(problems)) + name_left_out("the folder", others)
 
 
 def without_added_type(data: bytes) -> bytes:

@@ -5,8 +5,9 @@ shape and offset of each array; the size of the JSON in 4 bytes; the digest of a
 in 4 bytes. Arrow IPC was considered but is slower for this (docs/decisions/derived-files.md).
 
 A digest is the CRC-32 of the bytes: it detects any flipped bit, and processors compute it as fast
-as they read. Even so, checking it every time would mean reading the whole index for each command.
-So the file `VERIFIED` in the index folder keeps the state (see `FileState`) in which each file last
+as they read. It begins with a secret of the index (`digest_seed`), so nobody else can write a file
+that passes. Even so, checking it every time would mean reading the whole index for each command. So
+the file `VERIFIED` in the index folder keeps the state (see `FileState`) in which each file last
 matched its digest: a changed file has another state. Losing `VERIFIED` costs one comparison.
 """
 
@@ -30,8 +31,9 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from kbx_tui.index.ownership import digest_seed
 from kbx_tui.removal import remove_temporary
-from kbx_tui.state_file import decode_json, read_regular_file
+from kbx_tui.state_file import decode_json, open_regular_file, read_regular_file
 
 ALIGNMENT = 64
 END = struct.Struct("<II")
@@ -51,20 +53,20 @@ class Damaged(Exception):
 def map_arrays(folder: Path, name: str, format_tag: str) -> Arrays | None:
     """Memory-map the arrays of a file; None if missing or of another format. Raises Damaged."""
     try:
-        with (folder / name).open("rb") as source:
+        with open_regular_file(folder / name) as source:
             state = state_of(source.fileno())
             source.seek(max(state[1] - END.size, 0))
             _, digest = END.unpack(source.read())
             verified = verified_files(str(folder))
             if not verified.holds(name, state, digest):
-                if digest_of_part(source, 0, state[1] - 4) != digest:
+                if digest_of_part(source, 0, state[1] - 4, digest_seed(folder)) != digest:
                     raise Damaged
                 verified.add(name, state, digest)
                 verified.keep()
             return map_unverified(source, format_tag)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, struct.error) as error:
+    except (OSError, ValueError, TypeError, ArithmeticError, MemoryError, struct.error) as error:
         raise Damaged from error
 
 
@@ -83,8 +85,8 @@ def map_unverified(source: BufferedReader | BufferedRandom, format_tag: str) -> 
 class ArrayWriter:
     """Writes the arrays of one file in pieces, so none need fit in memory. Raises OSError."""
 
-    def __init__(self, file: BufferedRandom, format_tag: str) -> None:
-        self._file, self._directory = file, Directory()
+    def __init__(self, file: BufferedRandom, format_tag: str, seed: int = 0) -> None:
+        self._file, self._directory, self._seed = file, Directory(), seed
         file.write(f"{format_tag}\n".encode())
         self._end = file.tell()
 
@@ -120,7 +122,7 @@ class ArrayWriter:
         self._file.write(directory + END.pack(len(directory), 0)[:4])
         self._file.flush()
         size = self._file.tell()
-        digest = digest_of_part(self._file, 0, size)
+        digest = digest_of_part(self._file, 0, size, self._seed)
         self._file.seek(size)
         self._file.write(END.pack(0, digest or 0)[4:])
         self._file.flush()
@@ -151,13 +153,15 @@ _UNWRITTEN: set[str] = set()
 """Index folders of bases that this process opened read-only; nothing is written to them."""
 
 
-def digest_of_part(file: BufferedReader | BufferedRandom, begin: int, size: int) -> int | None:
+def digest_of_part(
+    file: BufferedReader | BufferedRandom, begin: int, size: int, seed: int = 0
+) -> int | None:
     """Return the digest of `size` bytes of a file; None if it is shorter. Raises OSError.
 
     It reads instead of mapping, so that an unreadable sector raises and does not kill the process.
     """
     file.seek(begin)
-    buffer, digest = memoryview(bytearray(min(BLOCK, max(size, 1)))), 0
+    buffer, digest = memoryview(bytearray(min(BLOCK, max(size, 1)))), seed
     while size > 0:
         count = file.readinto(buffer[: min(size, BLOCK)])
         if not count:

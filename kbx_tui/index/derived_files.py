@@ -33,6 +33,7 @@ from kbx_tui.index.array_file import (
     state_of,
 )
 from kbx_tui.index.arrays import Rows, Versions
+from kbx_tui.index.ownership import digest_seed
 from kbx_tui.index.store import Store, translate_errors
 from kbx_tui.index.text_columns import ByHash, CodedColumn, TextArena
 from kbx_tui.index.versions import (
@@ -90,12 +91,14 @@ class DerivedFile(Generic[T]):
 
     def map(self, store: Store) -> T | None:
         """Memory-map the file; None if it is missing, damaged or has another format."""
+        if not store.is_own:
+            return None
         try:
             arrays = map_arrays(Path(store.uri), self.name, self.format_tag)
-        except Damaged:
+            return None if arrays is None else self._content(arrays)
+        except (Damaged, LookupError, TypeError, ValueError):
             store.damaged_files.add(self.name)
             return None
-        return None if arrays is None else self._content(arrays)
 
     def write(self, store: Store, content: T) -> None:
         with self.writer(store) as writer:
@@ -111,7 +114,7 @@ class DerivedFile(Generic[T]):
         file = Path(store.uri) / self.name
         with translate_errors(f"write {self.name}", store.uri), self._temporary(store) as temporary:
             with temporary.open("w+b") as out:
-                writer = ArrayWriter(out, self.format_tag)
+                writer = ArrayWriter(out, self.format_tag, digest_seed(file.parent))
                 yield writer
                 writer.finish()
                 os.fsync(out.fileno())

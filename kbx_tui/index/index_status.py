@@ -20,7 +20,7 @@ from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import generation_of, indexed_versions
-from kbx_tui.index.store import Store
+from kbx_tui.index.store import FOREIGN_ADVICE, Store
 from kbx_tui.index.tables import document_version, problems_from
 from kbx_tui.index.vectors.stored_vectors import Coverage, count_texts, read_coverage
 from kbx_tui.index.versions import hash_array
@@ -86,6 +86,8 @@ def read_summary(store: Store, generation: int) -> IndexSummary:
 def read_status(root: Path, store: Store, settings: Settings) -> Status:
     """Compare the files with the index by content. Raises IndexForeign for another schema."""
     damage: list[str] = []
+    if words := store.foreign_words():
+        damage = [f"{words}; {FOREIGN_ADVICE}"]
     try:
         if store.exists():
             damage = find_damage(store)
@@ -248,6 +250,8 @@ class IndexQuestion:
     folder: str
     """What kind of system folder the root is, in words; empty if it is not one."""
     is_first: bool
+    foreign: str = ""
+    """A clause about an index that is there and is not opened; empty if none is."""
 
     @property
     def count(self) -> str:
@@ -258,7 +262,8 @@ class IndexQuestion:
     def sentence(self) -> str:
         if self.folder:
             return f"{self.root} is {self.folder} and holds {self.count}"
-        return f"{self.root} holds {self.count} that are not indexed yet"
+        hint = f"; {self.foreign}, `kbx trust` opens it if it is yours" if self.foreign else ""
+        return f"{self.root} holds {self.count} that are not indexed yet{hint}"
 
 
 def index_question(root: Path, settings: Settings) -> IndexQuestion | None:
@@ -280,7 +285,7 @@ def index_question(root: Path, settings: Settings) -> IndexQuestion | None:
     folder = "" if indexed or is_marked else describe_system_folder(root)
     if not new_files or not (folder or new_files > ASK_ABOVE):
         return None
-    return IndexQuestion(root, new_files, folder, is_first=not indexed)
+    return IndexQuestion(root, new_files, folder, not indexed, store.foreign_words())
 
 
 def refusal_to_index(question: IndexQuestion) -> NotConfirmed:

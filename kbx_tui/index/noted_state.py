@@ -13,9 +13,11 @@ from pathlib import Path
 
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.array_file import digest_of_part, state_of, verified_files
+from kbx_tui.index.ownership import digest_seed
 from kbx_tui.index.stamp import DIGESTS, REBUILT, Stamp, read_stamp, write_stamp
 from kbx_tui.index.store import Store, translate_errors
 from kbx_tui.removal import INDEX_TABLES
+from kbx_tui.state_file import open_regular_file
 
 NOTED_FOLDERS = ("_versions", "data", "_deletions", "_indices")
 """Folders of a table whose files affect what is read from it."""
@@ -113,7 +115,7 @@ def changed_files(store: Store, files: Mapping[str, tuple[int, int]]) -> list[st
                 state = state_of(folder / name)
                 if verified.holds(name, state, digest):
                     continue
-                if state[1] == size and _digest(folder / name, size) == digest:
+                if state[1] == size and _digest(folder, name, size) == digest:
                     verified.add(name, state, digest)
                     continue
             except FileNotFoundError:
@@ -127,14 +129,14 @@ def changed_files(store: Store, files: Mapping[str, tuple[int, int]]) -> list[st
 
 def _measured(folder: Path, name: str) -> tuple[int, int]:
     state = state_of(folder / name)
-    digest = _digest(folder / name, state[1])
+    digest = _digest(folder, name, state[1])
     verified_files(str(folder)).add(name, state, digest)
     return state[1], digest
 
 
-def _digest(file: Path, size: int) -> int:
-    with file.open("rb") as source:
-        digest = digest_of_part(source, 0, size)
+def _digest(folder: Path, name: str, size: int) -> int:
+    with open_regular_file(folder / name) as source:
+        digest = digest_of_part(source, 0, size, digest_seed(folder))
     return -1 if digest is None else digest
 
 

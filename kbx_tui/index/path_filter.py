@@ -18,8 +18,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
+from typing import Any, cast
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.knowledge.wildcards import Token, character_class, expression
 
 MAX_PATH = 4096
 """Maximum length of a path or glob as typed: that of a path on Linux."""
@@ -139,9 +141,6 @@ MAX_ALTERNATIVES = 1000
 MAX_EXPANDED = 200_000
 """Characters of these paths together: compiling them takes some microseconds each."""
 
-_SKIPPED = {"": "", "across": ".*", "folders": "(?:.*/)?"}
-_SKIPPED_AT_LEAST = {"": "", "across": ".*?", "folders": "(?:.*?/)??"}
-"""What may precede a run, by the kind of the token there: greedy, or as little as possible."""
 _SET = r"\[!?+\]?+[^\]/]*\]"
 """A set of characters; a bracket in first place is one of them."""
 _TOKEN = re.compile(
@@ -207,9 +206,7 @@ def alternatives(text: str) -> tuple[str, ...]:
 def matcher(globs: tuple[str, ...]) -> re.Pattern[str]:
     """Return a regular expression whose `fullmatch` tests a path against the alternatives.
 
-    A glob with a final slash matches everything below the folders it names. Matching takes at most
-    quadratic time in the length of a path, whatever the number of stars, because what follows a
-    star is matched at its first place without backtracking.
+    A glob with a final slash matches everything below the folders it names.
     """
     return re.compile("|".join(map(_expression, globs)) or "(?!)", re.DOTALL)
 
@@ -231,47 +228,25 @@ def _brace_roles(text: str) -> dict[int, str]:
 
 
 def _expression(glob: str) -> str:
-    """Return the regular expression of one alternative.
-
-    The glob is cut into runs where folders may be crossed, and a run into pieces at its stars. All
-    runs but the last, and all pieces of a run but the last, are matched atomically at their first
-    place: whatever can follow a later place can follow the first one.
-    """
-    runs: list[tuple[str, list[str]]] = [("", [""])]
+    """Return the regular expression of one alternative."""
+    tokens: list[Token] = []
     for token in _TOKEN.finditer(glob):
-        kind, text, pieces = str(token.lastgroup), token.group(), runs[-1][1]
-        if kind in ("folders", "across"):
-            runs.append((kind, [""]))
-        elif kind == "star":
-            pieces.append("")
+        kind, text = str(token.lastgroup), token.group()
+        if kind in ("folders", "across", "star"):
+            tokens.append((cast("Any", kind), ""))
         elif kind == "one":
-            pieces[-1] += "[^/]"
+            tokens.append(("piece", "[^/]"))
         else:
-            pieces[-1] += _character_class(text[1:-1]) if kind == "set" else re.escape(text)
+            tokens.append(("piece", _set(text[1:-1]) if kind == "set" else re.escape(text)))
     if glob.endswith("/"):
-        runs.append(("across", ["."]))  # anything below, but not nothing
-    *early, (last_kind, pieces) = runs
-    atomic = [f"(?>{_SKIPPED_AT_LEAST[kind]}{_at_first_place(run)})" for kind, run in early]
-    *before, last = pieces
-    end = f"{_at_first_place(before)}[^/]*{last}" if before else last
-    return "".join(atomic) + _SKIPPED[last_kind] + end
+        tokens += [("across", ""), ("piece", ".")]  # anything below, but not nothing
+    return expression(tokens)
 
 
-def _at_first_place(pieces: list[str]) -> str:
-    first, *rest = pieces
-    return first + "".join(f"(?>[^/]*?{piece})" for piece in rest)
-
-
-def _character_class(content: str) -> str:
+def _set(content: str) -> str:
     negated = content.startswith("!")
-    allowed = "".join(
-        f"{re.escape(first)}-{re.escape(last or first)}"
-        for first, last in re.findall(r"(.)(?:-(.))?", content[negated:], re.DOTALL)
-        if first <= (last or first)  # a reversed range is empty
-    )
-    if negated:
-        return f"[^/{allowed}]"
-    return f"(?!/)[{allowed}]" if allowed else "(?!)"
+    pairs = re.findall(r"(.)(?:-(.))?", content[negated:], re.DOTALL)
+    return character_class(((first, last or first) for first, last in pairs), negated=negated)
 
 
 def _too_many(text: str) -> ConfigError:

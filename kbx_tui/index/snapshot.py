@@ -97,6 +97,8 @@ class Snapshot:
     """None where they have to be read from their table."""
     aliases: Sequence[tuple[str, ...]] = ()
     is_vault: bool = False
+    conventions: Mapping[str, Any] | None = None
+    """How the pages were read, as table meta has it; None if it does not say so."""
     versions: Sequence[str] = ()
     segments: tuple[DocumentSegment, ...] = ()
     """The arrays that the columns are views of."""
@@ -348,6 +350,7 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
         name_uses=NameUses(links),
         aliases=TextLists(documents.texts("aliases")),
         is_vault=bool(meta.get("is_vault")),
+        conventions=meta.get("conventions"),
         versions=VersionColumn(versions),
         segments=tuple(documents.segments),
         entity_pages=entity_pages,

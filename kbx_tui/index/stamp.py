@@ -21,6 +21,7 @@ from uuid import uuid4
 import msgspec
 
 from kbx_tui.errors import IndexDamaged
+from kbx_tui.index.ownership import digest_seed
 from kbx_tui.removal import remove_temporary
 from kbx_tui.state_file import read_regular_file
 
@@ -46,7 +47,7 @@ def read_stamp(folder: Path) -> Stamp | None:
     file = folder / DIGESTS
     try:
         head, _, body = read_regular_file(file).partition(b"\n")
-        if head == f"{FORMAT} {zlib.crc32(body):08x}".encode():
+        if head == _head(folder, body):
             return msgspec.json.decode(body, type=Stamp)
     except FileNotFoundError:
         return None
@@ -60,12 +61,16 @@ def write_stamp(folder: Path, stamp: Stamp) -> None:
     temporary = folder / f"{DIGESTS}.{uuid4().hex}"
     try:
         with temporary.open("wb") as out:
-            out.write(f"{FORMAT} {zlib.crc32(body):08x}\n".encode() + body)
+            out.write(_head(folder, body) + b"\n" + body)
             out.flush()
             os.fsync(out.fileno())
         temporary.replace(folder / DIGESTS)
     finally:
         remove_temporary(temporary)
+
+
+def _head(folder: Path, body: bytes) -> bytes:
+    return f"{FORMAT} {zlib.crc32(body, digest_seed(folder)):08x}".encode()
 
 
 def newest_version(table: str) -> int | None:

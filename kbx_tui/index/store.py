@@ -24,16 +24,16 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from kbx_tui.errors import IndexDamaged, IndexFault, IndexForeign, NotFound
+from kbx_tui.index.ownership import claim, index_id, is_foreign, is_own, was_put_aside
 from kbx_tui.index.stamp import Stamp, newest_version, read_stamp
+from kbx_tui.index.table_files import ID_KEY, require_sound_table
 from kbx_tui.index.tables import SCHEMA_VERSION, TEXT_RULES, table_schema
 from kbx_tui.removal import (
     INDEX_TABLES,
-    claim_index_folder,
     drop_index_table,
     remove_index,
     remove_index_file,
     remove_index_temporaries,
-    require_no_links,
 )
 from kbx_tui.state_file import UnusableFile, check_regular_file, read_regular_file, set_aside
 
@@ -65,6 +65,7 @@ PATH_INDEX = "path_idx"
 
 
 REBUILD = "run `kbx index --full` to rebuild it"
+FOREIGN_ADVICE = "`kbx trust` opens it if it is yours, `kbx index` puts it aside and makes one"
 
 
 def wrong_model_error(model: str, wanted: str) -> IndexForeign:
@@ -80,12 +81,34 @@ class Store:
     Reads always see the newest version, including writes of other processes and replaced tables.
     """
 
-    def __init__(self, uri: str, *, advice: str = REBUILD) -> None:
-        """`advice` says what to do about an index that another version of the program made."""
-        self.uri, self._advice = uri, advice
+    def __init__(self, uri: str, *, advice: str = REBUILD, is_copy: bool = False) -> None:
+        """`advice` says what to do about an index that another version of the program made.
+
+        `is_copy`: what is published at an address that the user trusts, copied to this machine.
+        """
+        self.uri, self._advice, self._is_copy = uri, advice, is_copy
         self.damaged_files: set[str] = set()
         self._tables: dict[str, Any] = {}
         self._opened_build = ""
+
+    def again(self) -> Store:
+        """Return the same tables, none of them open."""
+        return Store(self.uri, advice=self._advice, is_copy=self._is_copy)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the index may be opened: it was made here, or the user says that it is theirs."""
+        return self._is_copy or is_own(Path(self.uri))
+
+    def foreign_words(self) -> str:
+        """Return a clause about an index that is there but is not opened; empty if none is."""
+        is_hidden = not self._is_copy and is_foreign(Path(self.uri))
+        return f"the index at {self.uri} was not made here" if is_hidden else ""
+
+    def missing_error(self) -> NotFound:
+        if words := self.foreign_words():
+            return NotFound(f"{words}: {FOREIGN_ADVICE}")
+        return NotFound(f"no index at {self.uri}: run `kbx index` first")
 
     @cached_property
     def _database(self) -> Any:
@@ -135,24 +158,26 @@ class Store:
         return Path(self.uri) / BUILD
 
     def exists(self) -> bool:
+        """Return whether there is an index, and one that may be opened."""
         folders = [f"{self.uri}/{name}.lance" for name in ("documents", "meta")]
-        return all(map(os.path.isdir, folders))
+        return all(map(os.path.isdir, folders)) and self.is_own
 
     def table(self, name: str) -> Any:
         """Open a table. Raises NotFound when the index does not exist, IndexFault when damaged."""
         if name not in self._tables:
             if not self.exists():
-                raise NotFound(f"no index at {self.uri}: run `kbx index` first")
+                raise self.missing_error()
             self._tables[name] = self.open_any(name)
         return self._tables[name]
 
     def open_any(self, name: str) -> Any:
-        self._require_no_links(name)
+        self._require_sound(name)
         with translate_errors(f"open table {name}", self.uri):
             return self._database.open_table(name)
 
-    def _require_no_links(self, name: str) -> None:
-        require_no_links(Path(self.uri) / f"{name}.lance")
+    def _require_sound(self, name: str) -> None:
+        folder = Path(self.uri)
+        require_sound_table(folder / f"{name}.lance", index_id(folder))
 
     def reopen(self) -> None:
         self.__dict__.pop("_database", None)
@@ -230,7 +255,8 @@ class Store:
         """Return the version of every table, without opening it; each write increments it."""
         versions = {name: newest_version(f"{self.uri}/{name}.lance") for name in INDEX_TABLES}
         known = {name: version for name, version in versions.items() if version is not None}
-        return known if len(known) == len(versions) else self.opened_versions()
+        is_known = len(known) == len(versions) and self.is_own
+        return known if is_known else self.opened_versions()
 
     def opened_versions(self) -> dict[str, int]:
         def read() -> dict[str, int]:
@@ -250,7 +276,7 @@ class Store:
 
     def _stamp_of(self, name: str) -> Stamp | None:
         with suppress(IndexDamaged):
-            stamp = read_stamp(Path(self.uri))
+            stamp = read_stamp(Path(self.uri)) if self.is_own else None
             if stamp and stamp.versions.get(name) == newest_version(f"{self.uri}/{name}.lance"):
                 return stamp
         return None
@@ -266,20 +292,17 @@ class Store:
         if model is not None and meta.get("model") != model:
             raise wrong_model_error(str(meta.get("model")), model)
 
-    def claim(self) -> None:
-        """Mark the folder as ours. Raises IndexFault if it holds anything but an index."""
-        with translate_errors("mark the index", self.uri):
-            claim_index_folder(Path(self.uri))
-
-    def create(self, *, model: str, dimension: int) -> None:
+    def create(self, *, model: str, dimension: int, index_id: str = "") -> None:
+        """Create empty tables of an index with this id, by default a new one. Raises IndexFault."""
         from lancedb.index import BTree
 
-        self.claim()
+        with translate_errors("mark the index", self.uri):
+            claim(Path(self.uri), index_id)
         self._remove_marker()
         with translate_errors("create the index", self.uri):
             for name in INDEX_TABLES:
                 if name != "meta":
-                    self._create_empty(name, table_schema(name, dimension))
+                    self._create_empty(name, self._marked_schema(name, dimension))
             for name in INDEXED_BY_PATH:
                 self._database.open_table(name).create_index("path", config=BTree())
         meta = {"schema_version": SCHEMA_VERSION, "model": model, "dimension": dimension}
@@ -295,6 +318,11 @@ class Store:
             drop_index_table(self._database, name)
             self._tables.pop(name, None)
             self._database.create_table(name, schema=schema)
+
+    def _marked_schema(self, name: str, dimension: int = 0) -> Any:
+        """Return the schema of a new table, with the id of the index (`require_sound_table`)."""
+        known = index_id(Path(self.uri))
+        return table_schema(name, dimension).with_metadata({ID_KEY: known} if known else {})
 
     def write_meta(self, values: Mapping[str, Any]) -> None:
         rows = [{"key": key, "value": json.dumps(value)} for key, value in values.items()]
@@ -313,7 +341,9 @@ class Store:
         with translate_errors(f"write table {name}", self.uri):
             is_table = isinstance(rows, pa.Table)
             table = rows if is_table else pa.Table.from_pylist(rows, schema=table_schema(name))
-            self._database.create_table(name, table, schema=table_schema(name), mode="overwrite")
+            schema = self._marked_schema(name)
+            table = table.replace_schema_metadata(schema.metadata)
+            self._database.create_table(name, table, schema=schema, mode="overwrite")
 
     def delete(self, name: str, column: str, values: Iterable[str]) -> None:
         for clause in batched_clauses(column, sorted(values), DELETE_BATCH):
@@ -321,11 +351,16 @@ class Store:
                 self.table(name).delete(clause)
 
     def remove(self) -> None:
+        """Remove an index that was made or put aside here. Raises IndexFault for any other."""
+        folder = Path(self.uri)
+        if folder.exists() and not (self.is_own or was_put_aside(folder)):
+            raise IndexFault(f"the index at {folder} was not made here; it is left alone")
         self.reopen()
-        remove_index(Path(self.uri))
+        remove_index(folder)
 
     def remove_temporary_files(self) -> None:
-        remove_index_temporaries(Path(self.uri))
+        if self.is_own:
+            remove_index_temporaries(Path(self.uri))
 
     def optimize(self, name: str) -> None:
         """Add new rows to the indices of a table, compact it, and delete files it no longer needs.
@@ -333,7 +368,7 @@ class Store:
         That includes files of runs that were killed, so it is for the holder of the writer lock.
         Readers of a file that is gone read the table again.
         """
-        self._require_no_links(name)
+        self._require_sound(name)
         with translate_errors(f"optimize table {name}", self.uri), warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"optimize\(cleanup_older_than=0\)")  # of readers
             self.table(name).optimize(cleanup_older_than=NO_AGE, delete_unverified=True)

@@ -22,6 +22,7 @@ from kbx_tui.knowledge.decoding import content_hash, decode
 from kbx_tui.knowledge.records import REDACTED
 from kbx_tui.knowledge.vault import list_files, read_page
 from kbx_tui.removal import remove_temporary
+from kbx_tui.state_file import open_regular_file
 
 PAGES = "PAGES"
 STORED_PAGE_COLUMNS = ("frontmatter", "body", "body_line")
@@ -69,8 +70,9 @@ class MarkedPages:
     def __init__(self, store: Store) -> None:
         file = Path(store.uri) / PAGES
         try:
-            self.pages = msgspec.msgpack.decode(file.read_bytes(), type=dict[str, bytes])
-        except (OSError, msgspec.MsgspecError) as error:
+            with open_regular_file(file) as source:
+                self.pages = msgspec.msgpack.decode(source.read(), type=dict[str, bytes])
+        except (OSError, ValueError, RecursionError) as error:  # one of msgspec is a ValueError
             raise IndexDamaged(f"{file} cannot be read; it is fetched again") from error
 
 

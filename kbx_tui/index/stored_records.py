@@ -37,6 +37,7 @@ from kbx_tui.index.text_columns import (
     TextLists,
 )
 from kbx_tui.index.versions import NO_STATE
+from kbx_tui.knowledge.fields import page_name
 from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.languages import LANGUAGES
 from kbx_tui.knowledge.records import Entity
@@ -76,7 +77,7 @@ class StoredDocuments:
         return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
 
 
-DOCUMENTS = DocumentFile("documents", "2", StoredDocuments)
+DOCUMENTS = DocumentFile("documents", "3", StoredDocuments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +134,9 @@ def make_documents(
 
 ItemKind = Literal["path", "id", "title", "date"]
 
-KINDS: tuple[ItemKind, ...] = ("path", "id", "title", "date", "title", "title")
-"""The kind of key by its number. The last two are parts of a title: the number before it, as in
-`INC-0117: the outage`, and its words without punctuation."""
+KINDS: tuple[ItemKind, ...] = ("path", "id", "title", "date", "title", "title", "path")
+"""The kind of key by its number. The last three are a part of a title, the number before it as in
+`INC-0117: the outage`; its words without punctuation; and the name of the file."""
 
 EXTRA = 4
 
@@ -155,6 +156,9 @@ def item_keys(path: str, document_id: str, title: str, date: str) -> Iterator[tu
     words = name_key(title)  # `Plan: an evening` is found by `plan an evening`
     if " " in words and words != of_title:
         yield EXTRA + 1, words
+    name = page_name(path)
+    of_name = dict.fromkeys((item_key(name), name_key(name)))
+    yield from ((EXTRA + 2, key) for key in of_name if key not in ("", *keys))
 
 
 def key_hash(key: str) -> int:

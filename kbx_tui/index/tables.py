@@ -18,12 +18,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from kbx_tui.knowledge.entity_names import strip_subject
-from kbx_tui.knowledge.fields import ALIAS_KEYS
+from kbx_tui.knowledge.fields import ALIAS_KEYS, page_name
 from kbx_tui.knowledge.folding import tokens
+from kbx_tui.knowledge.markdown import without_entities
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
 SCHEMA_VERSION = 3
-TEXT_RULES = 3
+TEXT_RULES = 4
 """Number of the rules by which titles, searched texts and embedded texts are derived from files: an
 index with another number is rebuilt, with the vectors of all texts that stay the same."""
 
@@ -135,7 +136,10 @@ STRUCTURAL_KEYS = frozenset(
 _NO_PROSE = re.compile(r"^\W*\d|^\S*\d\S*$|://|^\[\[")
 """What is found in values that are dates, numbers, ids, addresses, or links, which are references.
 """
-_LETTERS = re.compile(r"[^\W\d_]{2,}")
+_RUN = re.compile(r"\S+")
+_DATE_IN_NAME = re.compile(r"(?<!\d)(?:19|20)\d\d[-_.]\d\d?(?:[-_.]\d\d?)?(?!\d)")
+_NAME_PART = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 NEWEST_FACTS = 5
 
@@ -167,9 +171,9 @@ def problems_from(text: str) -> tuple[Problem, ...]:
 def searched_text(row: Mapping[str, Any]) -> str:
     """Return the text that BM25 searches: title, names, tags and properties, and body.
 
-    Every title occurs twice: a second time as a heading of the body, or without one before it. A
-    file name of several words counts where the title has none of them. The row has its
-    path and `SEARCHED_COLUMNS`.
+    Every title occurs twice: a second time as a heading of the body, or without one before it. Of
+    the name of the file, what the title lacks is searched. The row has its path and
+    `SEARCHED_COLUMNS`.
     """
     frontmatter = msgspec.json.decode(row["frontmatter"])
     names = [attendee.name for attendee in attendees_from(row["attendees"])]
@@ -179,9 +183,17 @@ def searched_text(row: Mapping[str, Any]) -> str:
     if isinstance(role, str):
         parts.append(role)
     parts += _property_texts(frontmatter)
-    parts += _own_file_name(row["path"], row["title"])
+    parts += _name_besides_title(row["path"], row["title"])
     heading = [] if row["states_title"] else [row["title"]]
-    return "\n".join([*dict.fromkeys(parts), *heading, body])
+    return "\n".join([*dict.fromkeys(parts), *heading, _with_characters(body)])
+
+
+def _with_characters(body: str) -> str:
+    """Return a body with characters for its HTML entities; every run of characters without a space
+    keeps its place, by which its words are shown."""
+    if "&" not in body or ";" not in body:
+        return body
+    return _RUN.sub(lambda run: without_entities(run[0]).ljust(len(run[0])), body)
 
 
 def _property_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
@@ -195,9 +207,18 @@ def _property_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
                 yield text
 
 
-def _own_file_name(path: str, title: str) -> list[str]:
-    words = _LETTERS.findall(path.rpartition("/")[2].removesuffix(".md"))
-    return words if len(words) > 1 and {*tokens(" ".join(words))}.isdisjoint(tokens(title)) else []
+def _name_besides_title(path: str, title: str) -> list[str]:
+    """Return the name of a page if its title lacks a word of it, and the parts of such words.
+
+    Parts are letters, digits and words in camel case: `Okoro2025` is found as `okoro 2025` as well.
+    A date is left out, as dates are not searched for as words.
+    """
+    name, known = _DATE_IN_NAME.sub(" ", page_name(path)), {*tokens(title)}
+    words = [word for word in tokens(name) if word not in known]
+    if not words:
+        return []
+    parts = tokens(" ".join(_NAME_PART.findall(_CAMEL_CASE.sub(" ", name))))
+    return [name, *(part for part in parts if part not in known.union(tokens(name)))]
 
 
 def entity_row(entity: Entity, facts: list[Fact]) -> dict[str, Any]:

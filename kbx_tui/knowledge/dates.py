@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from kbx_tui.knowledge.fields import text_of
+from kbx_tui.knowledge.fields import link_target, stem_of, text_of, texts_of
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.markdown import headings
 
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
@@ -23,16 +26,72 @@ MONTH_NUMBERS = MappingProxyType(
 )
 WEEKDAY_NUMBERS = MappingProxyType({name: n for n, name in enumerate(_WEEKDAYS.split(), 1)})
 
-_ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
-_ISO_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_DATE_FOLDERS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})/")
-_DATE_NAME = re.compile(
-    r"\d{4}([_.-]?)\d\d\1\d\d|[\w.]{1,9},? [\w.]{1,9},? \d{4}|\d\d?\.\d\d?\.\d{4}"
+_OTHER_MONTHS = (  # folded; German, French, Spanish, Italian, Portuguese, Dutch
+    "januar janner janvier enero gennaio janeiro januari",
+    "februar feber fevrier febrero febbraio fevereiro februari",
+    "marz maerz mars marzo marco maart",
+    "avril abril aprile",
+    "mai mayo maggio maio mei",
+    "juni juin junio giugno junho",
+    "juli juillet julio luglio julho",
+    "aout agosto augustus",
+    "septembre septiembre settembre setembro",
+    "oktober octobre octubre ottobre outubro okt",
+    "novembre noviembre novembro",
+    "dezember decembre diciembre dicembre dezembro dez",
 )
-"""Matches file names that consist of a date: ``2026_03_17``, ``17 March 2026``, ``17.3.2026``."""
-_DATE_FORMATS = (
-    "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%d.%m.%Y",
-)  # fmt: skip
+_WRITTEN_MONTHS = MONTH_NUMBERS | {
+    name: number for number, names in enumerate(_OTHER_MONTHS, 1) for name in names.split()
+}
+
+_ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
+_BEFORE, _YEAR = r"(?<![^\W_])", r"(?P<year>(?:19|20)\d\d)"
+_MONTH_WORD = rf"(?P<word>{'|'.join(sorted(_WRITTEN_MONTHS, key=len, reverse=True))})(?![^\W_])\.?"
+_DAY_WORD = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?"
+_GAP, _OF = r"(?:,?[ _-]+|,)", r"(?:(?:of|de|del|di)[ _-]+)?"
+_DAYS = tuple(
+    re.compile(form)
+    for form in (
+        r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?!\d)",
+        rf"(?<!\d){_YEAR}(?P<gap>[._])(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
+        rf"(?<!\d){_YEAR}(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)(?:[t_-]?\d{{4}}(?:\d\d)?)?(?!\d)",
+        rf"(?<![\d.])(?P<day>\d{{1,2}})\. ?(?P<month>\d{{1,2}})\. ?{_YEAR}(?!\d)",
+        rf"{_BEFORE}{_DAY_WORD}[ _-]*{_OF}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",
+        rf"{_BEFORE}{_MONTH_WORD}[ _-]*{_DAY_WORD}{_GAP}{_YEAR}(?!\d)",
+        rf"{_YEAR}[年년] ?(?P<month>\d{{1,2}})[月월] ?(?P<day>\d{{1,2}})[日号號일]",
+    )
+)
+"""Forms of a day, in folded text: `2026-03-17`, `2026.03.17`, `202603170930`, `17.3.2026`,
+`17th of March 2026`, `March 17th, 2026`, `2026年3月17日`. Of those in a text, the first form
+counts."""
+_MONTHS_OF_YEAR = tuple(
+    re.compile(form)
+    for form in (
+        rf"(?<!\d)(?<!\d[-_.]){_YEAR}[-_.](?P<month>0[1-9]|1[0-2])(?![^\W_]|[-_.]\d)",
+        rf"{_BEFORE}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",
+        rf"{_YEAR}[年년] ?(?P<month>\d{{1,2}})[月월]",
+    )
+)
+_WEEKS = tuple(
+    re.compile(form)
+    for form in (
+        rf"(?<!\d){_YEAR}[ _-]*(?:w|kw|cw|week)[ _-]*(?P<week>\d{{1,2}})(?!\d)",
+        rf"{_BEFORE}(?:w|kw|cw|week)[ _-]*(?P<week>\d{{1,2}})[ _,/-]+{_YEAR}(?!\d)",
+    )
+)
+_NUMBERED = re.compile(r"(?<![^\W_])[A-Z]{2,}-\d{4}-\d{1,2}(?![-\d])")
+"""A number of a year, as `INC-2026-05`, which is not a month."""
+_DATE_FOLDERS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})/")
+_MONTH_VALUE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
+_TIMESTAMP = re.compile(r"(\d{10})(\d{3})?")
+"""Seconds or milliseconds since 1970, as Dendron writes them."""
+_CREATED = ("created", "created at", "date created", "creation date", "published")
+_DATE_LINE = re.compile(
+    r"^[ \t>|*_-]*(?:date|datum|日付|日期)[*_]*[ \t]*[:：|][*_]*[ \t]*(\S[^\n]*)$", re.I | re.M
+)
+_TOP_LINES = 12
+"""Lines at the top of a body in which a line `Date: ...` is that of the document."""
+_TOP_HEADING = re.compile(r"^(?:# [^\n]*\d|[^\n]*\d[^\n]*\n=+[ \t]*$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +108,34 @@ class DailyNotes:
 
 
 def date_of(
-    frontmatter: Mapping[str, Any], path: str, daily_notes: DailyNotes | None = None
+    frontmatter: Mapping[str, Any],
+    path: str,
+    daily_notes: DailyNotes | None = None,
+    body: str = "",
 ) -> str:
-    """Return the ISO date of a document, empty if it has none.
+    """Return the ISO date of a document, empty if it has none: a day, a month or a year.
 
-    Tried in order are its frontmatter, its name as that of a daily note, a date in its file name or
-    a file name that is a date in any form, and its folders (``2026/03/17/``).
+    Tried in order are `date:`, its name as that of a daily note, a day in its file name, its
+    folders (``2026/03/17/``), a line ``Date:`` at the top, a day in its first heading of level 1, a
+    month or week in its file name, `created:` and `year:`. A week counts as its Monday.
     """
-    written = text_of(frontmatter.get("date"))
-    if iso := written and iso_date(written):
-        return iso
-    if iso := daily_notes.date_of(path) if daily_notes else "":
-        return iso
-    in_name = _ISO_IN_NAME.finditer(path.rpartition("/")[2])
-    for match in in_name:
-        if iso := _valid_iso(*match.groups()):
-            return iso
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    if iso := iso_date(stem.replace("_", "-")) if _DATE_NAME.fullmatch(stem) else "":
-        return iso
-    for match in _DATE_FOLDERS.finditer(path):
-        if iso := _valid_iso(*match.groups()):
-            return iso
-    return ""
+    values = {key.casefold().replace("_", " "): value for key, value in frontmatter.items()}
+    stem = fold(_NUMBERED.sub("", stem_of(path)))
+    return (
+        _date_in_value(values.get("date"))
+        or (daily_notes.date_of(path) if daily_notes else "")
+        or _day_in(stem)
+        or _day_of_folders(path)
+        or _day_at_top(body)
+        or _month_or_week_in(stem)
+        or next(filter(None, (_date_in_value(values.get(key)) for key in _CREATED)), "")
+        or _year_of(text_of(values.get("year")))
+    )
+
+
+def first_day(date: str) -> str:
+    """Return the first day of the day, month or year that an ISO date means."""
+    return f"{date}-01-01"[: len("2026-03-17")]
 
 
 def iso_date(text: str) -> str:
@@ -82,15 +146,66 @@ def iso_date(text: str) -> str:
     """
     if match := _ISO.match(text):
         return _valid_iso(match[1], match[3], match[4])
-    for date_format in _DATE_FORMATS:
-        try:
-            return datetime.strptime(text, date_format).date().isoformat()
-        except ValueError:
-            continue
+    folded = fold(text)
+    matches = (form.fullmatch(folded) for form in _DAYS)
+    return next((_iso_of(match) for match in matches if match), "")
+
+
+def _date_in_value(value: object) -> str:
+    """Return the date in a property: a day, month, year, link to a daily note or timestamp."""
+    text = link_target(next(texts_of(value), ""))
+    if iso := iso_date(text) or _day_in(fold(text.rpartition("/")[2])):
+        return iso
+    if _MONTH_VALUE.fullmatch(text):
+        return text if "-" in text else _year_of(text)
+    if match := _TIMESTAMP.fullmatch(text):
+        return datetime.fromtimestamp(int(match[1]), UTC).date().isoformat()
     return ""
 
 
-def _valid_iso(year: str, month: str, day: str) -> str:
+def _day_in(folded: str) -> str:
+    matches = (match for form in _DAYS for match in form.finditer(folded))
+    return next(filter(None, map(_iso_of, matches)), "")
+
+
+def _month_or_week_in(folded: str) -> str:
+    for form in _WEEKS:
+        if match := form.search(folded):
+            with suppress(ValueError):
+                return date.fromisocalendar(int(match["year"]), int(match["week"]), 1).isoformat()
+    matches = (match for form in _MONTHS_OF_YEAR if (match := form.search(folded)))
+    return next((iso[:7] for match in matches if (iso := _iso_of(match))), "")
+
+
+def _iso_of(match: re.Match[str]) -> str:
+    found = match.groupdict()
+    month = found.get("month") or _WRITTEN_MONTHS[found["word"]]
+    return _valid_iso(found["year"], month, found.get("day") or 1)
+
+
+def _day_of_folders(path: str) -> str:
+    matches = _DATE_FOLDERS.finditer(path)
+    return next((iso for match in matches if (iso := _valid_iso(*match.groups()))), "")
+
+
+def _day_at_top(body: str) -> str:
+    end = -1
+    for _ in range(_TOP_LINES):
+        if (end := body.find("\n", end + 1)) < 0:
+            break
+    for match in _DATE_LINE.finditer(body, 0, end if end >= 0 else len(body)):
+        if iso := iso_date(match[1]) or _day_in(fold(match[1])):
+            return iso
+    if not _TOP_HEADING.search(body):
+        return ""
+    return _day_in(fold(next((each.text for each in headings(body) if each.level == 1), "")))
+
+
+def _year_of(text: str) -> str:
+    return text if re.fullmatch(r"[12]\d{3}", text) else ""
+
+
+def _valid_iso(year: str, month: str | int, day: str | int) -> str:
     try:
         return date(int(year), int(month), int(day)).isoformat()
     except ValueError:
@@ -115,14 +230,14 @@ _OLDEST_SHORT_YEAR = 69
 def date_in_format(name: str, moment_format: str) -> str:
     """Return the ISO date in a name that matches a Moment.js format; empty if it does not.
 
-    Month names are English. Empty, too, for a format without year, month or day, such as a week.
+    Empty, too, for a format without year, month or day, such as a week.
     """
     match = _pattern(moment_format).fullmatch(name)
     if match is None:
         return ""
     found = {key: value for key, value in match.groupdict().items() if value}
-    month_name = found.get("month_name", "").casefold()
-    month = found.get("month") or MONTH_NUMBERS.get(month_name) or 0
+    month_name = fold(found.get("month_name", ""))
+    month = found.get("month") or _WRITTEN_MONTHS.get(month_name) or 0
     year = int(found.get("year") or 0)
     if short := found.get("short_year"):
         year = int(short) + (1900 if int(short) >= _OLDEST_SHORT_YEAR else 2000)

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, Self
 
-from kbx_tui.knowledge.fields import short_path, stem_of
+from kbx_tui.knowledge.fields import is_folder_page, page_name, short_path
 from kbx_tui.knowledge.folding import fold, name_key, strip_accents
 from kbx_tui.knowledge.languages import plural, singular
 from kbx_tui.knowledge.records import Attendee, Document, Entity, NameUse
@@ -31,10 +31,13 @@ def keys_of(entity: Entity) -> Iterator[tuple[KeyKind, str]]:
     for email in entity.emails:
         yield "email", email.lower()
     if entity.path:
-        yield "stem", name_key(stem_of(entity.path))
+        yield "stem", name_key(page_name(entity.path))
         parts = fold(short_path(entity.path)).split("/")
         for first in range(len(parts) - 1):
             yield "path", "/".join(parts[first:])
+        if is_folder_page(entity.path):  # a link may name the folder alone
+            for first in range(len(parts) - 2):
+                yield "path", "/".join(parts[first:-1])
 
 
 class EntityResolver:

@@ -35,6 +35,7 @@ REFERENCE_KEYS = frozenset(
 _ADDRESS = re.compile(r"^(.*?)\s*[<(]\s*([^\s<>()@]+@[^\s<>()@]+)\s*[>)]\s*(.*)$")
 EMAIL = re.compile(r"^[^\s<>()@,;]+@[^\s<>()@,;]+$")
 _SEPARATOR = re.compile(r" ?[,;] ?(?![^()<\[]*[)>\]])")
+_SEMICOLON = re.compile(r"\s*;\s*")
 _CONJUNCTION = re.compile(r"\s+(?:and|&)\s+", re.IGNORECASE)
 _NAME_SUFFIX = re.compile(
     r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
@@ -152,9 +153,27 @@ def _attendees(value: object) -> Iterator[Attendee]:
             elif isinstance(entry, Mapping | list):
                 yield from _attendees(entry)
     elif isinstance(value, str):
-        for part in split_names(value):
-            for entry in _CONJUNCTION.split(part):
-                yield from _attendee(entry)
+        entries = _family_names_first(value) or [
+            entry for part in split_names(value) for entry in _CONJUNCTION.split(part)
+        ]
+        for entry in entries:
+            yield from _attendee(entry)
+
+
+def _family_names_first(text: str) -> list[str]:
+    """Return the names of `Byron, Ada; Lee, Bo` or `Byron, Ada and Lee, Bo`; nothing for others."""
+    for separator in (_SEMICOLON, _CONJUNCTION):
+        names = separator.split(text[:_MAX_LIST])
+        if len(names) > 1 and all(name.count(",") == 1 for name in names):
+            return names
+    return []
+
+
+def given_name_first(name: str) -> str:
+    """Return `Ada Byron` for `Byron, Ada`; other names as they are."""
+    family, *given = map(str.strip, name.split(","))
+    is_inverted = len(given) == 1 and given[0] and not _NAME_SUFFIX.fullmatch(given[0])
+    return f"{given[0]} {family}" if is_inverted else name
 
 
 def _attendee(text: str) -> Iterator[Attendee]:
@@ -212,15 +231,17 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     """Return the kind and subtype of the document at ``path``.
 
     Everything below ``meetings/`` is a meeting with its ``type:`` as the subtype. A page directly
-    in ``people/``, ``projects/`` or ``teams/`` is an entity of that type. Otherwise the innermost
-    folder named ``notes``, ``context`` or ``glossary`` decides, then ``type:``, then it is a note.
+    in ``people/``, ``projects/`` or ``teams/`` is an entity of that type, as is the page of a
+    folder there (``teams/harbour/index.md``). Otherwise the innermost folder named ``notes``,
+    ``context`` or ``glossary`` decides, then ``type:``, then it is a note.
     """
     *folders, name = path.casefold().split("/")
     declared = slug(next(texts_of(frontmatter.get("type")), ""))
     if "meetings" in folders:
         return "meeting", declared
-    if folders and folders[-1] in _ENTITY_FOLDERS:
-        return _ENTITY_FOLDERS[folders[-1]], ""
+    owner = folders[:-1] if is_folder_page(path) else folders
+    if owner and owner[-1] in _ENTITY_FOLDERS and folders[-1] not in _PLAIN_FOLDERS:
+        return _ENTITY_FOLDERS[owner[-1]], ""
     if name == "glossary.md":
         return "glossary", ""
     for folder in reversed(folders):
@@ -231,6 +252,22 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
 
 def stem_of(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
+
+
+FOLDER_PAGES = ("index", "_index", "README")
+"""Stems of the file that is the page of its folder, in any letter case; the first one counts."""
+_FOLDER_PAGES = frozenset(map(str.casefold, FOLDER_PAGES))
+
+
+def is_folder_page(path: str) -> bool:
+    """Return whether a file is the page of its folder: `index.md`, `README.md`."""
+    return stem_of(path).casefold() in _FOLDER_PAGES
+
+
+def page_name(path: str) -> str:
+    """Return the name that a path gives its page: the stem of the file, or the folder's name."""
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    return folder if folder and is_folder_page(path) else stem_of(path)
 
 
 def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool) -> str:

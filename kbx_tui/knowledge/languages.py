@@ -78,7 +78,7 @@ def language_detector(english_words: frozenset[str]) -> Callable[[Sequence[str]]
         english = sum(map(english_words.__contains__, sample))
         if english >= ENGLISH_SHARE * len(sample):
             return ENGLISH
-        if (language := _by_script(sample)) != ENGLISH:
+        if (language := language_by_script(sample)) != ENGLISH:
             return language
         held = [word for word in sample if word in _LANGUAGES_OF]
         counts = Counter(language for word in held for language in _LANGUAGES_OF[word])
@@ -101,7 +101,8 @@ def language_of_query(words: Sequence[str], english_words: frozenset[str]) -> st
     return best[0][0]
 
 
-def _by_script(words: Sequence[str]) -> str:
+def language_by_script(words: Sequence[str]) -> str:
+    """Return the language whose letters most words have, English for those of several languages."""
     if all(map(str.isascii, words)):
         return ENGLISH
     for language, letter in _SCRIPTS.items():

@@ -18,7 +18,6 @@ from itertools import chain
 
 import ahocorasick
 
-from kbx_tui.knowledge.entities import tag_and_above
 from kbx_tui.knowledge.entity_names import (
     HONORIFICS,
     EntityResolver,
@@ -26,11 +25,12 @@ from kbx_tui.knowledge.entity_names import (
     other_spellings,
     title_keys,
 )
-from kbx_tui.knowledge.fields import TAG, stem_of, tags_of
+from kbx_tui.knowledge.fields import FOLDER_PAGES, TAG, stem_of, tags_of
 from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, strip_accents
 from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
+from kbx_tui.knowledge.topics import tag_and_above
 
 _STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
 
@@ -111,7 +111,8 @@ class Linker:
             return self._resolver.by_reference(page) if page and "/" not in page else ()
         if page.startswith(("./", "../", "/")):  # the path in a markdown link
             path = posixpath.normpath(posixpath.join(posixpath.dirname(source), page)).lstrip("/")
-            found = (self._pages.get(spelling) for spelling in (path, f"{path}.md"))
+            of_folder = (f"{path}/{stem}.md" for stem in FOLDER_PAGES)
+            found = (self._pages.get(spelling) for spelling in (path, f"{path}.md", *of_folder))
             return [index for index in found if index is not None]
         return self._resolver.by_reference(page) if page else ()
 

@@ -16,6 +16,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from html import unescape
+from html.entities import html5
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -49,6 +51,7 @@ _INLINE_MARKUP = (  # each match is replaced by its group
         r"!?\[([^\[\]\n]{0,500})\]"
         r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,1000}(?:\s+\"[^\"\n]{0,200}\")?\)"
     ),
+    re.compile(r"!?\[([^\[\]\n]{1,500})\]\[[^\[\]\n]{0,200}\]"),
     *EMPHASIS,
     re.compile(r"\\([!-/:-@\[-`{-~])"),
 )
@@ -100,12 +103,19 @@ class WrittenLink:
         return f"{page}#{self.part}" if self.part else page
 
 
-def find_written_links(text: str) -> Iterator[WrittenLink]:
+def find_written_links(text: str, *, labels_first: bool = False) -> Iterator[WrittenLink]:
+    """Yield the wikilinks, embeds and markdown links in a text.
+
+    With `labels_first`, the label of a wikilink is before its bar.
+    """
     for match in _LINK.finditer(text):
         if match["target"] is not None:
-            page, part = split_target(match["target"])
+            target, label = match["target"], match["label"] or ""
+            if labels_first and label.strip():
+                target, label = label, target.rstrip("\\")
+            page, part = split_target(target)
             shown = " > ".join(piece for piece in (page, *part.split("#")) if piece)
-            label = (match["label"] or "").strip() or shown
+            label = label.strip() or shown
         elif match["address"] is not None:
             page, part = local_address(match["address"])
             label = match["text"].strip() or match["address"]
@@ -147,6 +157,7 @@ def local_address(address: str) -> tuple[str, str]:
     if EXTERNAL.match(address) or address.startswith("//"):
         return "", ""
     page, _, part = address.partition("#")  # split before decoding: `%23` is part of a name
+    page = page.partition("?")[0]
     page, part = (unicodedata.normalize("NFC", unquote(piece)) for piece in (page, part))
     if page and not page.startswith(("/", "./", "../")):
         page = f"./{page}"
@@ -248,9 +259,76 @@ def states_title(body: str, title: str) -> bool:
     return any(name_key(heading.text) == key for heading in headings(body))
 
 
-def links_of(body: str) -> Iterator[WrittenLink]:
-    if "[[" in body or "](" in body:
-        yield from find_written_links(blank_code(body))
+def links_of(body: str, *, labels_first: bool = False) -> Iterator[WrittenLink]:
+    """Yield the links of a body in order, reference links (`[text][id]`) included.
+
+    Code, comments, placeholders of templates and mathematics hold none.
+    """
+    if not any(mark in body for mark in ("[[", "](", "]:")):
+        return
+    text = _blank_unread(blank_code(body))
+    links = find_written_links(text, labels_first=labels_first)
+    definitions = _DEFINITION.finditer(text) if "]:" in text else ()
+    if addresses := {_reference_key(match["id"]): match["address"] for match in definitions}:
+        with_references = [*links, *_reference_links(text, addresses)]
+        links = iter(sorted(with_references, key=lambda link: link.start))
+    yield from links
+
+
+_DEFINITION = re.compile(
+    r"^ {0,3}\[(?!\^)(?P<id>[^\[\]\n]{1,200})\]:[ \t]*(?P<address><[^<>\n]{1,1000}>|\S{1,1000})",
+    re.MULTILINE,
+)
+_REFERENCE = re.compile(
+    CODE_SPAN + r"|(?<![\\\]\[])!?\[(?P<text>[^\[\]\n]{1,500})\]"
+    r"(?:\[(?P<id>[^\[\]\n]{0,200})\])?(?![\[(:\]])"
+)
+
+
+def _reference_links(text: str, addresses: Mapping[str, str]) -> Iterator[WrittenLink]:
+    for match in _REFERENCE.finditer(text):
+        label = match["text"] or ""
+        page, part = local_address(addresses.get(_reference_key(match["id"] or label), ""))
+        if page or part:
+            yield WrittenLink(page, part, label.strip(), False, *match.span())
+
+
+def _reference_key(reference: str) -> str:
+    return " ".join(reference.split()).casefold()
+
+
+_TEMPLATE_MARKS = {"{{": "}}", "{%": "%}", "<%": "%>"}
+_COMMENT_MARKS = {"%%": "%%", "<!--": "-->", "$$": "$$"}
+_UNREAD_MARK = re.compile(
+    CODE_SPAN + r"|\{\{|\{%|<%|%%|<!--|\$\$"
+    r"|(?<![\\$\w])(?P<math>\$(?=\S)[^$\n]{1,300}(?<=\S)\$(?![\d$\w]))"
+)
+_LONGEST_TEMPLATE = 2000
+
+
+def _blank_unread(text: str) -> str:
+    """Return a text with spaces for comments, placeholders of templates and mathematics."""
+    parts, done, unclosed = list[str](), 0, set[str]()
+    for match in _UNREAD_MARK.finditer(text):
+        mark, start, end = match[0], match.start(), match.end()
+        if start < done or match["ticks"] or mark in unclosed:
+            continue
+        if closing := _TEMPLATE_MARKS.get(mark):
+            found = text.find(closing, end, end + _LONGEST_TEMPLATE)
+        elif closing := _COMMENT_MARKS.get(mark):
+            found = text.find(closing, end)
+            if found < 0:
+                unclosed.add(mark)
+        else:
+            closing, found = "", end
+        if found >= 0:
+            end = found + len(closing)
+            parts += [text[done:start], _NOT_LINE_END.sub(" ", text[start:end])]
+            done = end
+    return "".join([*parts, text[done:]]) if parts else text
+
+
+_NOT_LINE_END = re.compile(r"[^\n]")
 
 
 def blank_code(body: str) -> str:
@@ -279,7 +357,7 @@ def _headings(parsed: Sequence[Token], lines: Sequence[str]) -> Iterator[Heading
             continue
         first, end = token.map
         if token.markup in ("=", "-"):
-            text = strip_markup(" ".join(line.strip() for line in lines[first : end - 1]))
+            text = _heading_text(" ".join(line.strip() for line in lines[first : end - 1]))
         else:
             text = atx_text(lines[first])
         yield Heading(int(token.tag[1:]), text, first, end)
@@ -331,7 +409,23 @@ _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 
 def atx_text(line: str) -> str:
     match = _ATX.match(line)
-    return strip_markup(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
+    return _heading_text(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
+
+
+def _heading_text(text: str) -> str:
+    return without_entities(strip_markup(text))
+
+
+_ENTITY = re.compile(r"&(#(?:\d{1,7}|[xX][\da-fA-F]{1,6});|[A-Za-z][A-Za-z\d]{1,31};)")
+
+
+def without_entities(text: str) -> str:
+    """Return a text with characters for HTML entities such as `&auml;`."""
+    return _ENTITY.sub(_character, text) if "&" in text else text
+
+
+def _character(entity: re.Match[str]) -> str:
+    return unescape(entity[0]) if entity[1][0] == "#" or entity[1] in html5 else entity[0]
 
 
 def scan_headings(body: str) -> tuple[Heading, ...] | None:
@@ -374,7 +468,7 @@ def scan_headings(body: str) -> tuple[Heading, ...] | None:
                     return None
                 if above:
                     level = 1 if "=" in event["underline"] else 2
-                    headings.append(Heading(level, strip_markup(above), line - 1, line + 1))
+                    headings.append(Heading(level, _heading_text(above), line - 1, line + 1))
     return tuple(headings)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, partial
 
 from kbx_tui.knowledge.decoding import content_hash, decode
 from kbx_tui.knowledge.entities import page_entity
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.reading import USUAL, Conventions, parse_document
 from kbx_tui.knowledge.records import REDACTED, Document, Entity, Fact
 from kbx_tui.knowledge.redaction import (
     is_page_redacted,
@@ -26,9 +26,17 @@ class PublicPage:
     """One version of a file and its unredacted parts, parsed lazily."""
 
     def __init__(
-        self, path: str, data: bytes, entity_types: frozenset[str], file_hash: str = ""
+        self,
+        path: str,
+        data: bytes,
+        entity_types: frozenset[str],
+        file_hash: str = "",
+        conventions: Conventions = USUAL,
     ) -> None:
-        self.path, self._types = path, entity_types
+        self.path = path
+        self._parse = partial(
+            parse_document, path, entity_types=entity_types, conventions=conventions
+        )
         self.content_hash = file_hash or content_hash(data)
         self._text = decode(data)[0]
         self._data = data if REDACTED in self._text.lower() else b""
@@ -42,7 +50,7 @@ class PublicPage:
     def is_hidden(self) -> bool:
         if not self._data:
             return False
-        page = parse_document(self.path, self._data, entity_types=self._types)
+        page = self._parse(self._data)
         return (
             is_page_redacted(page.title, page.frontmatter)
             or says_redacted_at_top(self._text)
@@ -59,7 +67,7 @@ class PublicPage:
 
     @cached_property
     def document(self) -> Document:
-        return parse_document(self.path, self._public.encode(), entity_types=self._types)
+        return self._parse(self._public.encode())
 
     @property
     def body(self) -> str:

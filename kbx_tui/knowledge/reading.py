@@ -5,11 +5,13 @@ Never raises: errors become problems.
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -24,26 +26,36 @@ from kbx_tui.knowledge.fields import (
     is_entity_kind,
     kind_of,
     references_of,
-    stem_of,
     tags_of,
     text_of,
 )
 from kbx_tui.knowledge.markdown import (
     MAX_LINES,
     has_unread_lines,
-    headings,
     inline_fields,
     inline_tags,
     links_of,
     property_link_targets,
 )
 from kbx_tui.knowledge.records import Document, Problem
+from kbx_tui.knowledge.titles import Titles, title_of
 from kbx_tui.safe_text import replace_surrogates
 
 MAX_PARSED = 25_000_000
 
-_NO_TEXT = ("#", "<", "!", "[!", "---", "***", "___")
-_LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """How the pages of a base are to be read where pages alone do not say it."""
+
+    titles: Titles = "heading"
+    daily_notes: DailyNotes | None = None
+    """How the vault names the notes of days."""
+    labels_first: bool = False
+    """Whether `[[label|page]]` is a link to the page, as Dendron writes it."""
+
+
+USUAL = Conventions()
 
 
 def parse_document(
@@ -51,13 +63,12 @@ def parse_document(
     data: bytes,
     *,
     entity_types: frozenset[str] | None = None,
-    daily_notes: DailyNotes | None = None,
+    conventions: Conventions = USUAL,
 ) -> Document:
     """Parse ``data``, the content of the file at ``path`` relative to the root.
 
     ``entity_types`` are the entity types besides person, project and team; None means
-    ``DEFAULT_ENTITY_TYPES``. ``daily_notes`` is how the vault names the notes of days. A
-    binary file gets an empty body and a Problem with ``skipped`` set.
+    ``DEFAULT_ENTITY_TYPES``. A binary file gets an empty body and a Problem with ``skipped`` set.
     """
     path = unicodedata.normalize("NFC", path)
     text, note = decode(data)
@@ -68,7 +79,7 @@ def parse_document(
     properties = {**inline_fields(front.body), **front.values}
     kind, subtype = kind_of(path, properties)
     entity = is_entity_kind(kind, entity_types)
-    title = _title(path, front.values, front.body, entity=entity)
+    title = title_of(path, front.values, front.body, entity=entity, titles=conventions.titles)
     problems = []
     if note:
         problems.append(Problem(path, note, skipped=note == BINARY))
@@ -85,14 +96,16 @@ def parse_document(
         path=path,
         id=document_id(path, kind, title, text_of(front.values.get("id")), entity=entity),
         title=title,
-        date=date_of(properties, path, daily_notes),
+        date=date_of(properties, path, conventions.daily_notes, front.body),
         kind=kind,
         subtype=subtype,
         aliases=aliases_of(properties),
         tags=tuple(dict.fromkeys((*tags_of(properties), *inline_tags(front.body)))),
         attendees=attendees_of(properties),
         references=references_of(properties),
-        links=tuple(link.target for link in links_of(front.body)),
+        links=tuple(
+            link.target for link in links_of(front.body, labels_first=conventions.labels_first)
+        ),
         property_links=tuple(property_link_targets(front.values)),
         frontmatter=front.values,
         body=front.body,
@@ -103,43 +116,22 @@ def parse_document(
     )
 
 
-def _title(path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool) -> str:
-    if entity:
-        return (
-            next((heading.text for heading in headings(body) if heading.level == 1), "").strip()
-            or text_of(frontmatter.get("name"))
-            or text_of(frontmatter.get("title"))
-            or _readable_stem(path).title()
-        )
-    if title := text_of(frontmatter.get("title")):
-        return title
-    with_text = [heading for heading in headings(body) if heading.text]
-    top = next((heading.text for heading in with_text if heading.level == 1), "")
-    opens = bool(with_text) and not _has_text(body, with_text[0].line)
-    return top or (with_text[0].text if opens else _readable_stem(path))
-
-
-def _has_text(body: str, lines: int) -> bool:
-    above = body.split("\n", lines)[:lines]
-    return any(line.strip() and not line.lstrip().startswith(_NO_TEXT) for line in above)
-
-
-def _readable_stem(path: str) -> str:
-    stem = stem_of(path)
-    if " " not in stem:
-        stem = _LEADING_DATE.sub("", stem)
-        stem = re.sub(r"[-_]+", " ", stem).strip() or stem
-    return stem or path
-
-
 _MAX_SALVAGED_LINES = 2000
 _PLACEHOLDER = re.compile(
     r"^([^\s#:][^:\n]{0,100}:[ \t]+)(\{\{[^\n'{}]{0,200}\}\}[^\n']{0,200})$", re.MULTILINE
 )
 """A value that a template leaves open, as `date: {{date}}`, which YAML cannot read."""
-_OPEN = re.compile(r"---[ \t]*\n")
-_CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_OPEN = re.compile(r"(?P<fence>---|\+\+\+|;;;)(?P<kind>[a-zA-Z]{0,20})[ \t]*\n")
+_CLOSE = {
+    fence: re.compile(rf"^(?:{closing})[ \t]*(?:\n|\Z)", re.MULTILINE)
+    for fence, closing in {"---": r"---|\.\.\.", "+++": r"\+\+\+", ";;;": ";;;"}.items()
+}
+_KIND = {"---": "yaml", "+++": "toml", ";;;": "json"}
+"""The kind of frontmatter by its fence, which may name another, as `---toml` does. An object of
+JSON has no fence."""
 _KEY_LINE = re.compile(r"[^\s#\[\]{},:'\"-][^\n:]{0,100}:(?:[ \t]|$)")
+_KEY_OF_OTHER_KIND = re.compile(r"\s*(?:[\w.\"-]+\s*[=:]|\[|\{)")
+_JSON_OBJECT = re.compile(r"\{\s*\"")
 _PLAIN_VALUE = re.compile(
     r"([^\s:#-][^:\n]{0,100}):[ \t]+((?:\[\[|[^\s\[\]{}&*!|>'\"%@`#])[^\n]*)\n?\Z"
 )
@@ -157,19 +149,27 @@ class Frontmatter:
 def read_frontmatter(text: str) -> Frontmatter:
     """Split ``text``, whose lines end with ``\\n``, and read its frontmatter; never raises.
 
-    Without a closing line, or if the block is not a mapping, the whole text is the body. Of invalid
-    YAML, the entries that are valid on their own are kept. A placeholder of a template is text.
+    It is YAML, TOML (between `+++`) or JSON. Without a closing line, or if the block is not a
+    mapping, the whole text is the body. Of invalid YAML, the entries that are valid on their own
+    are kept. A placeholder of a template is text.
     """
     opening = _OPEN.match(text)
     if not opening:
-        return Frontmatter({}, text, 1)
-    closing = _CLOSE.search(text, opening.end())
+        return _read_json_object(text) if _JSON_OBJECT.match(text) else Frontmatter({}, text, 1)
+    fence = opening["fence"]
+    kind = opening["kind"].lower() or _KIND[fence]
+    starts_key = (_KEY_LINE if kind == "yaml" else _KEY_OF_OTHER_KIND).match(text, opening.end())
+    closing = _CLOSE[fence].search(text, opening.end())
     if not closing:
-        fault = "frontmatter has no closing ---" if _KEY_LINE.match(text, opening.end()) else ""
+        fault = f"frontmatter has no closing {fence}" if starts_key else ""
         return Frontmatter({}, text, 1, fault, 1 if fault else 0)
     source = text[opening.end() : closing.start()]
     body = text[closing.end() :]
     body_line = 2 + source.count("\n") + 1
+    if kind not in ("yaml", "yml"):
+        if not starts_key:
+            return Frontmatter({}, text, 1)
+        return _read_other(kind, source, Frontmatter({}, body, body_line))
     try:
         loaded, is_cut = _load(source)
     except UnreadableYaml as error:
@@ -187,6 +187,38 @@ def read_frontmatter(text: str) -> Frontmatter:
     elif copier.cut:
         fault = "frontmatter is nested too deep or repeats itself too often"
     return Frontmatter(values, body, body_line, fault, 1 if fault else 0)
+
+
+def _read_json_object(text: str) -> Frontmatter:
+    """Read an object of JSON at the start of a text, which is its body if there is none."""
+    try:
+        _, end = json.JSONDecoder().raw_decode(text[:_MAX_SIZE])
+    except (ValueError, RecursionError):
+        return Frontmatter({}, text, 1)
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end + 1
+    if text[end:line_end].strip():
+        return Frontmatter({}, text, 1)
+    front = Frontmatter({}, text[line_end:], 1 + text.count("\n", 0, line_end))
+    return _read_other("json", text[:end], front)
+
+
+def _read_other(kind: str, source: str, empty: Frontmatter) -> Frontmatter:
+    """Return frontmatter that is not YAML; of invalid TOML or JSON nothing is read."""
+    readers: dict[str, Callable[[str], Any]] = {"toml": tomllib.loads, "json": json.loads}
+    if kind not in readers:
+        return replace(empty, fault=f"frontmatter of the kind {kind} is not read", fault_line=1)
+    if len(source) > _MAX_SIZE:
+        return replace(empty, fault="frontmatter is larger than 1 MiB", fault_line=1)
+    try:
+        loaded = readers[kind](source)
+    except (ValueError, RecursionError) as error:
+        reason = f"frontmatter is not valid {kind.upper()}: {error}"
+        return replace(empty, fault=" ".join(reason.split()), fault_line=1)
+    copier = _JsonCopier()
+    values = copier.mapping(loaded, 0) if isinstance(loaded, dict) else {}
+    fault = "frontmatter is nested too deep or has too many values" if copier.cut else ""
+    return replace(empty, values=values, fault=fault, fault_line=1 if fault else 0)
 
 
 def _load(source: str) -> tuple[Any, bool]:

@@ -39,7 +39,7 @@ class Document:
     """Frontmatter `id:`, else `type:slug` for an entity page, else `kind:path`."""
     title: str
     date: str
-    """ISO `YYYY-MM-DD`, empty when neither frontmatter, file name nor folder gives one."""
+    """ISO `YYYY-MM-DD`, or the `YYYY-MM` or `YYYY` that it is about; empty without a date."""
     kind: str
     """`meeting`, `person`, `project`, `team`, `note`, `glossary`, `context`, or a custom type."""
     subtype: str

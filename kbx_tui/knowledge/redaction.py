@@ -193,7 +193,8 @@ FIELD_PLACEHOLDER = "# [redacted]"
 _KEY = re.compile(r"[^\s#\-\[\]{},]")
 _ITEM = re.compile(r"(\s*)-(?:\s|$)")
 _STATUS = re.compile(
-    r"^[ \t]*[\"']?(?:status[\"']?[ \t]*:.*\bredacted\b|redacted[\"']?[ \t]*:[ \t]*(?:true|yes|1))",
+    r"^[ \t]*[\"']?(?:status[\"']?[ \t]*[:=].*\bredacted\b"
+    r"|redacted[\"']?[ \t]*[:=][ \t]*(?:true|yes|1))",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -226,7 +227,7 @@ def public_text(text: str) -> str:
 
 
 def says_redacted_at_top(text: str) -> bool:
-    if not text.startswith("---"):
+    if not text.startswith(("---", "+++", ";;;", "{")):
         return False
     front = read_frontmatter(text)
     end = front.body_line - 1

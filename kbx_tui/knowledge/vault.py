@@ -11,18 +11,15 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import texts_of
+from kbx_tui.knowledge.ignore_rules import GITIGNORE, IgnoreRules
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import decode_json, read_regular_file
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
 
 CONFIG_NAME = "kbx.toml"
 MEMORY = "memory"
@@ -114,6 +111,8 @@ class _Walker:
     def walk_trees(self) -> None:
         if self._prefix:
             self._read_gitignore(self._root, "", keep=self._prefix)
+            if self._rules.ignores_file(self._prefix):
+                return
         self._linked.append((str(self._root / self._prefix), self._prefix))
         while self._linked:  # links last, so that files are listed under their real folder
             self._walk_tree(*self._linked.popleft())
@@ -240,67 +239,6 @@ def locate(root: Path, path: str, exclude: Sequence[str] = ()) -> Path:
         if candidate.path == path:
             return candidate.absolute
     raise FileNotFoundError(path)
-
-
-GITIGNORE = ".gitignore"
-
-
-class IgnoreRules:
-    """Ignore patterns collected while walking down a tree.
-
-    The ``exclude`` patterns win over any ``.gitignore``; of those, the deepest that matches.
-    """
-
-    def __init__(self, exclude: Sequence[str] = ()) -> None:
-        try:
-            self._exclude = _compile(exclude) if exclude else None
-        except ValueError as error:
-            raise ConfigError(f"[index] exclude has an invalid pattern: {error}") from error
-        self._specs: list[tuple[str, GitIgnoreSpec]] = []
-
-    def read_folder(self, folder: Path, prefix: str, *, keep: str = "") -> bool:
-        """Add the rules in the ``.gitignore`` of a folder, and return whether it has one.
-
-        ``prefix`` is its path relative to the root, ending with a slash. A file that would ignore
-        the path ``keep`` is skipped: many users keep their notes out of git.
-        """
-        try:
-            data = read_regular_file(folder / GITIGNORE, follow_links=True)
-            lines = data.decode("utf-8", "replace").splitlines()
-        except OSError:
-            return False
-        spec = _compile_valid(lines)
-        if not (keep and spec.match_file(keep)):
-            self._specs.append((prefix, spec))
-        return True
-
-    def ignores_file(self, path: str) -> bool:
-        """Return whether the rules leave out a file, or what is below a folder (`path/`)."""
-        if self._exclude is not None and self._exclude.match_file(path):
-            return True
-        for prefix, spec in reversed(self._specs):
-            if path.startswith(prefix):
-                is_ignored = spec.check_file(path[len(prefix) :]).include
-                if is_ignored is not None:
-                    return is_ignored
-        return False
-
-
-def _compile_valid(lines: Sequence[str]) -> GitIgnoreSpec:
-    valid = []
-    for line in lines:
-        try:
-            _compile([line])
-        except ValueError:
-            continue
-        valid.append(line)
-    return _compile(valid)
-
-
-def _compile(lines: Sequence[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # late: finding the root needs no patterns
-
-    return GitIgnoreSpec.from_lines(lines)
 
 
 SYSTEM_TREES = (

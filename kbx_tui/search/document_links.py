@@ -26,9 +26,18 @@ from kbx_tui.knowledge.markdown import (
     wikilink,
 )
 from kbx_tui.knowledge.obsidian_vault import FileLookup
-from kbx_tui.search.link_graph import Destination, LinkGraph, Target, read_link_graph
+from kbx_tui.search.link_graph import (
+    Destination,
+    LinkGraph,
+    Target,
+    leads_nowhere,
+    parts_of,
+    places_of,
+    read_link_graph,
+)
 from kbx_tui.search.link_records import (
     Backlink,
+    BrokenKind,
     BrokenLink,
     DocumentLinks,
     LinkedDocument,
@@ -52,16 +61,20 @@ class LinkIndex:
         generation: IndexGeneration,
         store: Store,
         attachments: Callable[[], Collection[str]],
+        exists: Callable[[str], bool],
         before: LinkGraph | None = None,
     ) -> None:
-        """`attachments` returns the paths of the files of the base that are not markdown.
+        """`attachments` returns the paths of the files of the base that are not markdown; `exists`
+        returns whether there is a file or folder at a path of the base.
 
         `before` is the graph of an earlier generation, if known.
         """
         self.known_graph = before
         """The graph of this generation; until it is read, that of an earlier one, if any."""
         self._generation, self._store = generation, store
-        self._list_attachments, self._snapshot = attachments, generation.snapshot
+        self._list_attachments, self._exists = attachments, exists
+        self._snapshot = generation.snapshot
+        self._labels_first = bool((self._snapshot.conventions or {}).get("labels_first"))
         self._found: dict[str, tuple[str, ...]] = {}
 
     @cached_property
@@ -99,9 +112,36 @@ class LinkIndex:
         )
 
     def all_broken(self, paths: Collection[str] | None = None) -> tuple[BrokenLink, ...]:
+        """Return the links of all documents, or of those at some paths, that lead to nothing.
+
+        Missing headings and blocks of documents are among them.
+        """
         found = {path for path, _ in self.graph.broken() if paths is None or path in paths}
-        broken = (link for path in found for link in self._broken(path))
+        broken = [link for path in found for link in self._broken(path)]
+        broken += self._without_part(paths)
         return tuple(sorted(broken, key=lambda link: (link.path, link.line)))
+
+    def _without_part(self, paths: Collection[str] | None) -> Iterator[BrokenLink]:
+        parts: dict[str, frozenset[str]] = {}
+        for source in self.graph.targets:
+            if paths is not None and source not in paths:
+                continue
+            missing = set()
+            for target in self.graph.targets[source]:
+                part, destination = split_target(target.written)[1], target.destination
+                if not part or destination is None or not destination.path:
+                    continue
+                if destination.path not in parts:
+                    ((body, _),) = self._bodies([destination.path])
+                    parts[destination.path] = parts_of(body)
+                if leads_nowhere(part, parts[destination.path]):
+                    missing.add(target)
+            for target, line in self._targets(source) if missing else ():
+                if target in missing and target.destination is not None:
+                    is_block = target.written.rpartition("#")[2].startswith("^")
+                    kind: BrokenKind = "block" if is_block else "heading"
+                    found = (target.destination.path,)
+                    yield BrokenLink(source, target.written, line, found, kind)
 
     def overview(self) -> LinkOverview:
         snapshot, sources = self._snapshot, self.graph.sources
@@ -142,7 +182,7 @@ class LinkIndex:
             }
             title, date = self._title_and_date(source)
             seen = set[tuple[int, str]]()
-            for link, line in _links_with_lines(body, first_line):
+            for link, line in self._links_with_lines(body, first_line):
                 if link.target in leading and (line, link.target) not in seen:
                     seen.add((line, link.target))
                     yield Backlink(
@@ -181,19 +221,28 @@ class LinkIndex:
         return self._found[key]
 
     def _is_broken(self, target: Target, path: str) -> bool:
-        """Return whether a target leads to neither a document nor another file."""
-        if target.destination is not None:
-            return False
+        """Return whether a target leads to neither a document nor another file or folder.
+
+        A path that leads out of the base is not checked.
+        """
         page = split_target(target.written)[0]
+        if target.destination is not None or page.casefold() in _TABLES_OF_CONTENTS:
+            return False
         is_file = "." in page.rpartition("/")[2] and not page.lower().endswith(".md")
-        spellings = (page, unquote(page))  # a name may hold an encoded `#`
-        return not (is_file and any(self._attachments.find(each, path) for each in spellings))
+        for spelling in dict.fromkeys((page, unquote(page))):  # a name may hold an encoded `#`
+            if is_file and self._attachments.find(spelling, path):
+                return False
+            if "/" in page or is_file:
+                places = places_of(spelling, path)
+                if any(f"{place}/".startswith("../") or self._exists(place) for place in places):
+                    return False
+        return True
 
     def _targets(self, path: str) -> Iterator[tuple[Target, int]]:
         targets = self.graph.targets.get(path, ())
         ((body, first_line),) = self._bodies([path])
         lines: dict[str, int] = {}
-        for link, line in _links_with_lines(body, first_line) if targets else ():
+        for link, line in self._links_with_lines(body, first_line) if targets else ():
             lines.setdefault(link.target, line)
         for target in targets:
             yield target, 0 if target.in_property else lines.get(target.written, 0)
@@ -246,16 +295,19 @@ class LinkIndex:
         by_path = sorted(paths)
         return sorted(by_path, key=lambda path: self._title_and_date(path)[1], reverse=True)
 
+    def _links_with_lines(self, body: str, first_line: int) -> Iterator[tuple[WrittenLink, int]]:
+        line, counted = first_line, 0
+        for link in links_of(body, labels_first=self._labels_first):
+            line += body.count("\n", counted, link.start)
+            counted = link.start
+            yield link, line
+
     def _bodies(self, paths: Sequence[str]) -> list[Body]:
         return self._generation.bodies.read(paths)
 
 
-def _links_with_lines(body: str, first_line: int) -> Iterator[tuple[WrittenLink, int]]:
-    line, counted = first_line, 0
-    for link in links_of(body):
-        line += body.count("\n", counted, link.start)
-        counted = link.start
-        yield link, line
+_TABLES_OF_CONTENTS = frozenset({"toc", "_toc_"})
+"""What some programs replace by a table of contents: `[[_TOC_]]`."""
 
 
 def _line_at(body: str, offset: int) -> str:

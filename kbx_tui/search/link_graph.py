@@ -21,8 +21,9 @@ from urllib.parse import unquote
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store, is_one_of
 from kbx_tui.knowledge.entity_names import EntityResolver
-from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.markdown import EXTERNAL, headings, split_target
+from kbx_tui.knowledge.fields import FOLDER_PAGES
+from kbx_tui.knowledge.folding import fold, name_key, slug
+from kbx_tui.knowledge.markdown import EXTERNAL, headings, split_target, strip_markup
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Entity
 
@@ -217,7 +218,7 @@ class Destinations:
         is_path = "/" in target or target.lower().endswith(".md")
         is_vault = self._snapshot.is_vault
         exact = spellings if is_vault else _whole_paths(spellings, source) if is_path else ()
-        if path := self._file(exact, source):
+        if path := self._file(exact, source) or (is_path and self._page_of_folder(target, source)):
             return self._page(path, heading)
         if is_path and is_vault:
             return None  # with a folder, it is not looked up as a name
@@ -230,6 +231,12 @@ class Destinations:
     def _file(self, spellings: Iterable[str], source: str) -> str | None:
         found = (self._files.find(spelling, source) for spelling in spellings)
         return next(filter(None, found), None)
+
+    def _page_of_folder(self, target: str, source: str) -> str | None:
+        """Return the path of the page of the folder that a path leads to, if it has one."""
+        folders = _whole_paths((target, unquote(target)), source)
+        pages = (f"{folder.rstrip('/.')}/{stem}.md" for folder in folders for stem in FOLDER_PAGES)
+        return self._file(pages, source)
 
     def _entity(self, spellings: Iterable[str], source: str, heading: str) -> Destination | None:
         for spelling in spellings:
@@ -263,14 +270,60 @@ class Destinations:
         return max(candidates, key=rank)
 
 
-def _whole_paths(spellings: Iterable[str], source: str) -> list[str]:
-    """Return the paths from the root to try: for each spelling, relative to the note first."""
+def places_of(page: str, source: str) -> Iterator[str]:
+    """Yield the paths from the root that a path in a document may mean, the likeliest first.
+
+    A path is one from the folder of the document, else from the root. One with a leading slash is
+    from the root or, as in the sources of web sites, from a folder above the document.
+    """
     folder = posixpath.dirname(source)
-    return [
-        f"/{posixpath.normpath(posixpath.join(start, each.lstrip('/')))}"
-        for each in spellings
-        for start in ("" if each.startswith("/") else folder, "")
-    ]
+    starts: Iterable[str] = (folder, "")
+    if page.startswith("/"):
+        names = folder.split("/") if folder else []
+        starts = ("/".join(names[:count]) for count in range(len(names) + 1))
+    for start in starts:
+        yield posixpath.normpath(posixpath.join(start, page.lstrip("/")))
+
+
+def _whole_paths(spellings: Iterable[str], source: str) -> list[str]:
+    return [f"/{place}" for each in spellings for place in places_of(each, source)]
+
+
+_ID = re.compile(r"(?:\b(?:id|name)=[\"']?|\{#)([\w.:-]{1,200})", re.IGNORECASE)
+_HEADING = re.compile(
+    r"^[ \t>]*#{1,6}[ \t]+([^\n]*)|<h[1-6][^<>]*>(.{0,1000}?)</h[1-6]>", re.M | re.S
+)
+_BLOCK = re.compile(r"(?:^|\s)\^([\w-]{1,200})[ \t]*$", re.MULTILINE)
+_MARKUP = re.compile(r"<[^<>\n]*>|\{#[^{}\n]*\}")
+_REPEATED = re.compile(r"-\d+\Z")
+
+
+def parts_of(body: str) -> frozenset[str]:
+    """Return the keys (`part_key`) of what a link can lead to in a body: headings, ids, blocks."""
+    written = (match[1] or match[2] or "" for match in _HEADING.finditer(body))
+    texts = [heading.text for heading in headings(body)] + [strip_markup(text) for text in written]
+    ids = (match[1] for match in _ID.finditer(body))
+    blocks = (f"^{match[1]}" for match in _BLOCK.finditer(body))
+    return frozenset(map(part_key, (*(_MARKUP.sub("", text) for text in texts), *ids, *blocks)))
+
+
+def part_key(part: str) -> str:
+    """Return a key that a heading, its anchor and its text in a wikilink have in common."""
+    key = "".join(filter(str.isalnum, fold(part)))
+    return f"^{key}" if part.startswith("^") else key
+
+
+def leads_nowhere(part: str, parts: frozenset[str]) -> bool:
+    """Return whether the part of a link is a heading or block that is not among `parts`.
+
+    A number after an anchor counts the headings with one text. Ranges of notes (Dendron), places in
+    files (`page=2`) and texts to be found (`:~:text=`) are not checked.
+    """
+    last = unquote(part.rpartition("#")[2])
+    key = part_key(last)
+    if ":" in part or "=" in part or not key.strip("^"):
+        return False
+    return key not in parts and part_key(_REPEATED.sub("", last)) not in parts
 
 
 def part_line(body: str, body_line: int, part: str) -> int:

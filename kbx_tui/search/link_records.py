@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 MOST_DOCUMENTS = 3000
 """Documents up to which links are counted unasked: the links of more take longer to read than a key
@@ -49,6 +50,9 @@ class OutgoingLink:
     """1-based line of the file; 0 for a link in a property."""
 
 
+BrokenKind = Literal["page", "heading", "block"]
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenLink:
     path: str
@@ -56,6 +60,8 @@ class BrokenLink:
     line: int
     """1-based line of the file; 0 for a link in a property."""
     suggestions: tuple[str, ...]
+    kind: BrokenKind = "page"
+    """What is missing: the file, or the heading or block in it, which is then the suggestion."""
 
 
 @dataclass(frozen=True, slots=True)

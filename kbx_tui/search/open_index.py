@@ -77,7 +77,7 @@ class OpenIndex:
             self.in_memory = self._read()
             return True
         if build != self._build:  # rebuilt in place: the open tables are the old ones
-            self.store = Store(self.store.uri)
+            self.store = self.store.again()
         self.in_memory = self._read()
         self._build = build
         return True
@@ -169,7 +169,8 @@ class IndexGeneration:
 
     @cached_property
     def entity_pass(self) -> EntityPass:
-        return EntityPass(self.snapshot, self.words.texts_with)
+        words = self.words
+        return EntityPass(self.snapshot, words.texts_with, words.usual_language)
 
     def names_if_ready(self, query: str) -> Sequence[NameMatch]:
         """Return the names in a query; empty unless they can be found without building an index."""

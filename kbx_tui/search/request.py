@@ -88,7 +88,7 @@ class Filters:
     def matches_date(self, date: str) -> bool:
         if not date:
             return not (self.since or self.until)
-        return date >= self.since and date[: len(self.until)] <= self.until
+        return f"{date}~" >= self.since and date[: len(self.until)] <= self.until
 
     def matches_tags(self, tags: Sequence[str]) -> bool:
         """Return whether a document with these tags matches: `area/topic` has the tag `area`."""

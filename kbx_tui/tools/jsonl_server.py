@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, NoReturn
 
 from kbx_tui.tools.answers import ErrorCode
@@ -19,27 +19,35 @@ from kbx_tui.tools.dispatch import Failure
 from kbx_tui.tools.engine_worker import EngineWorker
 
 LINE_BYTES = 1_000_000
+TOO_LONG = f"a line has at most {LINE_BYTES:,} bytes"
 
 
 def serve(worker: EngineWorker, source: BinaryIO, sink: BinaryIO) -> None:
-    with suppress(BrokenPipeError):
-        for line in request_lines(source):
-            if line is None or line.strip():
-                sink.write(_encode(respond(worker, line)) + b"\n")
-                sink.flush()
+    for line in request_lines(source):
+        if line is None or line.strip():
+            sink.write(_encode(respond(worker, line)) + b"\n")
+            sink.flush()
 
 
 def serve_stdio(worker: EngineWorker) -> None:
     """Serve stdin and stdout; anything else this process prints goes to stderr."""
     worker.begin()
+    with own_stdout() as sink:
+        serve(worker, sys.stdin.buffer, sink)
+
+
+@contextmanager
+def own_stdout() -> Iterator[BinaryIO]:
+    """Yield a stream to stdout; in the block, anything else that is printed goes to stderr.
+
+    That the reader closes stdout ends the block silently.
+    """
     sys.stdout.flush()
     responses = os.dup(1)
     os.dup2(2, 1)
     try:
-        with os.fdopen(responses, "wb") as sink:
-            serve(worker, sys.stdin.buffer, sink)
-    except BrokenPipeError:  # raised while the last response is flushed
-        pass
+        with suppress(BrokenPipeError), os.fdopen(responses, "wb") as sink:
+            yield sink
     finally:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -59,7 +67,7 @@ def request_lines(source: BinaryIO) -> Iterator[bytes | None]:
 def respond(worker: EngineWorker, line: bytes | None) -> dict[str, Any]:
     """Return the response to a line; None stands for one that was too long."""
     if line is None:
-        return _refuse(None, "invalid_request", f"a line has at most {LINE_BYTES:,} bytes")
+        return _refuse(None, "invalid_request", TOO_LONG)
     try:
         request = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):  # invalid UTF-8 or JSON

@@ -40,7 +40,13 @@ from kbx_tui.ending import end_soon, install, leave, on_signal
 from kbx_tui.errors import ConfigError
 from kbx_tui.formatting import format_count
 from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
-from kbx_tui.http_service.hosts import ipv4_of_localhost, is_loopback, listen_on
+from kbx_tui.http_service.hosts import (
+    host_rules,
+    ipv4_of_localhost,
+    is_loopback,
+    listen_on,
+    refusal,
+)
 from kbx_tui.http_service.http_server import HttpServer
 from kbx_tui.tools.engine_process import Report, report_index, sent_as_lines, start_log
 from kbx_tui.tools.engine_worker import EngineWorker, McpOptions
@@ -48,12 +54,13 @@ from kbx_tui.tools.mcp_server import make_server
 
 ENDPOINT = "/mcp"
 WAITING_CONNECTIONS = 128
-LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+RULES = host_rules("127.0.0.1", secure=False)
 UNAUTHORIZED = -32001
-"""This and the next three are JSON-RPC error codes, from the range that servers may define."""
+"""This and the next four are JSON-RPC error codes, from the range that servers may define."""
 FULL = -32002
 NOT_SUPPORTED = -32003
 TOO_LARGE = -32004
+REFUSED = -32005
 REQUEST_BYTES = 1_000_000
 RETRY_SECONDS = 1
 
@@ -87,11 +94,8 @@ class McpProcess:
             streamable_http_path=ENDPOINT,
             stateless_http=True,
             max_request_body_size=REQUEST_BYTES,
-            transport_security=TransportSecuritySettings(
-                enable_dns_rebinding_protection=True,
-                allowed_hosts=[f"{name}:*" for name in LOOPBACK_NAMES],
-                allowed_origins=[f"http://{name}:*" for name in LOOPBACK_NAMES],
-            ),
+            # Left to `Gate`: the SDK compares beginnings, and accepts the host `localhost:@evil`.
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
         self._engine, self._report, self._closed = engine, report, closed
         gate = Gate(served, guard, options, report, engine.waiting)
@@ -130,7 +134,7 @@ class McpProcess:
 
 
 class Gate:
-    """Forwards complete, authorized requests, up to a limit at a time, and refuses all others.
+    """Forwards complete, authorized requests of programs, up to a limit at a time.
 
     Without sessions there are no streams to open (GET) and no sessions to end (DELETE). Reports the
     status of each answer, 0 if the client disconnected first, and how long it took.
@@ -183,7 +187,11 @@ class Gate:
             self._guard.answered(scope["client"])
 
     def _refusal(self, scope: Scope) -> Response | None:
-        if not self._is_allowed(Headers(scope=scope)):
+        headers = Headers(scope=scope)
+        if refusal(RULES, headers.items(), navigates=False, from_page=False):
+            message = "this server answers programs that name it as 127.0.0.1 or localhost"
+            return _error(403, REFUSED, message, {})
+        if not self._is_allowed(headers):
             message = (
                 "this server asks for the token that its owner set; send it as the header "
                 "'Authorization: Bearer TOKEN'"

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import quote, unquote
 
 import mcp_types as types
+from anyio import create_memory_object_stream, create_task_group
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.to_thread import run_sync
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
 from kbx_tui import __version__
 from kbx_tui.errors import KbxError, NotFound
@@ -27,6 +32,7 @@ from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.tools.answers import ResourceList, ResourceText
 from kbx_tui.tools.dispatch import Answer
 from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.jsonl_server import TOO_LONG, own_stdout, request_lines
 from kbx_tui.tools.methods import (
     Method,
     available_methods,
@@ -49,6 +55,7 @@ MARKDOWN = "text/markdown"
 Called = Callable[[str, str, float], object]
 """Receives the tool that was called, `ok` or the type of failure, and the seconds it took."""
 
+Messages = MemoryObjectSendStream[SessionMessage]
 Context = ServerRequestContext[Any]
 Paginated = types.PaginatedRequestParams | None
 Result = TypeVar("Result")
@@ -71,9 +78,49 @@ def make_server(worker: EngineWorker, called: Called = lambda *call: None) -> Se
 
 
 async def serve_stdio(worker: EngineWorker) -> None:
+    """Serve stdin and stdout until one of them is closed.
+
+    The SDK's transport reads lines of any length, and at a closed stdout fails and waits for input.
+    """
     server = make_server(worker)
-    async with stdio_server() as (requests, responses):
-        await server.run(requests, responses, server.create_initialization_options())
+    received, requests = create_memory_object_stream[SessionMessage](0)
+    responses, answered = create_memory_object_stream[SessionMessage](0)
+    with own_stdout() as sink:
+        async with create_task_group() as group:
+            group.start_soon(_read_requests, received, responses.clone())
+            group.start_soon(_write_responses, answered, sink, group.cancel_scope.cancel)
+            await server.run(requests, responses, server.create_initialization_options())
+
+
+async def _read_requests(received: Messages, refusals: Messages) -> None:
+    """Pass on the messages of stdin and refuse lines that are too long; skip anything else."""
+    lines = request_lines(sys.stdin.buffer)
+    async with received, refusals:
+        while (line := await run_sync(next, lines, b"", abandon_on_cancel=True)) != b"":
+            if line is None:
+                error = types.ErrorData(code=types.INVALID_REQUEST, message=TOO_LONG)
+                refusal = types.JSONRPCError(jsonrpc="2.0", id=None, error=error)
+                await refusals.send(SessionMessage(refusal))
+                continue
+            try:
+                text = line.decode("utf-8", "replace")
+                message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+            except ValueError:
+                continue
+            await received.send(SessionMessage(message))
+
+
+async def _write_responses(
+    answered: MemoryObjectReceiveStream[SessionMessage], sink: BinaryIO, ended: Callable[[], object]
+) -> None:
+    """Write each response as a line; call `ended` at the end, also if stdout is closed."""
+    with suppress(BrokenPipeError):
+        async with answered:
+            async for response in answered:
+                text = response.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await run_sync(sink.write, text.encode() + b"\n")
+                await run_sync(sink.flush)
+    ended()
 
 
 @cache

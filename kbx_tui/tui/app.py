@@ -183,26 +183,34 @@ class KbxApp(TerminalApp):
 
     # Questions about a base.
 
-    def ask_for_trust(self) -> None:
+    def ask_for_trust(self, go_on: Callable[[], object]) -> None:
         if self.explore is not None and self.root is not None:
-            self.explore.session.client.start(self._ask_for_trust(self.root))
+            self.explore.session.client.start(self._ask_for_trust(self.root, go_on))
 
-    async def _ask_for_trust(self, root: Path) -> None:
+    async def _ask_for_trust(self, root: Path, go_on: Callable[[], object]) -> None:
         if requests := await asyncio.to_thread(self.bases.questions, root):
             from kbx_tui.tui.shell.questions import TrustQuestion
 
-            take = partial(self._take_trust, root, requests)
+            take = partial(self._take_trust, root, requests, go_on)
             self.push_screen(TrustQuestion(str(root), requests), take)
+        else:
+            go_on()
 
     async def _take_trust(
-        self, root: Path, requests: Sequence[TrustRequest], allowed: bool | None
+        self,
+        root: Path,
+        requests: Sequence[TrustRequest],
+        go_on: Callable[[], object],
+        allowed: bool | None,
     ) -> None:
         try:
             await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
         except KbxError as error:
             self.show_error(safe_line(str(error)))
             return
-        if allowed:
+        if not allowed:
+            go_on()
+        else:
             query = "" if self.explore is None else self.explore.model.state.query
             await self.open_base(root, query)
             await self._open_drafts()

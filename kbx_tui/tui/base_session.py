@@ -25,7 +25,7 @@ from kbx_tui.user_files import logger
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
-    from kbx_tui.knowledge.entities import EntityProposal
+    from kbx_tui.knowledge.topics import EntityProposal
     from kbx_tui.search.request import Tuning
     from kbx_tui.tui.dedup.model import ReviewModel
     from kbx_tui.tui.experts.model import ExpertSearch
@@ -136,14 +136,18 @@ class BaseSession:
         if self._is_open:
             return
         try:
-            settings, tuning, summary, is_trusted = await self.client.run(_read_basics)
+            settings, tuning, summary, untrusted = await self.client.run(_read_basics)
         except NotTrusted:
             self._ask_for_trust()
             raise
         if self._is_open:  # a concurrent request has opened it
             return
         self._is_open = True
-        if not is_trusted:
+        if untrusted:
+            from kbx_tui.base_trust import INDEX  # the first paint does not wait for it
+
+            if INDEX in untrusted:
+                self.index_sync.hold()  # a run would put the index aside that the user may allow
             self._ask_for_trust()
         self.explore.configure(tuning, settings.search.dates)
         self.judging.pin(SearchSettings(tuning))
@@ -155,7 +159,7 @@ class BaseSession:
         """Ask once per session, although each request tries to open a base that is still closed."""
         if not self._asked_for_trust:
             self._asked_for_trust = True
-            self._host.ask_for_trust()
+            self._host.ask_for_trust(self.index_sync.release)
 
     def _note_run(self) -> None:
         self.index.note_run()
@@ -217,13 +221,13 @@ class BaseSession:
         self.explore.show_base(summary)
         self._host.broadcast(TabsChanged())
 
-    # The question of `kbx init`, for a base without entities.
+    # The question of `kbx init`, for a base with few entities.
 
     async def _offer_entities(self, summary: BaseSummary) -> None:
-        is_needed = summary.documents and not summary.entities
-        if self._asked_for_entities or not is_needed or not self._host.may_ask_for_entities:
+        is_asked = self._asked_for_entities or not self._host.may_ask_for_entities
+        if is_asked or not summary.documents:
             return
-        proposal = await self.client.run(lambda engine: engine.entities.proposal())
+        proposal = await self.client.run(lambda engine: engine.entities.offer())
         if proposal is None:
             self._asked_for_entities = True
         elif self._host.may_ask_for_entities and not self._asked_for_entities:
@@ -233,7 +237,7 @@ class BaseSession:
                 if wanted:
                     self.client.start(self._use_entities(proposal))
 
-            names = proposal.lines(NAMES_SHOWN)
+            names = [*proposal.lines(NAMES_SHOWN), *proposal.explanation]
             self._host.ask_for_entities(proposal.sentence, names, take)
 
     async def _use_entities(self, proposal: EntityProposal) -> None:
@@ -282,10 +286,11 @@ def error_line(error: Exception) -> str:
     return text if isinstance(error, KbxError) else f"{type(error).__name__}: {text}"
 
 
-def _read_basics(engine: KnowledgeBase) -> tuple[Settings, Tuning, BaseSummary, bool]:
+def _read_basics(engine: KnowledgeBase) -> tuple[Settings, Tuning, BaseSummary, set[str]]:
     name, root = safe_line(engine.root.name), str(engine.root)
     summary = BaseSummary(name, root, engine.is_indexed())
-    return engine.settings, engine.tuning(), summary, not engine.untrusted
+    untrusted = {request.key for request in engine.untrusted}
+    return engine.settings, engine.tuning(), summary, untrusted
 
 
 def _warm(engine: KnowledgeBase) -> None:

@@ -263,11 +263,9 @@ class WebApp:
         return answer
 
     def _refusal(self, request: web.Request) -> str | None:
-        if len(request.headers.getall("Host", [])) != 1:
-            return "a request without a host, or with several"
         return refusal(
             self._rules,
-            request.headers,
+            request.headers.items(),
             navigates=request.path in (f"{self._path}/", self._path),
             from_page=request.path in (f"{self._path}/enter", f"{self._path}/socket"),
         )

@@ -1,8 +1,9 @@
 """The wheel, built and installed in a clean environment outside the tree, works by itself."""
 
+import hashlib
 import json
 import os
-import shutil
+import re
 import subprocess
 import sys
 import zipfile
@@ -10,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from scripts.build_release import bundled_files
 from tests.command_line import CHECKOUT
 
 pytestmark = pytest.mark.packaging
 
+UV = os.environ.get("UV", "uv")
+"""The program that runs the tests."""
 QUERY = "what did the platform team decide about migration?"
 
 
@@ -32,29 +36,31 @@ def run(*command: str | Path, cwd: Path, **env: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the sdist: what is missing there would be missing here."""
-    folder = tmp_path_factory.mktemp("dist")
-    if shutil.which("uv"):
-        run("uv", "build", "--out-dir", folder, CHECKOUT, cwd=folder)
-    else:
-        run(sys.executable, "-m", "build", "--outdir", folder, CHECKOUT, cwd=folder)
-    (built,) = folder.glob("*.whl")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a release; its wheel is built from the sdist, where nothing may be missing."""
+    folder = tmp_path_factory.mktemp("dist") / "release"
+    run(sys.executable, "-m", "scripts.build_release", folder, cwd=CHECKOUT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(release: Path) -> Path:
+    (built,) = release.glob("*.whl")
     return built
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clean environment that holds the wheel; returns the folder of its programs."""
+    """An environment with the wheel and its locked requirements; returns its programs' folder."""
     folder = tmp_path_factory.mktemp("installed")
     venv = folder / "venv"
     bin_folder = venv / ("Scripts" if sys.platform == "win32" else "bin")
-    if shutil.which("uv"):
-        run("uv", "venv", "--python", sys.executable, venv, cwd=folder)
-        run("uv", "pip", "install", "--python", bin_folder / "python", wheel, cwd=folder)
-    else:
-        run(sys.executable, "-m", "venv", venv, cwd=folder)
-        run(bin_folder / "python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
+    locked = wheel.with_name("requirements.txt")
+    run(UV, "venv", "--python", sys.executable, venv, cwd=folder)
+    install = (UV, "pip", "install", "--python", bin_folder / "python")
+    run(*install, "--require-hashes", "-r", locked, cwd=folder)
+    run(*install, "--no-deps", wheel, cwd=folder)
+    run(UV, "pip", "check", "--python", bin_folder / "python", cwd=folder)
     return bin_folder
 
 
@@ -73,7 +79,8 @@ def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
     demo = shipped("kbx_tui/demo", {".md", ".toml", ".jsonl"})
     model = {
         file.relative_to(CHECKOUT).as_posix()
-        for file in (CHECKOUT / "kbx_tui" / "embedding" / "bundled").iterdir()
+        for folder in ("bundled", "bundled_pair_model")
+        for file in (CHECKOUT / "kbx_tui" / "embedding" / folder).iterdir()
     }
     styles = {f"kbx_tui/{name}" for name in shipped("styles", {".tcss"})}
     tables = shipped("kbx_tui", {".json", ".txt"})
@@ -108,3 +115,32 @@ def test_an_installed_wheel_indexes_searches_and_composes_the_app(
     assert answer["results"][0]["path"].endswith("migration-go-no-go.transcript.md")
     after = {file for file in package.rglob("*") if "__pycache__" not in file.parts}
     assert after == before, "something was written into the installation"
+
+
+def test_a_release_says_what_is_in_it_and_where_nothing_is_loaded_from(release: Path) -> None:
+    sums = {
+        name: digest
+        for digest, name in map(str.split, (release / "SHA256SUMS").read_text().splitlines())
+    }
+    assert sums == {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in release.iterdir()
+        if file.name != "SHA256SUMS"
+    }
+    parts = json.loads((release / "sbom.cdx.json").read_text())["components"]
+    assert {part["name"] for part in parts if part["type"] == "file"} == bundled_files().keys()
+    known = {(part["name"], part["version"]) for part in parts if part["type"] == "library"}
+    for name in ("requirements.txt", "requirements-all.txt"):
+        text = (release / name).read_text()
+        pins = re.findall(r"^([a-z0-9._-]+)==(\S+)", text, re.MULTILINE)
+        assert {"lancedb", "textual", "onnxruntime"} <= dict(pins).keys()
+        assert known.issuperset(pins)
+        assert text.count("--hash=sha256:") > len(pins)
+        assert "://" not in text
+    assert {"obstore", "aiohttp"} <= dict(pins).keys()
+    assert "://" not in (release / "sbom.cdx.json").read_text().replace("https://cyclonedx.org", "")
+
+
+def test_the_wheel_is_the_same_when_it_is_built_again(wheel: Path, tmp_path: Path) -> None:
+    run(UV, "build", "--wheel", "--out-dir", tmp_path, CHECKOUT, cwd=tmp_path)
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import IndexFault, KbxError
+from kbx_tui.index.ownership import claim
 from kbx_tui.removal import (
     DEMO_MARKER,
     INDEX_MARKER,
-    claim_index_folder,
     drop_index_table,
     foreign_entries,
     remove_demo_workplace,
@@ -42,13 +42,13 @@ def names_in(folder: Path) -> set[str]:
 
 
 def test_a_new_folder_is_created_and_marked(tmp_path: Path) -> None:
-    claim_index_folder(tmp_path / "a" / "index")
+    claim(tmp_path / "a" / "index")
     assert names_in(tmp_path / "a" / "index") == {INDEX_MARKER}
 
 
 def test_an_older_index_is_adopted_and_removed_whole(tmp_path: Path) -> None:
     folder = older_index(tmp_path / "index")
-    claim_index_folder(folder)
+    claim(folder)
     assert names_in(folder) == {*PARTS, INDEX_MARKER}
     remove_index(folder)
     assert not folder.exists()
@@ -57,9 +57,10 @@ def test_an_older_index_is_adopted_and_removed_whole(tmp_path: Path) -> None:
 def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
     for name in ("documents", "chunks", "vectors"):
         (tmp_path / f"{name}.lance").mkdir()
-    for action in (claim_index_folder, remove_index):
-        with pytest.raises(IndexFault, match=r"holds chunks\.lance, which is not part of an index"):
-            action(tmp_path)
+    with pytest.raises(IndexFault, match=r"holds chunks\.lance, which is not part of an index"):
+        claim(tmp_path)
+    with pytest.raises(IndexFault, match="is not marked"):
+        remove_index(tmp_path)
     assert names_in(tmp_path) == {"chunks.lance", "documents.lance", "vectors.lance"}
 
 
@@ -76,34 +77,48 @@ def test_a_file_of_another_program_with_the_same_name_is_refused(
         (folder / "BUILD").write_bytes(BEGINNINGS["BUILD"])
     (folder / name).write_text("cc_library(name = 'words')")
     before = names_in(folder)
-    for action in (claim_index_folder, remove_index):
-        with pytest.raises(IndexFault, match="is not part of an index"):
-            action(folder)
+    with pytest.raises(IndexFault, match="is not part of an index"):
+        claim(folder)
+    with pytest.raises(IndexFault, match="is not marked"):
+        remove_index(folder)
     assert names_in(folder) == before
     (folder / INDEX_MARKER).write_text("")  # it was ours, then, and is damaged
     assert foreign_entries(folder) == []
 
 
-def test_tables_alone_are_an_index_in_a_folder_of_ours(tmp_path: Path) -> None:
+def test_tables_alone_may_become_an_index_in_a_folder_of_ours(tmp_path: Path) -> None:
     folder = tmp_path / ".kbx" / "index"
     (folder / "documents.lance").mkdir(parents=True)
-    remove_index(folder)
-    assert not folder.exists()
+    claim(folder)
+    assert names_in(folder) == {"documents.lance", INDEX_MARKER}
+
+
+def test_a_link_to_an_index_is_not_followed(tmp_path: Path) -> None:
+    folder, link = older_index(tmp_path / "index"), tmp_path / "index.old-00000000"
+    claim(folder)
+    link.symlink_to(folder)
+    before = names_in(folder)
+    for action in (remove_index, lambda place: remove_index_file(place, "BUILD")):
+        with pytest.raises(IndexFault, match="is not marked"):
+            action(link)
+    assert names_in(folder) == before
 
 
 @pytest.mark.parametrize("name", ["thesis.md", "other.lance", "words.bin.bak", "documents.lanced"])
 def test_a_folder_with_anything_else_is_refused(tmp_path: Path, name: str) -> None:
     folder = older_index(tmp_path / "index")
     (folder / name).write_text("mine")
-    for action in (claim_index_folder, remove_index, lambda f: remove_index_file(f, "BUILD")):
-        with pytest.raises(IndexFault, match=f"holds {name}, which is not part of an index"):
+    with pytest.raises(IndexFault, match=f"holds {name}, which is not part of an index"):
+        claim(folder)
+    for action in (remove_index, lambda f: remove_index_file(f, "BUILD")):
+        with pytest.raises(IndexFault, match="is not marked"):
             action(folder)
     assert names_in(folder) == {*PARTS, name}
 
 
 def test_what_lies_beside_a_marked_index_stays(tmp_path: Path) -> None:
     folder = older_index(tmp_path / "index")
-    claim_index_folder(folder)
+    claim(folder)
     (folder / "thesis.md").write_text("mine")
     remove_index(folder)
     assert names_in(folder) == {"thesis.md", INDEX_MARKER}
@@ -113,8 +128,9 @@ def test_files_of_the_system_say_nothing_and_stay(tmp_path: Path) -> None:
     folder = older_index(tmp_path / "index")
     (folder / ".DS_Store").write_bytes(b"")
     assert foreign_entries(folder) == []
+    claim(folder)
     remove_index(folder)
-    assert names_in(folder) == {".DS_Store"}
+    assert names_in(folder) == {".DS_Store", INDEX_MARKER}
 
 
 @pytest.mark.parametrize("name", ["documents.lance", "words.bin", "BUILD"])
@@ -137,7 +153,7 @@ def test_a_file_named_like_a_table_is_not_part_of_an_index(tmp_path: Path) -> No
 
 
 def test_only_files_of_an_index_are_removed_from_one(tmp_path: Path) -> None:
-    claim_index_folder(tmp_path)
+    claim(tmp_path)
     for name in ("../outside.md", "thesis.md", INDEX_MARKER):
         with pytest.raises(IndexFault, match="is not a file of an index"):
             remove_index_file(tmp_path, name)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from inspect import cleandoc
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -328,7 +330,7 @@ def _receipt_line(receipt: Receipt) -> str:
     return f"      {receipt.contribution:.3g}  {receipt.text}" + (f" ({shown})" if shown else "")
 
 
-EXIT_BROKEN = 1
+EXIT_BROKEN, EXIT_WITHOUT_PART = 1, 10
 
 
 class LinksGroup(Group):
@@ -383,25 +385,38 @@ def show_links(document: str) -> None:
 
 @links_command.command(name="check")
 @click.argument("path", metavar="[PATH]", required=False)
+@options.choice(
+    "--format shown_as",
+    ["text", "github"],
+    "github: as annotations of GitHub Actions.",
+    default="text",
+)
 @options.json_option
-def check_links(path: str | None) -> None:
+def check_links(path: str | None, shown_as: str) -> None:
     """List the links that lead to nothing, with the documents that may be meant.
 
-    PATH is a folder, file or glob; by default all. Files that are not markdown count as well. The
-    exit code is 1 if a link is broken.
+    PATH is a folder, file or glob; by default all. Any existing file or folder of the base is
+    found; a path out of the base is not checked. The exit code is 1 if a page or file is missing,
+    10 if only headings or blocks are.
 
     \b
     Examples:
       kbx links check
       kbx links check memory/notes
-      kbx links check --json | jq -r '.broken[].target'
+      kbx links check --format github
+      kbx links check --json | jq -r '.broken[] | select(.kind == "page") | .target'
     """
     with open_kb() as kb:
-        broken = kb.links.check(path)
-    data = {"broken": [{"path": link.path, **broken_json(link)} for link in broken]}
-    print_result(data, broken_lines(broken))
+        broken, root = kb.links.check(path), kb.root
+    data = {
+        "broken": [{"path": link.path, **broken_json(link), "kind": link.kind} for link in broken]
+    }
+    lines = map(partial(annotation, root), broken) if shown_as == "github" else broken_lines(broken)
+    print_result(data, lines)
     if broken:
-        click.get_current_context().exit(EXIT_BROKEN)
+        has_missing_page = any(link.kind == "page" for link in broken)
+        code = EXIT_BROKEN if has_missing_page else EXIT_WITHOUT_PART
+        click.get_current_context().exit(code)
 
 
 def overview_lines(overview: LinkOverview) -> Iterator[str]:
@@ -431,11 +446,30 @@ def broken_lines(broken: tuple[BrokenLink, ...]) -> Iterator[str]:
     for link in broken:
         yield f"{_place(link.path, link.line)}: {_broken(link)}"
     documents = len({link.path for link in broken})
+    without_part = sum(link.kind != "page" for link in broken)
+    counts = [format_count(len(broken) - without_part, "broken link")]
+    if without_part:
+        counts.append(format_count(without_part, "link") + " to a missing heading or block")
     yield (
-        f"{format_count(len(broken), 'broken link')} in {format_count(documents, 'document')}"
+        f"{' and '.join(counts)} in {format_count(documents, 'document')}"
         if broken
         else "no broken link"
     )
+
+
+def annotation(root: Path, link: BrokenLink) -> str:
+    """Return a broken link as a workflow command of GitHub Actions."""
+    level = "error" if link.kind == "page" else "warning"
+    file, here = (root / link.path).resolve(), Path.cwd()
+    shown = file.relative_to(here).as_posix() if file.is_relative_to(here) else link.path
+    place = [f"file={_escaped(shown, ':,')}", f"line={link.line or 1}"]
+    return f"::{level} {','.join(place)}::{_escaped(_broken(link))}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
 
 
 def _group(noun: str, rows: list[tuple[str, str]]) -> Iterator[str]:
@@ -450,5 +484,8 @@ def _place(path: str, line: int) -> str:
 
 
 def _broken(link: BrokenLink) -> str:
+    if link.kind != "page":
+        part = link.target.partition("#")[2]
+        return f"[[{link.target}]]: {link.suggestions[0]} has no {link.kind} {part}"
     may_be = f"; did you mean {' or '.join(link.suggestions)}?" if link.suggestions else ""
     return f"[[{link.target}]] leads to nothing{may_be}"

@@ -47,6 +47,7 @@ folder_argument = click.argument(
 @reranker_options
 @choice("--sweep knob", ["alpha", "threshold"], "Measure 21 values of a knob.")
 @option("--save FILE", "Save the run; as a TREC run if FILE ends in .run.", RUN_FILE)
+@flag("--force", "Let --save replace a file.")
 @option(
     "--compare FILE",
     "Compare with a saved run, or the TREC run of any tool; may be repeated.",
@@ -63,6 +64,7 @@ def eval_command(
     rerank: bool,
     knob: str | None,
     save: Path | None,
+    force: bool,
     compare: tuple[Path, ...],
 ) -> None:
     """Measure search quality on judged queries.
@@ -84,10 +86,15 @@ def eval_command(
     """
     if knob and (save or compare or mode != "auto"):
         raise click.UsageError("--sweep cannot be combined with --mode, --save or --compare")
+    if force and save is None:
+        raise click.UsageError("--force lets --save FILE replace a file; give --save, too")
     if folder is not None and not global_options().kb:
         global_options().kb = [folder]
+    from kbx_tui.editing.output_file import require_free
     from kbx_tui.evaluation.runs import compare_runs, measured_again, read_saved_run, save_run
 
+    if save is not None:
+        require_free(save, overwrite=force)  # fail before measuring
     earlier = {str(file): read_saved_run(file, say) for file in compare}
     with open_kb() as kb:
         queries = kb.judgments.queries(folder)
@@ -110,8 +117,8 @@ def eval_command(
         say(f"{count} scored by candidates, as a search in more than a million chunks is")
     if run.skipped:
         say(f"left out {run.skipped} queries without a document judged relevant")
-    if save:
-        save_run(run, save)
+    if save is not None:
+        save_run(run, save, overwrite=force)
     earlier = {name: measured_again(before, queries) for name, before in earlier.items()}
     changes = compare_runs(earlier, run, preferences) if earlier else None
     for name in earlier.keys() - {row.against for row in changes or ()}:

@@ -68,8 +68,8 @@ def index_command(
     while vectors are computed. You may stop at any time; the next run continues from there. Your
     files are only read, and .kbx/index can be deleted without losing anything.
 
-    After a first run that found no people, projects or teams, you are asked whether tags, notes
-    that many others link to and similar topics are to be entities, as kbx init does.
+    After a first run that found hardly any people, projects or teams, you are asked whether tags,
+    notes that many others link to and similar topics are to be entities, as kbx init does.
 
     Where [index] uri names an object store, the index is published there afterwards, for any number
     of other machines to search.
@@ -147,7 +147,7 @@ def _ray_engine(engine: str, address: str | None, workers: int | None) -> RayEng
 
 
 def _chose_entities(kb: KnowledgeBase) -> bool:
-    proposal = kb.entities.proposal()
+    proposal = kb.entities.offer()
     if proposal is None or not chose_entities(proposal, kb.root, once=True):
         return False
     return kb.entities.use(proposal).written

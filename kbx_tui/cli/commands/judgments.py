@@ -185,8 +185,9 @@ def import_file(
 @click.argument("file", metavar="FILE", type=FILE)
 @choice("--format form", FORMATS, "Format of FILE.", default="qrels")  # fmt: skip
 @option("--topics FILE", "Also write the queries and their ids.", FILE)
+@flag("--force", "Replace files that exist.")
 @json_option
-def export_file(file: Path, form: str, topics: Path | None) -> None:
+def export_file(file: Path, form: str, topics: Path | None, force: bool) -> None:
     """Write the judgments for another tool.
 
     Those that say "not sure" are left out: no other format has them. A run for TREC tools is
@@ -198,7 +199,12 @@ def export_file(file: Path, form: str, topics: Path | None) -> None:
       kbx judgments export judgments.csv --format quepid
     """
     with open_kb() as kb:
-        count = kb.judgments.export_file(file, form, topics=topics)  # type: ignore[arg-type]
+        count = kb.judgments.export_file(
+            file,
+            form,  # type: ignore[arg-type]
+            topics=topics,
+            overwrite=force,
+        )
         unsure = sum(len(query.unsure) for query in kb.judgments.queries())
     if unsure:
         say(f"left out {unsure} judged not sure")

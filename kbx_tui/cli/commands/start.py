@@ -30,18 +30,25 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import Entity
 
 
+NOTHING_MORE = (
+    "nothing more qualifies; tags on 3 notes, notes that 5 others link to, maps of content, folders"
+    " such as Books/ and people named in properties would"
+)
+
+
 @click.command(name="init", cls=Command)
 @flag("--yes", "Write what is proposed without asking.")
-@flag("--dry-run", "Show what would be written to kbx.toml.")
+@flag("--dry-run", "Show what would be written to kbx.toml; write nothing, not even an index.")
 @json_option
 def init_command(yes: bool, dry_run: bool) -> None:
-    """Propose what the entities of a folder of notes are, and write it to kbx.toml.
+    """Say what the entities of a base are, propose more, and write them to kbx.toml.
 
-    Notes with people/, projects/ or teams/ have entities already, and nothing is proposed. In other
-    notes these can be entities: tags on at least 3 notes, hubs (notes that at least 5 others link
-    to), maps of content, folders such as Books/, and what properties such as author link to. You
-    are asked once; without a terminal or --yes, nothing is written. The words of the notes are
-    indexed; kbx index adds vectors. kbx undo takes the change back.
+    Pages in people/, projects/ and teams/ are entities. These can be entities as well: tags on at
+    least 3 notes, hubs (notes that at least 5 others link to), maps of content, folders such as
+    Books/, and who is linked or named in properties such as author, in at least 2 notes. What
+    kbx.toml sets in [entities] stays. You are asked once; without a terminal or --yes, nothing is
+    written. The words of the notes are indexed; kbx index adds vectors. kbx undo takes the change
+    back.
 
     \b
     Examples:
@@ -50,33 +57,37 @@ def init_command(yes: bool, dry_run: bool) -> None:
       kbx init --yes --json
       kbx --kb ~/Notes init
     """
+    is_used = False
     with open_kb() as kb:
-        kb.index(fast=True)
-        proposal = kb.entities.proposal()
-        written = None if proposal is None else kb.entities.use(proposal, dry_run=True)
-        is_used = False
-        if proposal is not None and not dry_run:
+        if not dry_run:
+            kb.index(fast=True)
+        proposal = kb.entities.proposal(from_files=dry_run)
+        entities, lines = sum(proposal.found.values()), [f"found: {proposal.found_sentence}"]
+        diff = kb.entities.use(proposal, dry_run=True).diff
+        if proposal.counts and not dry_run:
             may = yes or (may_ask() and chose_entities(proposal, kb.root))
             is_used = bool(may and kb.entities.use(proposal).written)
-        report = kb.index(fast=True)
-    lines = [totals(report)]
-    if proposal is None:
-        lines.append("nothing to propose: there are entities, or kbx.toml decides")
+        if is_used:
+            report = kb.index(fast=True)
+            entities, lines = report.entities, [*lines, totals(report)]
+    if not proposal.counts:
+        lines.append(f"{format_count(proposal.notes, 'note')}: {NOTHING_MORE}")
     elif is_used:
         lines.append(f"{proposal.sentence}: written to kbx.toml; kbx undo takes it back")
     else:
         lines.append(f"{proposal.sentence}: not used; kbx init --yes writes them to kbx.toml")
         lines += proposal.lines(NAMES_SHOWN)
-        lines += written.diff.splitlines() if dry_run and written is not None else []
+        lines += diff.splitlines() if dry_run else []
     examples = {
         what: [{"name": name, "notes": count} for name, count in names]
-        for what, names in (proposal.examples.items() if proposal else ())
+        for what, names in proposal.examples.items()
     }
     answer = {
-        "notes": report.documents,
-        "entities": report.entities,
-        "proposed": dict(proposal.counts) if proposal else {},
-        "settings": dict(proposal.settings) if proposal else {},
+        "notes": proposal.notes,
+        "entities": entities,
+        "found": dict(proposal.found),
+        "proposed": dict(proposal.counts),
+        "settings": dict(proposal.settings),
         "examples": examples,
         "written": is_used,
     }
@@ -87,16 +98,16 @@ SMOKE_QUERY = "what did the platform team decide about migration?"
 
 
 @click.command(name="demo", cls=Command)
-@flag("--reset", "Restore the original sample, then exit.")
+@flag("--reset", "Restore the original sample, then exit; changes are kept aside.")
 @flag("--smoke", "Index, search and compose the app without a terminal, then exit.")
 @flag("--tour", "Show the tour of the first start again.")
 def demo_command(reset: bool, smoke: bool, tour: bool) -> None:
     """Explore a sample knowledge base.
 
     The sample, a fictional company that makes software for ferry lines, is first copied to your
-    data folder (KBX_DEMO_DIR names another place), so you may change anything in it. --reset undoes
-    your changes; files that you added are kept in a folder beside it. The first start shows a tour
-    in six steps, which esc ends.
+    data folder (KBX_DEMO_DIR names another place), so you may change anything in it. --reset
+    restores the sample; a copy in which you changed or added something is kept beside it, under
+    another name. The first start shows a tour in six steps, which esc ends.
 
     \b
     Examples:

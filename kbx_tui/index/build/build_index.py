@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
+import msgspec
+
 from kbx_tui.config import Settings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import SMALL_BATCH
@@ -28,9 +30,11 @@ from kbx_tui.index.build.repair import (
     copy_vectors,
     model_of,
     new_index,
+    put_aside,
     put_in_place,
     rewritten_note,
     sweep_leftovers,
+    take_over_vectors,
 )
 from kbx_tui.index.build.stages import (
     compact,
@@ -46,15 +50,17 @@ from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import entity_types, noted_settings, stored_problems
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import find_damage, note_state
+from kbx_tui.index.ownership import index_id
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store, wrong_model_error
 from kbx_tui.index.tables import text_hash
 from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
 from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.index.versions import TABLES_ID
-from kbx_tui.knowledge.entities import TopicRules
+from kbx_tui.knowledge.conventions import read_conventions, stored_conventions
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
 from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.topics import TopicRules
 from kbx_tui.knowledge.vault import load_suppressions
 
 REPLACED_TABLES = ("entities", "facts", "links", "name_uses", "meta")
@@ -88,6 +94,7 @@ def build(
     workers = workers or OwnProcess(embedder)
     run = _Run(root, settings, embedder, store, workers, meter, fast=fast)
     with writer_lock(root, wait=wait, on_wait=on_wait, cancelled=cancelled):
+        words, aside = store.foreign_words(), put_aside(store)
         sweep_leftovers(store)
         compact_if_short_of_space(store)
         repaired = [] if full else _damage(store)
@@ -100,6 +107,8 @@ def build(
                 raise
             repaired = [str(error)]  # damage found only while reading
             report = run.repair()
+    if aside is not None:
+        repaired = [f"{words} and was put aside as {aside.name}; ", *repaired]
     rebuilt = (f"{sentence.rpartition('; ')[0]}; it has been rebuilt" for sentence in repaired)
     return replace(report, repaired=(*rebuilt, *report.repaired))
 
@@ -143,7 +152,6 @@ class _Run:
         if not (store.exists() and store.is_searchable()):
             return self.rebuild()
         store.check_compatible(model=self.embedder.model)
-        store.claim()
         if only is not None and not store.meta().get("derived_from"):
             only = None  # an unfinished index needs all files
         changes, finished = self._write_text(store, only)
@@ -165,7 +173,8 @@ class _Run:
         leaves the old index.
         """
         new, embedder = new_index(self.store), self.embedder
-        new.create(model=embedder.model, dimension=embedder.dimension)
+        known = index_id(Path(self.store.uri)) if self.store.is_own else ""
+        new.create(model=embedder.model, dimension=embedder.dimension, index_id=known)
         note_state(new)
         try:
             if new is not self.store:
@@ -185,17 +194,20 @@ class _Run:
         """Write documents and data derived from them; return the changes, False when cancelled."""
         meta, types = store.meta(), entity_types(self.settings)
         vault, rules = read_vault_settings(self.root), topic_rules(self.settings)
-        daily_notes = vault.daily_notes if vault else None
+        changes = find_changes(self.root, store, self.settings, only)
+        if only is None:
+            conventions = read_conventions(self.root, changes.files)
+        else:  # not all pages are at hand
+            conventions = stored_conventions(meta.get("conventions"))
         reading = {
             "entity_types": sorted(types),  # kinds and ids of documents depend on them
-            "daily_notes": [daily_notes.moment_format, daily_notes.folder] if daily_notes else [],
+            "conventions": msgspec.to_builtins(conventions),
         }
-        changes = find_changes(self.root, store, self.settings, only)
         if any(meta.get(key, value) != value for key, value in reading.items()):
             touched = {*changes.added, *changes.changed}
             changes.changed += [path for path in changes.hashes if path not in touched]
             delete_derived_files(store)  # the text of an unchanged version may differ now
-        parse = partial(parse_document, entity_types=types, daily_notes=daily_notes)
+        parse = partial(parse_document, entity_types=types, conventions=conventions)
         if changes and not write_documents(store, changes, parse, self.workers, self.meter):
             return changes, False
         derived_from = partial(_derived_from, self.root, rules, is_vault=vault is not None)
@@ -234,6 +246,7 @@ class _Run:
         store, embedder, embedded, reused = self.store, self.embedder, 0, 0
         if finished and not self.fast:
             note_state(store)
+            take_over_vectors(store, embedder)
             embedded, reused, finished = write_vectors(store, self.workers, self.meter)
             _compact_vectors(store, embedder, refresh=finished)
         self.meter.end()
@@ -278,6 +291,7 @@ def add_vectors(
         workers = OwnProcess(embedder, texts_per_task=SMALL_BATCH)
         embedded, finished = 0, write_chunks(store, workers, meter, only)
         if finished:
+            take_over_vectors(store, embedder)
             embedded, _, finished = write_vectors(store, workers, meter, only)
         if only is None and embedded and finished:
             _compact_vectors(store, embedder, refresh=True)

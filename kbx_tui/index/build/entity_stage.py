@@ -15,17 +15,21 @@ from kbx_tui.config import Settings
 from kbx_tui.index import tables
 from kbx_tui.index.build.file_changes import Changes
 from kbx_tui.index.build.progress import ProgressMeter
+from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.index_status import entity_types
 from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import Store, batched_clauses, is_one_of, quoted
 from kbx_tui.index.tables import table_schema
-from kbx_tui.knowledge.entities import NoteOutline, TopicRules, Topics, build_entities
+from kbx_tui.knowledge.conventions import read_conventions
+from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.entity_names import NameUseCounter
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.obsidian_vault import FileLookup, file_name_of
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity, Fact
-from kbx_tui.knowledge.vault import load_suppressions
+from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
+from kbx_tui.knowledge.vault import load_suppressions, read_page, walk
 
 BATCH = 1000
 
@@ -40,7 +44,38 @@ _TEAM_KEY = '"team"'
 
 def topic_rules(settings: Settings) -> TopicRules:
     chosen = settings.entities
-    return TopicRules(chosen.tags, chosen.hubs, chosen.maps, chosen.folders, chosen.properties)
+    return TopicRules(
+        chosen.tags,
+        chosen.hubs,
+        chosen.maps,
+        chosen.folders,
+        chosen.properties,
+        chosen.names,
+    )
+
+
+def parse_topics(root: Path, settings: Settings) -> tuple[Topics, list[Entity]]:
+    """Return notes and entities as an index would have them, read from the files alone."""
+    types = entity_types(settings)
+    files = walk(root, excluded_files(root, settings.index)).files
+    conventions = read_conventions(root, {file.path: file.absolute for file in files})
+    notes: list[NoteOutline] = []
+    pages: list[Document] = []
+    for file in files:
+        try:
+            data = read_page(file.absolute)
+        except OSError:
+            continue
+        page = parse_document(file.path, data, entity_types=types, conventions=conventions)
+        notes.append(
+            NoteOutline(**{name: getattr(page, name) for name in NoteOutline.__dataclass_fields__})
+        )
+        is_source = page.kind in types or page.kind in ENTITY_SOURCES
+        if is_source or any("team" in key.casefold() for key in page.frontmatter):
+            pages.append(page)
+    topics = Topics(notes)
+    entities = list(build_entities(pages, types))
+    return topics, [*entities, *topics.entities(topic_rules(settings), entities)]
 
 
 def read_topics(store: Store) -> Topics:

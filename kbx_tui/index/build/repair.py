@@ -1,8 +1,11 @@
-"""Repair and replacement of an index that is damaged or outdated.
+"""Repair and replacement of an index that is damaged, outdated or was not made here.
 
 A new index is built beside the old one and takes its place by a rename. Whenever a process dies,
 either the old index or the new one is complete. The next run removes what is left beside them, or
 puts it in place: as it holds the writer lock, it knows that nobody uses these leftovers.
+
+An index that was not made here is put aside: it gets another name, and keeps it until the next one
+is. Links are never followed here, and nothing is removed that another base has made.
 """
 
 from __future__ import annotations
@@ -11,26 +14,33 @@ import ctypes
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from kbx_tui.errors import IndexFault, WriteFault
+from kbx_tui.embedding.embedder import Embedder
+from kbx_tui.errors import EmbeddingError, IndexFault, WriteFault
 from kbx_tui.index.array_file import VerifiedFiles, verified_files
+from kbx_tui.index.build.stages import add_vectors, read_texts
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import changed_files, find_damage
+from kbx_tui.index.ownership import index_id, is_own, mark_aside
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import BATCH, BUILD, Store, translate_errors
 from kbx_tui.index.tables import table_schema
-from kbx_tui.index.vectors.stored_vectors import are_unit
+from kbx_tui.index.vectors.stored_vectors import LENGTH_TOLERANCE, are_unit, vectors_file
 from kbx_tui.index.vectors.vector_lists import LISTS
 from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
+from kbx_tui.index.versions import hash_array
 from kbx_tui.removal import foreign_entries
 from kbx_tui.state_file import set_aside
 
@@ -45,6 +55,25 @@ def new_index(store: Store) -> Store:
     if not folder.exists() or not any(folder.iterdir()):
         return store
     return Store(f"{store.uri}.new-{uuid4().hex[:8]}")
+
+
+def put_aside(store: Store) -> Path | None:
+    """Rename an index that must not be opened, and return its new path; None if there is none.
+
+    One that was put aside before is removed. Raises IndexFault.
+    """
+    folder = Path(store.uri)
+    if not store.foreign_words():
+        return None
+    aside = folder.with_name(f"{folder.name}.aside-{uuid4().hex[:8]}")
+    with translate_errors("put an index aside", store.uri):
+        for other in _beside(folder, "aside"):
+            with suppress(IndexFault):  # another folder of that name
+                Store(str(other)).remove()
+        folder.rename(aside)
+        mark_aside(aside)
+    store.reopen()
+    return aside
 
 
 def put_in_place(new: Store, store: Store, documents: int) -> None:
@@ -75,18 +104,28 @@ def put_in_place(new: Store, store: Store, documents: int) -> None:
 def sweep_leftovers(store: Store) -> None:
     """Remove what runs that died left; if one died while exchanging two indices, finish that."""
     folder = Path(store.uri)
-    left = re.compile(rf"{re.escape(folder.name)}\.(new|old)-[0-9a-f]{{8}}")
     with suppress(OSError):
-        beside = sorted(path for path in folder.parent.iterdir() if left.fullmatch(path.name))
-        if not folder.exists():
+        beside = [path for path in _beside(folder, "new|old") if is_own(path)]
+        if not os.path.lexists(folder):
             for path in [path for path in beside if (path / BUILD).exists()][:1]:
                 path.rename(folder)
                 beside.remove(path)
                 store.reopen()
+        owner = index_id(folder) if store.is_own else ""
         for path in beside:
-            with suppress(IndexFault):  # another folder of that name
-                Store(str(path)).remove()
+            if owner in ("", index_id(path)):
+                with suppress(IndexFault):  # replaced meanwhile
+                    Store(str(path)).remove()
     store.remove_temporary_files()
+
+
+def _beside(folder: Path, kinds: str) -> list[Path]:
+    """Return the folders beside that of an index that runs named so, without links."""
+    name = re.compile(rf"{re.escape(folder.name)}\.({kinds})-[0-9a-f]{{8}}")
+    with suppress(OSError):
+        beside = [path for path in folder.parent.iterdir() if name.fullmatch(path.name)]
+        return sorted(path for path in beside if stat.S_ISDIR(path.lstat().st_mode))
+    return []
 
 
 def _exchange(one: Path, other: Path) -> bool:
@@ -172,6 +211,71 @@ def _add(store: Store, waiting: list[Any]) -> None:
             table = store.table("vectors")
             table.add(pa.concat_tables(waiting).cast(table.schema))
     waiting.clear()
+
+
+SAMPLE = 32
+"""Vectors that are compared with the model before any of an index put aside is taken over."""
+SAME_TEXT = 0.98
+"""Least cosine of two vectors of one text: processors round differently (docs/decisions)."""
+
+
+def take_over_vectors(store: Store, embedder: Embedder) -> None:
+    """Give an index without vectors those of its texts that an index put aside has.
+
+    None are taken unless a random sample is what the model makes of the texts. Only vectors.bin is
+    read: LanceDB opens no table of such an index. Raises IndexFault when `store` cannot be written.
+    """
+    if store.count("vectors"):
+        return
+    for folder in _beside(Path(store.uri), "aside"):
+        hashes, vectors = _vectors_put_aside(folder, store, embedder)
+        for begin in range(0, len(hashes), ROWS_PER_COMMIT):
+            rows = slice(begin, begin + ROWS_PER_COMMIT)
+            add_vectors(store, hashes[rows], vectors[rows])
+
+
+def _vectors_put_aside(
+    folder: Path, store: Store, embedder: Embedder
+) -> tuple[list[str], NDArray[np.float32]]:
+    """Return hashes and vectors, shape (n, dimension), of texts of `store`."""
+    found: dict[str, NDArray[np.float32]] = {}
+    try:
+        for text, vector in _stored_by_hash(folder, store, embedder):
+            if abs(float(np.linalg.norm(vector)) - 1.0) < LENGTH_TOLERANCE:
+                found.setdefault(text, vector)
+        sample = SystemRandom().sample(sorted(found), min(SAMPLE, len(found)))
+        texts = read_texts(store, sample)
+        made = embedder.embed([texts[text] for text in sample])
+        stored = np.array([found[text] for text in sample], np.float32)
+        if not sample or (made * stored).sum(axis=1).min() < SAME_TEXT:
+            return [], made
+        return list(found), np.array(list(found.values()), np.float32)
+    except (EmbeddingError, IndexFault):
+        raise
+    except Exception:  # whoever made the file decides what reading it raises
+        return [], np.zeros((0, embedder.dimension), np.float32)
+
+
+def _stored_by_hash(
+    folder: Path, store: Store, embedder: Embedder
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """Yield the vectors in an index put aside of chunks and profiles in `store`, by text hash."""
+    aside = Store(str(folder), is_copy=True)  # to map one file of it
+    chunks = store.rows("chunks", ["version", "ordinal", "text_hash"])
+    chunks = chunks.sort_by([("version", "ascending"), ("ordinal", "ascending")])
+    versions, hashes = hash_array(chunks["version"]), chunks["text_hash"].to_pylist()
+    profiles = set(store.column("entities", "text_hash"))
+    file = vectors_file(embedder.model, embedder.dimension)
+    for stored in filter(None, (file.map(aside), file.of_newer.map(aside))):
+        of_documents = stored.versions[stored.document_rows]
+        firsts, ends = (versions.searchsorted(of_documents, side) for side in ("left", "right"))
+        starts = stored.starts
+        for first, end, start, stop in zip(firsts, ends, starts[:-1], starts[1:], strict=True):
+            if end - first == stop - start:  # all chunks of this version of a document
+                yield from zip(hashes[first:end], stored.chunks[start:stop], strict=True)
+        for profile, vector in zip(stored.profiles.tolist(), stored.entities, strict=True):
+            if profile.decode() in profiles:
+                yield profile.decode(), vector
 
 
 def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:

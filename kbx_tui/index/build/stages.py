@@ -254,13 +254,13 @@ def write_vectors(
         count += sum(len(some) for some, _ in finished)
         # the first commits are small: vectors help within seconds
         if count - stored >= min(workers.texts_per_commit, max(FIRST_BATCH, stored)):
-            _add_vectors(store, waiting)
+            _commit(store, waiting)
             stored, commits = count, commits + 1
             waiting.clear()
             if commits % COMMITS_PER_COMPACTION == 0:
                 compact(store, "vectors")
         meter.report(count)
-    _add_vectors(store, waiting)
+    _commit(store, waiting)
     if count < len(missing) and meter.cancelled():
         return count, reused, False
     if only is None:
@@ -342,11 +342,20 @@ def _read_texts(store: Store, table_of: Mapping[str, str]) -> dict[str, str]:
     return texts
 
 
-def _add_vectors(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> None:
-    if not embedded:
-        return
-    hashes = [key for texts, _ in embedded for key in texts]
-    vectors = np.concatenate([vectors for _, vectors in embedded])
+def read_texts(store: Store, hashes: Iterable[str]) -> dict[str, str]:
+    """Return what is embedded of some texts of an index, by hash. Raises KeyError for others."""
+    table_of = _texts_to_embed(store)
+    return _read_texts(store, {key: table_of[key] for key in hashes})
+
+
+def _commit(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> None:
+    if embedded:
+        hashes = [key for texts, _ in embedded for key in texts]
+        add_vectors(store, hashes, np.concatenate([vectors for _, vectors in embedded]))
+
+
+def add_vectors(store: Store, hashes: Sequence[str], vectors: Vectors) -> None:
+    """Store the vectors of texts by their hashes."""
     flat = pa.array(vectors.astype(np.float16).reshape(-1))
     table = pa.table(
         [pa.array(hashes), pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])],

@@ -198,14 +198,14 @@ class Bm25Index:
         """Return whether most texts hold a folded word, so that it says little of one."""
         if self._count < USUAL_FROM:
             return False
-        term = term_of(word, self._usual_language)
+        term = term_of(word, self.usual_language)
         at_most = sum(segment.most_texts_with(term) for segment in self._segments)
         if not term or at_most < USUAL_SHARE * self._count:  # a fast bound, enough for most words
             return False
         return self._rarity(term)[0] <= -math.log(USUAL_SHARE)
 
     @cached_property
-    def _usual_language(self) -> str:
+    def usual_language(self) -> str:
         counts = np.bincount(self._languages[self.in_statistics], minlength=1)
         return LANGUAGES[int(counts.argmax())]
 

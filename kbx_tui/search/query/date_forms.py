@@ -226,7 +226,8 @@ class Period:
     last: str
 
     def contains(self, day: str) -> bool:
-        return bool(day) and self.first <= day <= (self.last or LAST_ISO_DATE)
+        """Return whether a day is among them, or any day of a month or year (`2026-03`, `2026`)."""
+        return bool(day) and self.first <= f"{day}~" and day <= (self.last or LAST_ISO_DATE)
 
     def after(self, least: int, most: int) -> Period | None:
         """Return the days after the period: as many as it has, but `least` to `most`.
@@ -274,17 +275,19 @@ def week_of(day: date) -> tuple[date, date]:
 
 class DocumentDates:
     def __init__(self, dates: Sequence[str]) -> None:
-        """`dates` has the ISO date of each row, empty for a document without one."""
+        """`dates` has the ISO day, month or year of each row, empty for a document without one."""
         self._by_row = dates if isinstance(dates, CodedColumn) else CodedColumn.of(dates)
         codes = np.unique(self._by_row.codes).tolist()
-        self._dates = sorted(filter(None, map(self._by_row.values.__getitem__, codes)))
+        self._distinct = set(filter(None, map(self._by_row.values.__getitem__, codes)))
+        self._dates = sorted(self._distinct)
 
     def flags_in(self, period: Period) -> NDArray[np.bool_]:
         return self._by_row.flags(lambda day: period.contains(day[: len(LAST_ISO_DATE)]))
 
     def any_in(self, period: Period) -> bool:
         index = bisect_left(self._dates, period.first)
-        return period.contains(self._dates[index]) if index < len(self._dates) else False
+        around = (period.first[:4], period.first[:7], *self._dates[index : index + 1])
+        return any(period.contains(date) and date in self._distinct for date in around)
 
     @property
     def first_year(self) -> int | None:

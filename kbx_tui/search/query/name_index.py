@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
+from rapidfuzz.distance import Prefix
 
 from kbx_tui.formatting import format_percent
 from kbx_tui.index.arrays import Hashes, Rows, Scores
@@ -48,7 +49,7 @@ from kbx_tui.index.stored_records import (
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.knowledge.folding import folded_words, name_key
-from kbx_tui.knowledge.languages import ENGLISH, beginning_of
+from kbx_tui.knowledge.languages import ENGLISH, beginning_of, language_by_script, stem
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.query_words import NAMES_THAT_ARE_WORDS
 
@@ -325,6 +326,71 @@ class MisspelledParts:
             for part in {"".join(folded_words(name)) for name in (*names[:1], *names[-1:])}:
                 holders[part].append(number)
         return dict(holders)
+
+
+SHORTEST_INFLECTED, LONGEST_ENDING = 4, 2
+"""Letters of the shortest form of a name, and of the longest ending that another form replaces."""
+
+
+class InflectedNames:
+    """Finds the word of a name that a word is a form of: `маяка` of Маяк, `schmidts` of Schmidt.
+
+    In Cyrillic and Greek letters the language is known, elsewhere it is that of most documents.
+    English has no such forms: `'s` is not a part of a word.
+    """
+
+    def __init__(self, entities: EntityColumn, language: str) -> None:
+        self._entities, self._language = entities, language
+
+    def base_form(self, word: str) -> str:
+        """Return the folded word of a name whose form a folded word is, else the word itself.
+
+        A word that is that of a name, or a form of several equally well, stays as it is.
+        """
+        script = language_by_script((word,))
+        language = script if script != ENGLISH else self._language
+        if language == ENGLISH or len(word) < SHORTEST_INFLECTED or word in self._words:
+            return word
+        by_stem = self._by_stem(language)
+        similar = {name for each in _stems(word, language) for name in by_stem.get(each, ())}
+        shared = {name: Prefix.similarity(name, word) for name in similar}
+        forms = [
+            name
+            for name, letters in shared.items()
+            if letters >= len(name) - LONGEST_ENDING and len(word) >= len(name) - 1
+        ]
+        best = [name for name in forms if shared[name] == max(shared[each] for each in forms)]
+        return best[0] if len(best) == 1 else word
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        if len(self._entities) > MOST_ENTITIES:
+            return frozenset()
+        return frozenset(
+            word
+            for entity in self._entities
+            for name in (entity.name, *entity.aliases)
+            for word in folded_words(name)
+        )
+
+    def _by_stem(self, language: str) -> Mapping[str, Sequence[str]]:
+        if language not in self._stemmed:
+            found: dict[str, list[str]] = defaultdict(list)
+            for word in self._words:
+                for each in _stems(word, language):
+                    found[each].append(word)
+            self._stemmed[language] = found
+        return self._stemmed[language]
+
+    @cached_property
+    def _stemmed(self) -> dict[str, Mapping[str, Sequence[str]]]:
+        return {}
+
+
+def _stems(word: str, language: str) -> set[str]:
+    """Return the stem of a word, and the stem of that: `петров` has the ending of an adjective."""
+    first = stem(word, language)
+    return {first, stem(first, language)}
 
 
 ID = KINDS.index("id")

@@ -37,12 +37,14 @@ from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.entity_names import TITLES, is_common_word
 from kbx_tui.knowledge.folding import fold, folded_words
+from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Signal, SignalKind
 from kbx_tui.search.query.name_index import (
     MOST_NAMESAKES,
     SEVERAL,
     IndexedName,
+    InflectedNames,
     MisspelledNames,
     MisspelledParts,
     NameIndex,
@@ -65,6 +67,9 @@ SHORTEST_IN_USER_NAME = 4
 
 LONGEST_ACRONYM = 3
 
+WORDS_OF_A_LETTER = frozenset("aiавикосуя")
+"""Words of one letter in English and Russian: in small letters they are not initials."""
+
 TERM_SHARE = 0.25
 """Share of the documents with a word that write another beside it, if both are a term. Chosen by
 the experiment "bases that nobody tuned on" in docs/quality.md."""
@@ -83,12 +88,17 @@ class NameMatcher:
         names: StoredNames,
         votes: Mapping[str, NameVotes] = MappingProxyType({}),
         texts_with: TextsWith = lambda *_: 0,
+        language: str = ENGLISH,
     ) -> None:
-        """`votes` show how the documents use the words of these names, by folded word."""
+        """`votes` show how the documents use the words of these names, by folded word.
+
+        `language` is the one that most documents are in.
+        """
         self.entities, self.texts_with = entities, texts_with
         self.priors, self.names = NamePriors(votes), NameIndex(names)
         self.misspelled = MisspelledNames(entities, names)
         self.misspelled_parts = MisspelledParts(entities)
+        self.inflected = InflectedNames(entities, language)
         self._begun: _QueryNames | None = None
         """What the last `find_full_names` found, which `find` continues."""
 
@@ -98,9 +108,10 @@ class NameMatcher:
         entities: Iterable[Entity],
         votes: Mapping[str, NameVotes] = MappingProxyType({}),
         texts_with: TextsWith = lambda *_: 0,
+        language: str = ENGLISH,
     ) -> Self:
         column = EntityColumn.of(entities)
-        return cls(column, make_names(column, NO_STATE), votes, texts_with)
+        return cls(column, make_names(column, NO_STATE), votes, texts_with, language)
 
     def find(self, query: str) -> list[NameMatch]:
         """Return the names in a query; no two use the same word."""
@@ -122,7 +133,7 @@ class _QueryNames:
     """The names found in one query; at first its full names."""
 
     def __init__(self, base: NameMatcher, text: str) -> None:
-        self.query, self.matches = QueryWords(text), list[NameMatch]()
+        self.query, self.matches = QueryWords(text, base.inflected.base_form), list[NameMatch]()
         self._entities, self._types = base.entities, base.entities.types
         self._priors, self._texts_with = base.priors, base.texts_with
         self._misspelled, self._misspelled_parts = base.misspelled, base.misspelled_parts
@@ -309,7 +320,10 @@ class _QueryNames:
         while first and query.is_initial(first - 1) and not query.used[first - 1]:
             first -= 1
         initials = "".join(query.folded[first:index])
-        return initials if initials not in ("a", "i") or query.words[first].is_capitalised else ""
+        if initials and not query.words[first].is_capitalised:
+            is_word = initials in WORDS_OF_A_LETTER or query.words[index].is_capitalised
+            return "" if is_word else initials
+        return initials
 
     def _is_surname(self, index: int, size: int) -> bool | None:
         """Return whether words are a surname; None if they do not even look like one."""

@@ -19,8 +19,8 @@ before its surname       `did Ruth Castellane agree`, `Ruth Castellane said`; at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -155,9 +155,10 @@ OF_AGENTS = (
 
 
 class QueryWords:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, base_form: Callable[[str], str] = str) -> None:
+        """`base_form` returns the name that a folded word is a form of, else the word itself."""
         self.text = text
-        self.words = words_of(text)
+        self.words = [replace(word, folded=base_form(word.folded)) for word in words_of(text)]
         self.folded = [word.folded for word in self.words]
         self.used = [False] * len(self.words)
         self.all_lower = not any(

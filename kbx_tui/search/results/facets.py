@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.knowledge.dates import first_day
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.search.request import Key, tag_keys
 
@@ -102,7 +103,7 @@ class FacetIndex:
             ),
             _folders(snapshot.paths),
         )
-        self._months = np.array([date[:7] for date in snapshot.dates])
+        self._months = np.array([date and first_day(date)[:7] for date in snapshot.dates])
 
     def of(self, paths: Iterable[str]) -> Facets:
         rows = [self._row_of.get(path, -1) for path in paths]

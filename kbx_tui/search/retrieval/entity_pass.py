@@ -33,7 +33,7 @@ from kbx_tui.knowledge.continuation_titles import continuation_pairs
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import TAG
 from kbx_tui.knowledge.folding import folded_words
-from kbx_tui.knowledge.languages import stem
+from kbx_tui.knowledge.languages import ENGLISH, stem
 from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.evidence import scores as normalization
 from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
@@ -60,9 +60,12 @@ _STRENGTH = attrgetter("score")
 class EntityPass:
     """Pass 1 over the entities of one generation. Pure: facts and cosines are arguments."""
 
-    def __init__(self, snapshot: Snapshot, texts_with: TextsWith = lambda *_: 0) -> None:
+    def __init__(
+        self, snapshot: Snapshot, texts_with: TextsWith = lambda *_: 0, language: str = ENGLISH
+    ) -> None:
+        """`language` is the one that most documents are in."""
         self._entities, names = snapshot.entities, snapshot.names
-        self.names = NameMatcher(snapshot.entities, names, snapshot.name_uses, texts_with)
+        self.names = NameMatcher(snapshot.entities, names, snapshot.name_uses, texts_with, language)
         self.roles = RoleIndex(snapshot.entities, snapshot.names)
 
     def find(

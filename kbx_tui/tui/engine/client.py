@@ -203,7 +203,8 @@ class Host(Status, Protocol):
     def configure(self, settings: Settings) -> None:
         """Apply the settings of the base, after it has been opened."""
 
-    def ask_for_trust(self) -> None: ...
+    def ask_for_trust(self, go_on: Callable[[], object]) -> None:
+        """Ask for what the base needs trust for; `go_on` is called if it stays open without."""
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         """Ask whether to index that much; `answer` receives whether the user says so."""

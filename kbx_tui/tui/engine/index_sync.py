@@ -167,6 +167,15 @@ class IndexSync:
         if not self.is_indexing:
             self._show_run(self.run.in_state("stopped"))
 
+    def hold(self) -> None:
+        """Begin no run before `release`: the user is asked about the index that is there."""
+        self._asked = True
+
+    def release(self) -> None:
+        if self._asked:
+            self._asked = False
+            self.index()
+
     def answer(self, *, confirmed: bool) -> None:
         self._asked, self._confirmed = False, confirmed
         if confirmed:

@@ -158,7 +158,7 @@ class VisitorApp(KbxApp):
     def action_switch_base(self) -> None:
         self.show_notice(NO_OTHER_BASE)
 
-    def ask_for_trust(self) -> None:
+    def ask_for_trust(self, go_on: Callable[[], object]) -> None:
         """Ask nothing: only the owner of the machine can trust a base."""
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:

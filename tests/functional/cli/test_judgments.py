@@ -66,7 +66,7 @@ def test_the_last_grade_is_undone_first(kbx: CommandLine, base: Path) -> None:
         (("import", "none.qrels"), 4),
         (("import", "kbx.toml", "--format", "opensearch"), 4),
         (("import", ".", "--format", "qrels"), 2),
-        (("export", "no/such/folder/file.qrels"), 1),
+        (("export", "no/such/folder/file.qrels"), 7),
     ],
 )
 def test_bad_input_is_one_sentence(

@@ -168,7 +168,7 @@ def test_a_dash_is_stdout(kbx: CommandLine, demo_kb_path: Path) -> None:
     ("options", "code", "message"),
     [
         (["--html", "none/page.html"], 7, "there is no folder none"),
-        (["--html", "."], 7, ". is not a file; name a file for the page, or - for stdout"),
+        (["--html", "."], 7, ". is not a file; name a file to write"),
         (["--html", "x.html", "--json"], 2, "--html and --json are two outputs"),
         (["--force"], 2, "--force lets --html FILE replace a file"),
     ],

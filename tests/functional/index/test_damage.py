@@ -4,6 +4,7 @@ import errno
 import random
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from benchmarks.faults.file_damage import KINDS, damage_files
 from benchmarks.faults.small_base import write_small_base
 from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase
 from kbx_tui.index.array_file import VERIFIED, verified_files
+from kbx_tui.index.ownership import claim
 from kbx_tui.index.stamp import DIGESTS, read_stamp, write_stamp
 from kbx_tui.index.store import Store
-from kbx_tui.removal import INDEX_TABLES
+from kbx_tui.removal import INDEX_MARKER, INDEX_TABLES
 from tests.functional.vaults import stored_rows, write_vault
 
 
@@ -200,6 +202,20 @@ def test_readers_of_a_replaced_index_continue_without_an_error(base: Path) -> No
     assert reader.search("zorkmid", fast=True).results
 
 
+def test_a_run_changes_no_file_that_a_reader_has_open(base: Path) -> None:
+    """A process that reads a mapped part of a file which was cut off is ended by the system."""
+    with ExitStack() as opened:
+        for page, full in (("one", False), ("two", False), ("three", True)):
+            found = [file for file in index_of(base).rglob("*") if file.is_file()]
+            before = [(opened.enter_context(file.open("rb")), file.read_bytes()) for file in found]
+            write_vault(base, {f"memory/notes/{page}.md": f"# {page}\n\nA zorkmid.\n"})
+            (base / "memory/notes/lunch.md").unlink(missing_ok=True)
+            KnowledgeBase(base).index(full=full)
+            assert KnowledgeBase(base).search(f"zorkmid {page}").results
+            for stream, content in before:
+                assert stream.read() == content, stream.name
+
+
 def test_batches_are_read_from_the_beginning_again_where_a_file_was_deleted(base: Path) -> None:
     store, counts = Store(str(index_of(base))), list[int]()
 
@@ -228,10 +244,16 @@ def test_what_dead_runs_left_is_swept_and_nothing_else(base: Path) -> None:
     state, index = base / ".kbx", index_of(base)
     for folder in ("index.new-0123abcd", "index.old-0123abcd", "index.new-mine"):
         (state / folder).mkdir()
+        shutil.copyfile(index / INDEX_MARKER, state / folder / INDEX_MARKER)
+    (state / "index.old-00000000").mkdir()
+    claim(state / "index.old-00000000")  # of another base of this user
+    (state / "index.old-11111111").symlink_to(state / "index.old-00000000")
     for name in (f"words.bin.{'0f' * 16}", f"DIGESTS.{'0f' * 16}", "words.bin.mine"):
         (index / name).write_bytes(b"")
     KnowledgeBase(base).index()
-    assert [path.name for path in sorted(state.glob("index.*"))] == ["index.new-mine"]
+    kept = ["index.new-mine", "index.old-00000000", "index.old-11111111"]
+    assert [path.name for path in sorted(state.glob("index.*"))] == kept
+    assert (state / "index.old-00000000" / INDEX_MARKER).exists()
     assert [path.name for path in index.glob("*.*") if "0f0f" in path.name] == []
     assert (index / "words.bin.mine").exists()
 
@@ -330,7 +352,7 @@ def test_no_file_behind_a_link_in_a_table_is_deleted(base: Path, place: str) -> 
         link.symlink_to(notes)
     store = Store(str(index_of(base)))
     for table in INDEX_TABLES:
-        with pytest.raises(IndexDamaged, match="is a symbolic link"):
+        with pytest.raises(IndexDamaged, match="it is a symbolic link"):
             store.optimize(table)
     with KnowledgeBase(base) as kb:
         kb.index()

@@ -105,3 +105,17 @@ def test_obsidian_opens_documents_only_where_the_base_is_trusted(tmp_path: Path)
     with KnowledgeBase(root) as kb:
         assert kb.links.obsidian_address("Work/Helix.md") == ""
         assert [request.without for request in kb.untrusted] == ["documents open in your editor"]
+
+
+def test_titles_follow_when_most_notes_open_with_headings_of_their_own(tmp_path: Path) -> None:
+    files = {".obsidian/app.json": "{}", "Moss.md": "# Kinds of moss\n", "Fern.md": "Green.\n"}
+    root = write_vault(tmp_path, files)
+    with KnowledgeBase(root) as kb:
+        kb.index(fast=True)
+        assert kb.documents.titles() == {"Moss.md": "Moss", "Fern.md": "Fern"}
+        assert kb.documents.read("Moss.md").title == kb.documents.view("Moss.md").title == "Moss"
+        write_vault(root, {"Fern.md": "# Kinds of fern\n"})
+        kb.index(fast=True)
+        kb.refresh()
+        assert kb.documents.titles() == {"Moss.md": "Kinds of moss", "Fern.md": "Kinds of fern"}
+        assert kb.documents.read("Moss.md").title == "Kinds of moss"

@@ -44,9 +44,9 @@ def ids(kb: KnowledgeBase) -> set[str]:
 
 def test_topics_become_entities_when_chosen_and_go_when_undone(kb: KnowledgeBase) -> None:
     assert ids(kb) == set()
-    proposal = kb.entities.proposal()
+    proposal = kb.entities.offer()
     assert proposal is not None
-    assert proposal.sentence == SENTENCE
+    assert (proposal.sentence, proposal.found_sentence) == (SENTENCE, "no entities")
     assert proposal.lines(2) == [
         "people: Ada Byron",
         "tags: #garden 6, #garden/soil 6, and 1 more",
@@ -54,11 +54,18 @@ def test_topics_become_entities_when_chosen_and_go_when_undone(kb: KnowledgeBase
         "maps of content: Garden MOC",
         "books: Sketches",
     ]
+    assert proposal.explanation == [
+        "An entity is what notes are about: a search for garden also finds the 6 notes that belong"
+        " to it.",
+        "A hub is a note that at least 5 others link to, such as Compost.",
+        "A map of content lists the notes of a topic, as Garden MOC does.",
+    ]
     assert not kb.entities.use(proposal, dry_run=True).written
     assert kb.entities.use(proposal).written
     kb.index(fast=True)
     assert ids(kb) == ENTITIES
-    assert kb.entities.proposal() is None
+    assert kb.entities.offer() is None
+    assert kb.entities.proposal().counts == {}
     documents = {
         entity_id: {link.path for link in kb.entities.card(entity_id).documents}
         for entity_id in ("tag:garden", "tag:work", "hub:compost", "person:ada-byron")
@@ -85,30 +92,100 @@ def test_notes_that_are_topics_count_fully_for_their_tags(tmp_path: Path) -> Non
     assert [each["parent_entity_score"] for each in explained] == [1.0] * 4
 
 
-def test_a_base_with_entities_or_with_its_own_settings_gets_no_proposal(tmp_path: Path) -> None:
-    with KnowledgeBase(write_vault(tmp_path / "people", FILES | {"people/bo.md": "# Bo\n"})) as kb:
-        with pytest.raises(NotFound):
-            kb.entities.proposal()
-        kb.index(fast=True)
-        assert kb.entities.proposal() is None
+def test_few_entities_do_not_suppress_the_offer(tmp_path: Path) -> None:
+    for people, is_offered in ((1, True), (4, False)):
+        pages = {f"people/p{number}.md": f"# Pat {number}\n" for number in range(people)}
+        with KnowledgeBase(write_vault(tmp_path / f"{people}", FILES | pages)) as kb:
+            with pytest.raises(NotFound):
+                kb.entities.offer()
+            kb.index(fast=True)
+            assert (kb.entities.offer() is not None) == is_offered
+            proposal = kb.entities.proposal()
+        assert proposal.counts["hubs"] == 1
+        assert proposal.found["people"] == people
+
+
+def test_what_the_settings_of_a_base_decide_is_not_proposed(tmp_path: Path) -> None:
     base = write_vault(tmp_path / "chosen", FILES | {"kbx.toml": "[entities]\nhubs = 6\n"})
     with KnowledgeBase(base) as kb:
         kb.index(fast=True)
-        assert kb.entities.proposal() is None
+        assert kb.entities.offer() is None
         assert ids(kb) == {"hub:compost"}
+        proposal = kb.entities.proposal()
+        assert proposal.found == {"hubs": 1}
+        assert "hubs" not in proposal.settings
+        assert proposal.settings["tags"] == 3
+
+
+def test_names_that_recur_in_properties_are_proposed_as_people(tmp_path: Path) -> None:
+    heads = (
+        "author: Ida Holm",
+        "attendees: [Tim Ek, Ida, me, tim@port.example]",
+        "attendees: Tim Ek and Ida Holm, everyone",
+        "assignee: rosa diaz\nauthors:\n  - Novak, Eva\n  - Berg, Jon",
+        "people: Rosa Diaz; Ida",
+        "people: Rosa Diaz\nauthor: Novak, Eva and Berg, Jon",
+        "author: Lin\nstatus: Ida Holm",
+    )
+    files = {
+        f"n{number}.md": f"---\n{head}\n---\nText {number}\n" for number, head in enumerate(heads)
+    }
+    with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as kb:
+        proposal = kb.entities.proposal()
+        assert dict(proposal.examples["people"]) == {
+            "Rosa Diaz": 3, "Eva Novak": 2, "Ida Holm": 2, "Jon Berg": 2, "Tim Ek": 2,
+        }  # fmt: skip
+        assert proposal.settings == {"names": 2}
+        kb.entities.use(proposal)
+        kb.index(fast=True)
+        card = kb.entities.named("Eva Novak")
+        assert {link.path for link in card.documents} == {"n3.md", "n5.md"}
+
+
+def test_folders_of_people_are_known_in_several_languages(tmp_path: Path) -> None:
+    files = {
+        "Notizen/Personen/Uwe Falk.md": "Segler.\n",
+        "人物/山本花子.md": "船長。\n",
+        "Заметки/Люди/Вера Белова.md": "Штурман.\n",
+        "Libros/La boya.md": "Una novela.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as kb:
+        proposal = kb.entities.proposal()
+    assert proposal.counts == {"people": 3, "books": 1}
+    assert {name for name, _ in proposal.examples["people"]} == {
+        "Uwe Falk", "山本花子", "Вера Белова",
+    }  # fmt: skip
+
+
+def test_the_page_of_a_folder_is_found_by_the_name_of_the_folder(tmp_path: Path) -> None:
+    files = {
+        "teams/harbour/index.md": "Loads ships.\n",
+        "teams/crane_crew/README.md": "# Crane crew\n",
+        "teams/index.md": "# All teams\n",
+        "log.md": "Met [[harbour]], [[teams/harbour]] and [c](teams/crane_crew/README.md).\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as kb:
+        assert ids(kb) == {"team:harbour", "team:crane-crew"}
+        for name in ("Harbour", "Crane crew"):
+            assert "log.md" in {link.path for link in kb.entities.named(name).documents}
 
 
 def test_init_writes_the_proposal_only_if_told_to(kbx: CommandLine, tmp_path: Path) -> None:
     base = write_vault(tmp_path / "base", FILES)
+    before = sorted(file.name for file in base.iterdir())
     shown = kbx("--kb", str(base), "init", "--dry-run")
     assert SENTENCE in shown.out
+    assert "found: no entities" in shown.out
     assert "+hubs = 5" in shown.out
+    assert sorted(file.name for file in base.iterdir()) == before
     assert "not used" in kbx("--kb", str(base), "init").out
     assert not (base / "kbx.toml").exists()
     written = kbx("--kb", str(base), "init", "--yes", "--json")
     assert written.json["written"] is True
     assert written.json["entities"] == len(ENTITIES)
-    assert "nothing to propose" in kbx("--kb", str(base), "init", "--yes").out
+    again = kbx("--kb", str(base), "init", "--yes").out
+    assert "found: 1 person, 3 tags, 1 hub, 1 map of content, 1 book\n" in again
+    assert "nothing more qualifies" in again
 
 
 def test_entities_edited_by_hand_are_noted_until_the_next_run(

@@ -9,6 +9,7 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.search.results.response import SearchResponse
+from tests.functional.vaults import index_vault
 
 TODAY = date(2026, 4, 20)
 """A Monday; the demo ends on 16 April."""
@@ -151,3 +152,23 @@ def test_name_that_the_base_knows_is_not_a_month(tmp_path: Path) -> None:
 def test_names_are_found_without_the_date_words(kb: KnowledgeBase) -> None:
     response = search(kb, "Alice Chen in March 2026")
     assert [e.name for e in response.meta.pass1_entities if e.score == 1.0] == ["Alice Chen"]
+
+
+def test_a_page_about_a_month_or_year_is_of_any_time_in_it(tmp_path: Path) -> None:
+    files = {
+        "updates/2025-06-board.md": "## Second week\n\nThe roof is done.\n",
+        "updates/2025-07-board.md": "## First week\n\nNo news since June, said the builder.\n",
+        "papers/roof.md": "---\nyear: 2024\n---\n# Roofs in rain\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path, files, fast=True)) as kb:
+        for query in ("what happened in June 2025", "what happened on 18 June 2025"):
+            response = search(kb, query, fast=True)
+            assert [result.path for result in response.results] == ["updates/2025-06-board.md"]
+            assert response.meta.notes == ()
+        assert dates_of(search(kb, "from:2025-06-20 to:2025-06-21", fast=True)) == ["2025-06"]
+        assert dates_of(search(kb, "to:2024-06", fast=True)) == ["2024"]
+        notes = search(kb, "what happened in May 2025", fast=True).meta.notes
+        assert "no document is dated May 2025" in notes
+        months = {"2024-01": 1, "2025-06": 1, "2025-07": 1}
+        assert dict(kb.documents.facets("").months) == months
+        assert kb.experts("roof").experts == ()

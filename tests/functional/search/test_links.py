@@ -136,7 +136,10 @@ def test_the_commands_list_links_and_check_fails_for_a_broken_one(
     assert checked.code == 1
     assert checked.out.splitlines()[0].startswith("projects/helix.md:6: [[Rolback plan]] leads to")
     data = json.loads(kbx("--kb", indexed, "links", "check", "--json").out)
-    assert [link["path"] for link in data["broken"]] == ["projects/helix.md"]
+    assert [(link["path"], link["target"], link["kind"]) for link in data["broken"]] == [
+        ("projects/helix.md", "Rolback plan", "page"),
+        ("projects/helix.md", "Helix costs#Q1", "heading"),
+    ]
     assert kbx("--kb", indexed, "links", "check", "people").code == 0
 
 

@@ -224,8 +224,8 @@ def test_the_words_of_a_title_find_its_note_first(titles_kb: KnowledgeBase, fast
 def test_a_title_counts_the_same_as_heading_frontmatter_or_file_name(tmp_path: Path) -> None:
     text = "Fifty grams of rye flour and fifty of water, every day at the same hour."
     files = {
-        "memory/notes/a.md": f"# Sourdough starter\n\n{text}\n",
-        "memory/notes/b.md": f"---\ntitle: Sourdough starter\n---\n{text}\n",
+        "memory/notes/starter.md": f"# Sourdough starter\n\n{text}\n",
+        "memory/notes/sourdough.md": f"---\ntitle: Sourdough starter\n---\n{text}\n",
         "memory/notes/Sourdough starter.md": f"{text}\n",
     }
     titles_kb = KnowledgeBase(index_vault(tmp_path / "base", files))

@@ -122,10 +122,11 @@ async def test_concurrent_clients_get_their_own_answers(demo_kb_path: Path) -> N
 
 
 def test_stdout_has_only_responses(demo_copy: Path) -> None:
-    """Progress of indexing and messages of the model go elsewhere."""
+    """Progress of indexing and messages of the model go elsewhere; a huge request goes nowhere."""
     requests = [
         INITIALIZE,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        _call(9, "kbx_search", {"query": "migration " * 2_000_000}),
         _call(2, "kbx_search", {"query": "migration", "limit": 1}),
         _call(3, "kb_capabilities", {}),
     ]
@@ -140,15 +141,19 @@ def test_stdout_has_only_responses(demo_copy: Path) -> None:
     for request in requests:
         process.stdin.write(json.dumps(request).encode() + b"\n")
     process.stdin.flush()
-    lines = [json.loads(process.stdout.readline()) for _ in range(3)]
+    lines = [json.loads(process.stdout.readline()) for _ in range(4)]
     out, err = process.communicate(timeout=60)
-    assert {line["id"] for line in lines} == {1, 2, 3}
+    answers = {line["id"]: line for line in lines}
+    assert answers.keys() == {1, None, 2, 3}
+    assert answers[None]["error"]["message"] == "a line has at most 1,000,000 bytes"
     assert out == b""
     assert b"Traceback" not in err
     assert process.returncode == 0
 
 
-def test_server_initializes_before_the_base_is_opened(tmp_path: Path) -> None:
+def test_server_initializes_before_the_base_is_opened_and_ends_with_its_client(
+    tmp_path: Path,
+) -> None:
     """A missing index and a missing model do not matter for initialize."""
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "note.md").write_text("# Note\n", encoding="utf-8")
@@ -157,15 +162,22 @@ def test_server_initializes_before_the_base_is_opened(tmp_path: Path) -> None:
         [sys.executable, "-m", "kbx_tui", "--kb", str(tmp_path), "mcp"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env=program_environment({}),
     )
-    assert process.stdin and process.stdout
+    assert process.stdin and process.stdout and process.stderr
     process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
     process.stdin.flush()
     response = json.loads(process.stdout.readline())
     assert response["result"]["serverInfo"]["name"] == "kbx-tui"
     assert not (tmp_path / ".kbx").exists()
-    process.communicate(timeout=60)
+    process.stdout.close()
+    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+    process.stdin.flush()
+    assert process.wait(timeout=60) == 0  # while stdin is open
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    process.stdin.close()
 
 
 @pytest.fixture(scope="module")
@@ -207,11 +219,16 @@ async def test_client_calls_a_tool_over_http(served: str) -> None:
     ("headers", "status"),
     [
         ({}, 200),
-        ({"origin": "http://localhost:3000"}, 200),
+        ({"origin": "http://localhost:8765", "host": "localhost:8765"}, 200),
+        ({"origin": "http://localhost:3000"}, 403),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "http://localhost.evil.example:80"}, 403),
         ({"origin": "null"}, 403),
-        ({"host": "evil.example:8765"}, 421),
+        ({"origin": "http://localhost:8765@evil.example", "host": "localhost:8765"}, 403),
+        ({"host": "evil.example:8765"}, 403),
+        ({"host": "localhost:8765@evil.example"}, 403),
+        ({"host": "127.0.0.1:80.evil.example"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
     ],
     ids=str,
 )

@@ -23,8 +23,8 @@ from kbx_tui.drafting.drafts import Choice, new_draft
 from kbx_tui.errors import NotFound, ReadOnly, RerankerError
 from kbx_tui.evaluation.blind_preferences import ShownList
 from kbx_tui.evaluation.judgments import TuningSnapshots
-from kbx_tui.knowledge.entities import EntityProposal
 from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.topics import EntityProposal
 from kbx_tui.search.link_records import UnlinkedMention
 from kbx_tui.search.query_history import QueryHistory
 from kbx_tui.search.request import UnfinishedFilter
@@ -107,7 +107,7 @@ WRITES: dict[str, Call] = {
     "judgments.export_file": lambda kb: kb.judgments.export_file(kb.root / "out.qrels"),
     "tuner.save": lambda kb: kb.tuner.save(kb.tuning(alpha=0.123)),
     "change_setting": lambda kb: kb.change_setting("search.hierarchy_alpha", "0.321"),
-    "entities.use": lambda kb: kb.entities.use(EntityProposal(9, {"tags": 3}, {"tags": True})),
+    "entities.use": lambda kb: kb.entities.use(EntityProposal(9, {}, {"tags": 3}, {"tags": 3})),
     "tuner.mute_documents": lambda kb: kb.tuner.mute_documents([ALICE]),
     "tuner.take_snapshot": lambda kb: kb.tuner.take_snapshot(kb.tuning(alpha=0.2)),
     "tuner.snapshots.add": lambda kb: kb.tuner.snapshots.add(kb.tuner.snapshots.read()[0]),
@@ -234,6 +234,7 @@ READS: dict[str, Call] = {
     "tuner.advise": lambda kb: None,  # it measures kept evidence, and does no I/O
     "reread_settings": lambda kb: kb.reread_settings(),
     "entities.proposal": lambda kb: kb.entities.proposal(),
+    "entities.offer": lambda kb: kb.entities.offer(),
     "tuner.first_results": lambda kb: kb.tuner.first_results([QUERY]),
     "tuner.observe_thresholds": lambda kb: kb.tuner.observe_thresholds([QUERY]),
     "tuner.snapshots.read": lambda kb: kb.tuner.snapshots.read(),

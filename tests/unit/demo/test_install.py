@@ -7,6 +7,7 @@ import pytest
 
 from kbx_tui.demo import JUDGMENTS, SHIPPED, demo_folder, install_demo, shipped_files
 from kbx_tui.errors import ConfigError, KbxError
+from kbx_tui.index.ownership import claim
 from kbx_tui.removal import DEMO_MARKER
 
 
@@ -47,8 +48,53 @@ def test_changes_are_kept_until_reset(folder: Path) -> None:
     assert page.read_bytes() == shipped
     assert digest(folder).keys() == {DEMO_MARKER, JUDGMENTS, *shipped_files()}
     (kept,) = (file for file in folder.parent.iterdir() if file != folder)
-    assert list(digest(kept)) == ["memory/notes/mine.md"], "nothing that was added is lost"
-    assert said == [f"kept 1 files that are not part of the sample in {kept}"]
+    assert digest(kept).keys() >= {"memory/notes/mine.md", ".kbx/drafts.jsonl"}
+    assert (kept / page.relative_to(folder)).read_text(encoding="utf-8") == "mine"
+    assert said == [f"the sample with what you changed and added in it is now {kept}"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "memory/people/alice-chen.md",
+        "kbx.toml",
+        "drafts.md",
+        "memory/notes/mine.md",
+        ".kbx/drafts.jsonl",
+        ".kbx/queries.jsonl",
+        ".kbx/journal/000001.json",
+        ".kbx/drafts.20260317-094100.unreadable",
+    ],
+)
+def test_each_change_alone_is_kept(folder: Path, path: str) -> None:
+    file = install_demo() / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(b"mine")
+    (folder / ".kbx" / "file-hashes.json").write_bytes(b"{}")
+    for _ in range(2):  # what was kept is never replaced
+        install_demo(reset=True)
+        (kept,) = (file for file in folder.parent.iterdir() if file != folder)
+        assert (kept / path).read_bytes() == b"mine"
+
+
+def test_what_can_be_made_again_is_not_kept(folder: Path) -> None:
+    index = install_demo() / ".kbx" / "index"
+    claim(index)
+    for _ in range(2):
+        install_demo(reset=True)
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_two_changed_copies_of_a_second_have_two_names(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.strftime", lambda form: "20260317-094100")
+    for text in (b"one", b"two"):
+        (install_demo() / "memory" / "mine.md").write_bytes(text)
+        install_demo(reset=True)
+    kept = sorted(file for file in folder.parent.iterdir() if file != folder)
+    assert [file.name for file in kept] == [f"demo-kept-20260317-094100{end}" for end in ("", "-2")]
+    assert [(file / "memory" / "mine.md").read_bytes() for file in kept] == [b"one", b"two"]
 
 
 def test_grades_given_in_the_demo_survive_a_reset(folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kbx_tui.errors import ConfigError, KbxError, NotFound
+from kbx_tui.errors import ConfigError, NotFound, WriteFault
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.evaluation.runs import (
     Sweep,
@@ -180,7 +180,7 @@ def test_invalid_run_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"not a run saved by"):
         read_saved_run(tmp_path / "odd.json")
     run = measure([TOPIC], FakeRetrieval(), Tuning(), base="b")
-    with pytest.raises(KbxError, match="cannot write"):
+    with pytest.raises(WriteFault, match="there is no folder"):
         save_run(run, tmp_path / "no" / "such" / "folder.json")
 
 

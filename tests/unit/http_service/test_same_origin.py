@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbx_tui.http_service.hosts import HostRules, host_rules, is_loopback
+from kbx_tui.http_service.hosts import HostRules, host_rules, is_loopback, refusal
 
 LOCAL = host_rules("127.0.0.1", secure=False)
 PROXIED = host_rules("127.0.0.1", secure=False, public_url="https://Notes.example.org/kbx")
@@ -62,3 +62,23 @@ def test_origins(rules: HostRules, origin: str, host: str, expected: bool) -> No
 )  # fmt: skip
 def test_loopback(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
+
+
+OWN = ("HOST", "localhost:8800")
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ([], "a request without a host, or with several"),
+        ([OWN, ("Host", "evil.example")], "a request without a host, or with several"),
+        ([OWN, ("Origin", "http://localhost:8800"), ("origin", "null")], "of another page"),
+        ([OWN, ("Sec-Fetch-Site", "same-origin"), ("sec-fetch-site", "cross-site")], "of another"),
+        ([OWN, ("sec-fetch-site", "same-origin")], ""),
+        ([OWN], ""),
+    ],
+)
+def test_a_header_counts_in_any_case_and_as_often_as_it_is_sent(
+    headers: list[tuple[str, str]], reason: str
+) -> None:
+    assert reason in (refusal(LOCAL, headers, navigates=False, from_page=False) or "")

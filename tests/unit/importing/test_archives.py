@@ -42,21 +42,21 @@ def link(name: str) -> zipfile.ZipInfo:
 )
 def test_a_hostile_archive_is_refused(data: bytes, reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
-        read_archive("export.zip", data)
+        read_archive("export.zip", data, [])
 
 
 def test_an_archive_with_damaged_content_is_refused() -> None:
     data = bytearray(archive(("a.md", b"words of a page " * 40)))
     data[34] = 0xFF  # the first packed byte, behind 30 of the header and 4 of the name
     with pytest.raises(ConfigError, match="not a readable zip"):
-        read_archive("export.zip", bytes(data))
+        read_archive("export.zip", bytes(data), [])
 
 
 def test_files_packed_without_a_date_and_with_a_leading_dot_are_read() -> None:
     data = bytearray(archive(("./notes//a.md", b"x")))
     directory = data.index(b"PK\x01\x02")
     data[directory + 14 : directory + 16] = b"\0\0"
-    (file,) = read_archive("export.zip", bytes(data))
+    (file,) = read_archive("export.zip", bytes(data), [])
     assert (file.path, file.modified) == ("notes/a.md", "")
 
 
@@ -65,28 +65,30 @@ def test_archives_in_an_archive_count_together(monkeypatch: pytest.MonkeyPatch) 
     data = archive(("1.zip", inner), ("2.zip", inner), ("3.zip", inner))
     monkeypatch.setattr(import_formats, "TOTAL_LIMIT", 1_000)
     with pytest.raises(ConfigError, match="too large together"):
-        read_archive("export.zip", data)
+        read_archive("export.zip", data, [])
 
 
 def test_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_formats, "COUNT_LIMIT", 2)
     with pytest.raises(ConfigError, match="more than 2 files"):
-        read_archive("export.zip", archive(("a.md", b""), ("b.md", b""), ("c.md", b"")))
+        read_archive("export.zip", archive(("a.md", b""), ("b.md", b""), ("c.md", b"")), [])
     inner = archive(("a.md", b""), ("b.md", b""))
     with pytest.raises(ConfigError, match="more than 2 files"):
-        read_archive("export.zip", archive(("1.zip", inner), ("2.zip", inner)))
+        read_archive("export.zip", archive(("1.zip", inner), ("2.zip", inner)), [])
 
 
 def test_files_of_an_archive_in_an_archive_are_read() -> None:
     inner = archive(("Export/Page.md", b"# Page\n"), ("Export/picture.png", b"..."))
-    files = read_archive("export.zip", archive(("Part-1.zip", inner)))
+    left_out: list[str] = []
+    files = read_archive("export.zip", archive(("Part-1.zip", inner)), left_out)
     assert [file.path for file in files] == ["Export/Page.md"]
+    assert left_out == ["Export/picture.png"]
 
 
 def test_decomposed_names_are_composed(tmp_path: Path) -> None:
     (tmp_path / "Cafe\u0301.md").write_text("x")
     from_folder, _ = read_source(tmp_path)
-    from_archive = read_archive("export.zip", archive(("Cafe\u0301.md", b"x")))
+    from_archive = read_archive("export.zip", archive(("Cafe\u0301.md", b"x")), [])
     assert [file.path for file in (*from_folder, *from_archive)] == ["Caf\u00e9.md"] * 2
 
 
@@ -98,6 +100,14 @@ def test_a_folder_is_read_without_links_and_hidden_files(tmp_path: Path) -> None
     files, problems = read_source(tmp_path)
     assert [file.path for file in files] == ["a.md"]
     assert problems == ()
+
+
+def test_files_of_other_kinds_in_a_folder_are_counted(tmp_path: Path) -> None:
+    for name in ("a.md", "b.png", "c.PNG", "d.pdf", ".hidden.png"):
+        (tmp_path / name).write_text("x")
+    files, (problem,) = read_source(tmp_path)
+    assert [file.path for file in files] == ["a.md"]
+    assert (problem.path, problem.reason) == (tmp_path.name, "files left out: 1 .pdf, 2 .png")
 
 
 def test_a_file_of_a_folder_that_cannot_be_read_leaves_the_others(

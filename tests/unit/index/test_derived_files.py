@@ -12,15 +12,17 @@ from kbx_tui.errors import IndexFault
 from kbx_tui.index.arrays import Versions
 from kbx_tui.index.derived_files import STALE_SHARE, DocumentFile, delete_derived_files
 from kbx_tui.index.lexical.postings import WORDS, Postings, make_postings
+from kbx_tui.index.ownership import claim
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_records import BODIES, DOCUMENTS, write_bodies
 from kbx_tui.index.vectors.stored_vectors import vectors_file
-from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER, claim_index_folder
+from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER
 from tests.unit.index.columns.documents import titled
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
+    claim(tmp_path)
     return Store(str(tmp_path))
 
 
@@ -49,7 +51,11 @@ def test_a_mapped_file_equals_what_was_written(texts: list[str], store: Store) -
         array = getattr(mapped, field.name)
         np.testing.assert_array_equal(array, getattr(postings, field.name))
         assert not array.flags.writeable
-    assert {path.name for path in Path(store.uri).iterdir()} <= {"words.bin", "VERIFIED"}
+    assert {path.name for path in Path(store.uri).iterdir()} <= {
+        "words.bin",
+        "VERIFIED",
+        INDEX_MARKER,
+    }
 
 
 def test_columns_and_tables_of_hashes_come_back_as_they_went_in(store: Store) -> None:
@@ -153,7 +159,6 @@ def test_a_file_is_current_unless_many_documents_differ(
 def test_the_few_documents_that_a_file_lacks_go_to_a_file_beside_it(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim_index_folder(Path(store.uri))
     texts = {f"v{number}".encode(): f"team {number}" for number in range(6)}
 
     def write(file: DocumentFile[Postings], versions: Versions | None) -> None:
@@ -186,7 +191,7 @@ def test_a_file_whose_writing_failed_leaves_the_one_before(store: Store) -> None
         file.add("versions", versions_of(1))
         raise KeyboardInterrupt
     assert (Path(store.uri) / "words.bin").read_bytes() == before
-    assert [path.name for path in Path(store.uri).iterdir()] == ["words.bin"]
+    assert {path.name for path in Path(store.uri).iterdir()} == {INDEX_MARKER, "words.bin"}
 
 
 def test_write_errors_are_index_faults(tmp_path: Path) -> None:
@@ -195,7 +200,6 @@ def test_write_errors_are_index_faults(tmp_path: Path) -> None:
 
 
 def test_deleting_removes_all_derived_files_and_nothing_else(store: Store) -> None:
-    claim_index_folder(Path(store.uri))
     for name in (*DERIVED_FILES, "BUILD"):
         (Path(store.uri) / name).write_bytes(b"")
     delete_derived_files(store)

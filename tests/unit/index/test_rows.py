@@ -58,6 +58,31 @@ def test_the_searched_text_holds_title_names_tags_and_body() -> None:
     assert text.split("\n") == ["A", "Dana", "Łu", "Alpha", "x", "y", "lead", "# A", "", "Text", ""]
 
 
+@pytest.mark.parametrize(
+    ("path", "title", "searched"),
+    [
+        ("adr/ADR-0031.md", "Use queues", ["ADR-0031"]),
+        ("Lindqvist2019-sea.md", "Cold water", ["Lindqvist2019-sea", "lindqvist", "2019"]),
+        ("RollbackPlan.md", "Going back", ["RollbackPlan", "rollback", "plan"]),
+        ("sea ice.md", "Ice of the north", ["sea ice"]),
+        ("だぢづ.md", "kana", ["だぢづ"]),
+        ("harbour/index.md", "Who we are", ["harbour"]),
+        ("2025-06-04-sea-ice.md", "Sea ice", []),
+        ("2025-06-04 talk.md", "Sea ice", ["talk"]),
+        ("index.md", "index", []),
+        ("sea-ice.md", "Ice, sea and snow", []),
+    ],
+)
+def test_of_the_name_of_a_file_what_the_title_lacks_is_searched(
+    path: str, title: str, searched: list[str]
+) -> None:
+    plain = replace(DOCUMENT, attendees=(), aliases=(), references=(), tags=(), frontmatter={})
+    row = document_row(replace(plain, path=path, title=title, body=""))
+    assert [text.strip() for text in tables.searched_text(row).split("\n")] == [
+        title, *searched, title, "",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("body", ["# A\n\nText\n", "Text\n", "## Other\n\nText\n"])
 def test_every_title_occurs_twice_in_the_searched_text(body: str) -> None:
     text = tables.searched_text(document_row(replace(DOCUMENT, body=body)))
@@ -78,3 +103,12 @@ def test_the_first_chunk_is_embedded_with_a_title_that_no_heading_states(
     ordinal: int, text: str, embedded: str
 ) -> None:
     assert embedded_text("Index cards", ordinal, text) == embedded
+
+
+def test_characters_written_as_entities_are_searched_and_words_keep_their_places() -> None:
+    body = "Der M&auml;rz &amp; ein gr&uuml;&szlig;er Tee&nbsp;x\n\nb?a=1&copy=2; c\n"
+    text = tables.searched_text(document_row(replace(DOCUMENT, body=body)))
+    assert len(text) - text.index("Der") == len(body)
+    assert "März" in text and "grüßer" in text and "&copy=2" in text
+    for word in ("ein", "Tee", "c\n"):
+        assert text.index(word, text.index("Der")) - text.index("Der") == body.index(word)

@@ -1,6 +1,6 @@
 import pytest
 
-from kbx_tui.knowledge.dates import date_of, iso_date
+from kbx_tui.knowledge.dates import DailyNotes, date_of, first_day, iso_date
 
 
 @pytest.mark.parametrize(
@@ -9,7 +9,9 @@ from kbx_tui.knowledge.dates import date_of, iso_date
         ("2026-03-17", "2026-03-17"), ("2026-3-7", "2026-03-07"), ("2026/03/17", "2026-03-17"),
         ("20260317", "2026-03-17"), ("2026-03-17T09:30:00Z", "2026-03-17"),
         ("17 March 2026", "2026-03-17"), ("Mar 17, 2026", "2026-03-17"),
-        ("17.03.2026", "2026-03-17"), ("03/17/2026", ""), ("2026-13-45", ""), ("soon", ""),
+        ("17.03.2026", "2026-03-17"), ("March 17th, 2026", "2026-03-17"),
+        ("17. März 2026", "2026-03-17"), ("2026年3月17日", "2026-03-17"),
+        ("03/17/2026", ""), ("2026-13-45", ""), ("soon", ""),
     ],
 )  # fmt: skip
 def test_unambiguous_dates_are_converted_to_iso(text: str, expected: str) -> None:
@@ -32,3 +34,91 @@ def test_document_date_comes_from_frontmatter_then_file_name_then_folders(
     date: object, path: str, expected: str
 ) -> None:
     assert date_of({} if date is None else {"date": date}, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("stem", "expected"),
+    [
+        ("2025-06-council", "2025-06"),
+        ("council 2025_06", "2025-06"),
+        ("June 2025 council", "2025-06"),
+        ("Rat Juni 2025", "2025-06"),
+        ("2025年6月", "2025-06"),
+        ("2025-W23", "2025-06-02"),
+        ("Week 23, 2025", "2025-06-02"),
+        ("KW23-2025", "2025-06-02"),
+        ("log 2025w1", "2024-12-30"),
+        ("2025-W54", ""),
+        ("June 4th, 2025", "2025-06-04"),
+        ("Talk, 4 Jun 2025", "2025-06-04"),
+        ("2025-06-04T1030 call", "2025-06-04"),
+        ("root.log.2025.06.04", "2025-06-04"),
+        ("202506041030", "2025-06-04"),
+        ("20250604-call", "2025-06-04"),
+        ("IMG_20250604_103000", "2025-06-04"),
+        ("4. Juni 2025", "2025-06-04"),
+        ("Sitzung 4.6.2025", "2025-06-04"),
+        ("1er août 2025", "2025-08-01"),
+        ("4 de marzo de 2025", "2025-03-04"),
+        ("2025年6月4日 会議", "2025-06-04"),
+        ("2025년 6월 4일", "2025-06-04"),
+        ("INC-2025-06", ""),
+        ("2025-26 season", ""),
+        ("1.2025.06", ""),
+        ("20259904", ""),
+        ("room 20251", ""),
+    ],
+)
+def test_a_file_name_may_hold_a_day_a_month_or_a_week(stem: str, expected: str) -> None:
+    assert date_of({}, f"log/{stem}.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("properties", "expected"),
+    [
+        ({"Date": "2025-06-04"}, "2025-06-04"),
+        ({"DATE": "4 June 2025, 10:00"}, "2025-06-04"),
+        ({"date": "[[2025-06-04]]"}, "2025-06-04"),
+        ({"date": [["2025-06-04"]]}, "2025-06-04"),
+        ({"date": "[[Log/June 4th, 2025|then]]"}, "2025-06-04"),
+        ({"date": "2025-06"}, "2025-06"),
+        ({"date": 2025}, "2025"),
+        ({"created": "2025-06-04T10:30"}, "2025-06-04"),
+        ({"date created": "Wednesday, June 4th 2025"}, "2025-06-04"),
+        ({"created": 1749031200000}, "2025-06-04"),
+        ({"year": 1998}, "1998"),
+        ({"year": "third"}, ""),
+        ({"created": "2025-06-04", "year": 1998}, "2025-06-04"),
+        ({"date": "2024-01-02", "created": "2025-06-04"}, "2024-01-02"),
+    ],
+)
+def test_a_date_may_be_in_several_properties(properties: dict[str, object], expected: str) -> None:
+    assert date_of(properties, "a.md") == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "expected"),
+    [
+        ("a.md", "# Council, 4 June 2025\n", "2025-06-04"),
+        ("a.md", "Council 2025-06-04\n===\n", "2025-06-04"),
+        ("a.md", "# 12. Use queues\n\nDate: 2025-06-04\n", "2025-06-04"),
+        ("a.md", "# Council\n\n- **Date:** Wednesday, June 4, 2025\n", "2025-06-04"),
+        ("a.md", "| Datum | 4. Juni 2025 |\n", "2025-06-04"),
+        ("2025-06.md", "# Council, 4 June 2025\n", "2025-06-04"),
+        ("2025-05-01.md", "# Council, 4 June 2025\n", "2025-05-01"),
+        ("a.md", "## 2025-06-04\n\nSince 4 June 2025.\n", ""),
+        ("a.md", "# Council of June 2025\n", ""),
+        ("a.md", "line\n" * 20 + "Date: 2025-06-04\n", ""),
+    ],
+)
+def test_the_top_of_a_page_may_state_its_day(path: str, body: str, expected: str) -> None:
+    assert date_of({}, path, body=body) == expected
+
+
+def test_daily_notes_may_have_months_in_other_languages() -> None:
+    assert date_of({}, "4. Juni 2025.md", DailyNotes("D. MMMM YYYY")) == "2025-06-04"
+
+
+@pytest.mark.parametrize("date", ["2025", "2025-01", "2025-01-01"])
+def test_the_first_day_of_a_date(date: str) -> None:
+    assert first_day(date) == "2025-01-01"

@@ -407,3 +407,108 @@ def test_frontmatter_is_loaded_once_for_a_file_and_what_is_public_of_it() -> Non
 
 def _count(source: str) -> int:
     return sum(isinstance(event, yaml.NodeEvent) for event in yaml.parse(source))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '+++\ntitle = "Tea"\ntags = ["green"]\ndate = 2025-06-04\n[extra]\nyear = 1\n+++\nText\n',
+        '---toml\ntitle = "Tea"\ntags = ["green"]\ndate = 2025-06-04T10:00:00Z\n---\nText\n',
+        '{\n  "title": "Tea",\n  "tags": ["green"],\n  "date": "2025-06-04"\n}\nText\n',
+        ';;;\n{"title": "Tea", "tags": ["green"], "date": "2025-06-04"}\n;;;\nText\n',
+        '---json\n{"title": "Tea", "tags": ["green"], "date": "2025-06-04"}\n---\nText\n',
+        "---yaml\ntitle: Tea\ntags: [green]\ndate: 2025-06-04\n---\nText\n",
+    ],
+    ids=["toml", "named-toml", "json", "fenced-json", "named-json", "named-yaml"],
+)
+def test_frontmatter_may_be_toml_or_json(text: str) -> None:
+    document = page(text)
+    assert (document.title, document.tags, document.date) == ("Tea", ("green",), "2025-06-04")
+    assert (document.body, document.problems) == ("Text\n", ())
+    assert text.split("\n")[document.body_line - 1] == "Text"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault", "body"),
+    [
+        ("+++\ntitle = Tea\n+++\nText\n", "frontmatter is not valid TOML", "Text\n"),
+        ("+++\ntitle = 'Tea'\nText\n", "frontmatter has no closing +++", None),
+        (';;;\n{"title": }\n;;;\nText\n', "frontmatter is not valid JSON", "Text\n"),
+        ('---json\n{"a": ' + "[" * 3000 + "\n---\nText\n", "frontmatter is not valid", "Text\n"),
+        ("---lua\ntitle = 'Tea'\n---\nText\n", "frontmatter of the kind lua is not read", "Text\n"),
+    ],
+)
+def test_frontmatter_that_is_not_read_is_a_problem(text: str, fault: str, body: str | None) -> None:
+    document = page(text)
+    (problem,) = document.problems
+    assert problem.reason.startswith(fault)
+    assert document.body == (text if body is None else body)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+++\nText\n+++\n",
+        "{% include 'x' %}\n",
+        '{"open": 1',
+        '{"a": 1} text\n',
+        "---word\n\n---\n",
+    ],
+)
+def test_text_that_only_begins_like_frontmatter_is_text(text: str) -> None:
+    document = page(text)
+    assert (document.body, document.frontmatter, document.problems) == (text, {}, ())
+
+
+@pytest.mark.parametrize("text", ["+++\nredacted = true\n+++\nx\n", '{"redacted": true}\nx\n'])
+def test_other_frontmatter_redacts_a_page(text: str) -> None:
+    assert PublicPage("memory/people/a.md", text.encode(), frozenset()).is_hidden
+
+
+@pytest.mark.parametrize(
+    ("body", "links"),
+    [
+        ("[tea][t] ![pot][] [Cup] [x]\n\n[T]: ./tea.md 'Tea'\n[pot]: <a pot.png>\n"
+         "[cup]: cup.md#k\n",
+         ("./tea.md", "./a pot.png", "./cup.md#k")),
+        ("[tea][t] `[tea][t]` \\[tea][t]\n\n[t]: https://example.com\n", ()),
+        ("[a]: ./a.md\n\n- [ ] [a](./b.md) [a]: [^a]\n\n[^a]: [[C]]\n", ("./b.md", "C")),
+        ("[[A]] then [b], [[C]]\n\n[b]: B.md\n", ("A", "./B.md", "C")),
+        ("[a](x.png?raw=true) [b](y%3F.md)\n", ("./x.png", "./y?.md")),
+    ],
+)  # fmt: skip
+def test_reference_links_are_links(body: str, links: tuple[str, ...]) -> None:
+    assert page(body).links == links
+
+
+@pytest.mark.parametrize(
+    ("body", "links"),
+    [
+        ("[[{{title}}]] {{ [[A]] }} [[B]]\n", ("B",)),
+        ("[a]({{ url }}/x) [b]({% post_url y %}) [[B]]\n", ("B",)),
+        ("<% [[A]] %> <%* [[<% x %>]] %> [[B]]\n", ("B",)),
+        ("%% [[A]]\n\n[[A]] %% [[B]] 5 %% [[C]]\n", ("B", "C")),
+        ("<!-- [[A]] --> [[B]]\n", ("B",)),
+        ("$$\n[[1, 2], [[3]]]\n$$\n[[B]] $a[[1]](c)$\n", ("B",)),
+        ("costs $5 and [[A]] costs $6, US$ [[B]] $\n", ("A", "B")),
+        ("`%%` [[A]] `%%` `<!--` [[B]] `$$` [[C]] `$$`\n", ("A", "B", "C")),
+        ("{{ open [[A]] <% [[B]]\n", ("A", "B")),
+    ],
+)
+def test_comments_templates_and_mathematics_hold_no_links(
+    body: str, links: tuple[str, ...]
+) -> None:
+    assert page(body).links == links
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Tea &amp; cake\n", "Tea & cake"),
+        ("Caf&eacute; &#8211; tea\n===\n", "Café – tea"),
+        ("# The [law][1] of tea\n", "The law of tea"),
+        ("# R&D; a &nothing; more\n", "R&D; a &nothing; more"),
+    ],
+)
+def test_entities_and_reference_links_in_headings_are_read(text: str, title: str) -> None:
+    assert page(text).title == title

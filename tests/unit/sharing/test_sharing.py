@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.errors import WriteFault
 from kbx_tui.safe_text import safe_line
-from kbx_tui.sharing.page_file import words_for_name, write_named_page, write_page
+from kbx_tui.sharing.page_file import words_for_name, write_named_page
 from kbx_tui.sharing.search_page import Markup, element, joined
 from tests.hostile_base import ACTS, controls_in
 from tests.parsed_page import ParsedPage
@@ -74,25 +74,6 @@ def test_a_dangling_link_of_that_name_is_not_written_through(tmp_path: Path) -> 
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_a_file_is_replaced_only_if_asked(tmp_path: Path) -> None:
-    target = tmp_path / "page.html"
-    write_page(target, "one", overwrite=False)
-    with pytest.raises(WriteFault, match="exists and was left as it is; --force replaces it"):
-        write_page(target, "two", overwrite=False)
-    assert target.read_text() == "one"
-    write_page(target, "two", overwrite=True)
-    assert target.read_text() == "two"
-    assert list(tmp_path.iterdir()) == [target]
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_what_cannot_be_written_is_one_sentence(tmp_path: Path, overwrite: bool) -> None:
-    for target, reason in (
-        (tmp_path / "none" / "page.html", "there is no folder"),
-        (tmp_path, "is not a file"),
-        (tmp_path / ("x" * 300), "name too long"),
-    ):
-        with pytest.raises(WriteFault, match=f"(?i){reason}"):
-            write_page(target, "page", overwrite=overwrite)
+def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(WriteFault, match=r"(?i)no such file"):
         write_named_page(tmp_path / "none", "tea", "page")

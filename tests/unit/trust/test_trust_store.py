@@ -83,7 +83,7 @@ def test_grants_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
 def test_a_damaged_file_trusts_nothing_and_is_not_overwritten(
     tmp_path: Path, content: bytes
 ) -> None:
-    trust_file().parent.mkdir(parents=True)
+    trust_file().parent.mkdir(parents=True, exist_ok=True)
     trust_file().write_bytes(content)
     for action in (lambda: ungranted(tmp_path, BOTH), lambda: grant(tmp_path, BOTH)):
         with pytest.raises(KbxError, match=r"trust\.json cannot be read") as raised:

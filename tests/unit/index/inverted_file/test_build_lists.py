@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kbx_tui.index.arrays import Matrix
+from kbx_tui.index.ownership import claim
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.vector_lists import LISTS, VectorLists, write_lists
 from tests.vectors import stored_vectors
@@ -21,6 +22,7 @@ def lists_of(vectors: Matrix, folder: Path) -> VectorLists:
         np.ones(count, np.float32),
         np.arange(count),
     )
+    claim(folder)
     store = Store(str(folder))
     with LISTS.writer(store) as writer:
         write_lists(writer, stored)

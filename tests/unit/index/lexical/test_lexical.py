@@ -14,9 +14,10 @@ from kbx_tui.index.lexical.postings import BEYOND, UNKNOWN, Postings, make_posti
 from kbx_tui.index.lexical.postings import WORDS as WORDS_FILE_WORDS
 from kbx_tui.index.lexical.terms import LONGEST_WORD, STOP_WORDS, term_of, terms_in, words_in
 from kbx_tui.index.lexical.text_files import write_words
+from kbx_tui.index.ownership import claim
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.removal import remove_index_temporaries
+from kbx_tui.removal import INDEX_MARKER, remove_index_temporaries
 
 WORDS = ["the", "team", "teams", "Łódź", "migrate", "x" * 50, "日本", "a1", "_", "owns", "½", "und"]
 some_texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=9)
@@ -140,9 +141,10 @@ def test_more_words_than_positions_is_one_clear_sentence(
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    claim(tmp_path)
     store = Store(str(tmp_path))
     with WORDS_FILE_WORDS.spilled(store, make_postings([("v0", "a team")])) as mapped:
         assert mapped.term_id("team") == 0
-        assert len(list(tmp_path.iterdir())) == 1
+        assert len(list(tmp_path.iterdir())) == 2
         remove_index_temporaries(tmp_path)
-        assert not list(tmp_path.iterdir())
+        assert [file.name for file in tmp_path.iterdir()] == [INDEX_MARKER]

@@ -31,6 +31,11 @@ from kbx_tui.search.request import (
         (None, None, "", True),
         ("2025", None, "", False),
         (None, "2025", "", False),
+        ("2026-03-17", "2026-03-18", "2026-03", True),
+        ("2026-03-17", "2026-03-18", "2026", True),
+        ("2026-04", None, "2026-03", False),
+        (None, "2026-02-28", "2026-03", False),
+        ("2025-12-31", "2026-01-01", "2026", True),
     ],
 )
 def test_date_range_includes_both_ends(

@@ -1,5 +1,7 @@
 """Documents that a query gives in full, and titles that hold all of its words."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -30,8 +32,9 @@ ITEMS = KnownItems([DocumentSegment.of(documents_of(*PAGES))], NO_PAGES)
         ("INC-17", [(3, "title")]),
         ("plan: a dvorak evening", [(0, "title")]),
         ("Plan -- a dvorak evening!", [(0, "title")]),
-        ("Plan", []),  # no number
-        ("C", []),
+        ("Plan", [(0, "path")]),  # not a title: it has no number
+        ("an evening", []),
+        ("C", [(1, "path")]),
         ("C++", [(1, "title")]),
         ("2026-03-17", [(0, "date"), (3, "date")]),
         ("2026-03", []),
@@ -43,6 +46,25 @@ def test_document_is_found_by_full_path_id_title_or_date(
     text: str, items: list[tuple[int, str]]
 ) -> None:
     assert ITEMS.find(text) == items
+
+
+@pytest.mark.parametrize(
+    ("path", "queries"),
+    [
+        ("adr/ADR-0031.md", ("ADR-0031", "adr-0031", "ADR 0031")),
+        ("papers/Lindqvist2019-sea.md", ("Lindqvist2019-sea", "lindqvist2019 sea")),
+        ("zk/202506041030.md", ("202506041030",)),
+        ("メモ/だぢづ.md", ("だぢづ",)),
+        ("teams/harbour/index.md", ("harbour",)),
+        ("teams/harbour/README.md", ("Harbour",)),
+    ],
+)
+def test_a_document_is_found_by_the_name_of_its_file(path: str, queries: Sequence[str]) -> None:
+    items = KnownItems(
+        [DocumentSegment.of(documents_of((path, "note:1", "Something else", "")))], NO_PAGES
+    )
+    assert [items.find(query) for query in queries] == [[(0, "path")]] * len(queries)
+    assert items.find(path.rpartition("/")[0].upper()) == items.find("readme") == []
 
 
 def test_the_page_of_an_entity_has_the_id_of_the_entity_alone() -> None:

@@ -1,0 +1,280 @@
+"""Readers of notes: Logseq graphs and Notion exports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from kbx_tui.importing.imported_document import (
+    Imported,
+    ImportedDocument,
+    ImportProblem,
+    SourceFile,
+    name_left_out,
+)
+from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.folding import name_key, slug
+from kbx_tui.knowledge.markdown import is_in_table, links_of, wikilink
+from kbx_tui.knowledge.records import Attendee
+
+LOGSEQ_FOLDER = "logseq"
+
+_LOGSEQ_PROPERTY = re.compile(r"^(?P<key>[A-Za-z][\w.-]*):: ?(?P<value>.*)$")
+_BLOCK = re.compile(r"^(?P<indent>[\t ]*)- ?(?P<text>.*)$")
+_BLOCK_ID = re.compile(r"^\s*id:: (?P<id>[0-9a-f-]{36})\s*$")
+_EMBED = re.compile(r"\{\{embed \(\((?P<id>[0-9a-f-]{36})\)\)\}\}")
+_REFERENCE = re.compile(r"\(\((?P<id>[0-9a-f-]{36})\)\)")
+_PAGE_EMBED = re.compile(r"\{\{embed (\[\[[^\]]+\]\])\}\}")
+_OPEN = re.compile(r"^(?P<head>[\t ]*- )(?:TODO|DOING|NOW|LATER|WAITING) ")
+_DONE = re.compile(r"^(?P<head>[\t ]*- )DONE ")
+_HIDDEN_KEYS = ("id", "collapsed", "created-at", "updated-at", "heading")
+_LOGSEQ_PEOPLE = ("attendees", "participants", "people")
+
+
+def is_logseq(files: Sequence[SourceFile]) -> bool:
+    """Return whether files are a Logseq graph: they include its settings or its two folders."""
+    folders = {part for file in files for part in file.path.split("/")[:-1]}
+    return "logseq" in folders or {"journals", "pages"} <= folders
+
+
+def read_logseq(files: Sequence[SourceFile]) -> Imported:
+    """Return journals and pages. Backups, the recycle bin and whiteboards are left out."""
+    pages = [
+        file
+        for file in files
+        if file.suffix == ".md" and "logseq" not in file.path.split("/")[:-1] and file.text.strip()
+    ]
+    blocks: dict[str, str] = {}
+    for file in pages:
+        blocks |= _blocks(file.text)
+    documents = tuple(_logseq_page(file, blocks) for file in pages)
+    others = (file.path for file in files if file.suffix not in (".md", ".edn"))
+    return Imported(documents) + name_left_out("the graph", others)
+
+
+def _blocks(text: str) -> dict[str, str]:
+    found, current = {}, ""
+    for line in text.split("\n"):
+        if match := _BLOCK_ID.match(line):
+            found[match["id"]] = current
+        elif match := _BLOCK.match(line):
+            current = match["text"].strip()
+    return found
+
+
+def _logseq_page(file: SourceFile, blocks: dict[str, str]) -> ImportedDocument:
+    lines = file.text.split("\n")
+    properties: dict[str, str] = {}
+    while lines and (match := _LOGSEQ_PROPERTY.match(lines[0].removeprefix("- "))):
+        properties[match["key"].lower()] = match["value"].strip()
+        lines = lines[1:]
+    is_journal = "journals" in file.path.split("/")
+    day = file.stem.replace("_", "-") if is_journal else ""
+    day = day if re.fullmatch(r"\d{4}-\d{2}-\d{2}", day) else ""
+    name = unquote(file.stem).replace("___", "/").replace("%2F", "/")
+    title = properties.pop("title", "") or day or name
+    folder, _, stem = title.rpartition("/")
+    people = [value for key, value in properties.items() if key in _LOGSEQ_PEOPLE]
+    names = [name for value in people for name in _names(value)]
+    body = "\n".join(_logseq_lines(lines, blocks)).strip("\n")
+    return ImportedDocument(
+        import_id=f"logseq:{'journals' if is_journal else 'pages'}/{file.stem}",
+        kind="note",
+        title=title,
+        date=day,
+        attendees=tuple(map(Attendee, dict.fromkeys(names))),
+        fields=_logseq_fields(properties),
+        folder="/".join(
+            [LOGSEQ_FOLDER, "journals"]
+            if is_journal
+            else [LOGSEQ_FOLDER, *map(slug, filter(None, folder.split("/")))]
+        ),
+        stem=day or slug(stem) or slug(title),
+        body=body + "\n" if body else "",
+    )
+
+
+def _logseq_lines(lines: Sequence[str], blocks: dict[str, str]) -> list[str]:
+    kept = []
+    for line in lines:
+        match = _LOGSEQ_PROPERTY.match(line.strip())
+        if match and match["key"].lower() in _HIDDEN_KEYS:
+            continue
+        line = _PAGE_EMBED.sub(r"!\1", line)
+        for reference in (_EMBED, _REFERENCE):
+            line = reference.sub(lambda found: blocks.get(found["id"], found[0]), line)
+        line = _DONE.sub(r"\g<head>[x] ", _OPEN.sub(r"\g<head>[ ] ", line))
+        kept.append(line.replace("\t", "  "))
+    return kept
+
+
+def _logseq_fields(properties: dict[str, str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for key, value in properties.items():
+        if key in _HIDDEN_KEYS or key in _LOGSEQ_PEOPLE or not value:
+            continue
+        if key in ("tags", "alias", "aliases"):
+            fields["aliases" if key == "alias" else key] = _names(value)
+        else:
+            fields[key] = value
+    return fields
+
+
+def _names(value: str) -> list[str]:
+    names = (name.strip().removeprefix("#") for name in value.split(","))
+    return [bare for name in names if (bare := name.removeprefix("[[").removesuffix("]]").strip())]
+
+
+NOTION_FOLDER = "notion"
+
+_ID = re.compile(r"^(?P<name>.*?)[ _-]?(?P<id>[0-9a-f]{32})(?:_all)?$")
+_NOTION_PROPERTY = re.compile(r"^(?P<key>[^\W\d_][\w /&-]{0,40}): (?P<value>\S.*)$")
+_DATES = ("date", "created", "created time", "meeting date", "event time", "due")
+_NOTION_PEOPLE = ("attendees", "participants", "people", "owner", "assignee", "created by")
+
+
+def is_notion(files: Sequence[SourceFile]) -> bool:
+    """Return whether most pages have an id in their file names, as in a Notion export."""
+    pages = [file for file in files if file.suffix == ".md"]
+    named = sum(_ID.match(file.stem) is not None for file in pages)
+    return named > 0 and named * 2 >= len(pages)
+
+
+def read_notion(files: Sequence[SourceFile]) -> Imported:
+    """Return the pages of a Notion export; a table becomes a page that lists its rows."""
+    targets = _link_targets(files)
+    documents = [_notion_page(file, targets) for file in files if file.suffix == ".md"]
+    problems = []
+    with_all = {_notion_id(file) for file in files if file.stem.endswith("_all")}
+    tables = (
+        file
+        for file in files
+        if file.suffix == ".csv"
+        and (file.stem.endswith("_all") or _notion_id(file) not in with_all)
+    )
+    for file in tables:
+        try:
+            documents.append(_notion_table(file))
+        except csv.Error as error:
+            problems.append(ImportProblem(file.path, f"it is not a readable table: {error}"))
+    others = (file.path for file in files if file.suffix not in (".md", ".csv"))
+    return Imported(tuple(documents), tuple(problems)) + name_left_out("the export", others)
+
+
+def _link_targets(files: Sequence[SourceFile]) -> dict[str, str]:
+    """Return the wikilink target of each file by id: its title, or its path if titles clash."""
+    titles = {_notion_id(file): _notion_title(file) for file in files if _notion_id(file)}
+    counts = Counter(map(name_key, titles.values()))
+    shared = {title for title in titles.values() if counts[name_key(title)] > 1}
+    paths = {
+        _notion_id(file): f"{_notion_folder(file.path)}/{slug(_notion_title(file))}"
+        for file in files
+    }
+    return {id_: paths[id_] if title in shared else title for id_, title in titles.items()}
+
+
+def _notion_id(file: SourceFile) -> str:
+    match = _ID.match(file.stem)
+    return match["id"] if match else ""
+
+
+def _notion_title(file: SourceFile) -> str:
+    if file.suffix == ".md":
+        for line in file.text.split("\n", 5)[:5]:
+            if line.startswith("# ") and (title := line[2:].strip()):
+                return title
+    match = _ID.match(file.stem)
+    return (match["name"] if match else file.stem).strip() or "Untitled"
+
+
+def _notion_folder(path: str) -> str:
+    """Return the target folder of a page below the notes, without Notion's ids."""
+    parts = []
+    for part in PurePosixPath(path).parts[:-1]:
+        match = _ID.match(part)
+        name = slug(match["name"] if match else part)
+        if name and not name.startswith("export-"):
+            parts.append(name)
+    return "/".join([NOTION_FOLDER, *parts])
+
+
+def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
+    lines = file.text.split("\n")
+    title = _notion_title(file)
+    if lines and lines[0].startswith("# "):
+        lines = lines[1:]
+    while lines and not lines[0].strip():
+        lines = lines[1:]
+    properties: dict[str, str] = {}
+    for line in lines:
+        match = _NOTION_PROPERTY.match(line)
+        if not match:
+            break
+        properties[match["key"].strip().lower()] = match["value"].strip()
+    if properties and len(lines) > len(properties) and lines[len(properties)].strip():
+        properties = {}  # not properties, but a paragraph that looks like one
+    body = "\n".join(lines[len(properties) :]).strip("\n")
+    people = [value for key, value in properties.items() if key in _NOTION_PEOPLE]
+    names = [name.strip() for value in people for name in value.split(",") if name.strip()]
+    day = next((found for key in _DATES if (found := _date(properties.get(key, "")))), "")
+    fields: dict[str, Any] = {
+        key.replace(" ", "_").replace("/", "_"): value
+        for key, value in properties.items()
+        if key not in _NOTION_PEOPLE and key != "date" and key != "tags"
+    }
+    if tags := [tag.strip() for tag in properties.get("tags", "").split(",") if tag.strip()]:
+        fields["tags"] = tags
+    return ImportedDocument(
+        import_id=f"notion:{_notion_id(file) or slug(file.path)}",
+        kind="note",
+        title=title,
+        date=day,
+        attendees=tuple(map(Attendee, dict.fromkeys(names))),
+        fields=fields,
+        folder=_notion_folder(file.path),
+        stem=slug(title),
+        body=_with_wikilinks(body, targets) + "\n" if body else "",
+    )
+
+
+def _with_wikilinks(body: str, targets: dict[str, str]) -> str:
+    """Return the body with links to exported pages turned into wikilinks; others stay."""
+    lines = body.split("\n")
+    parts, done = [], 0
+    for link in links_of(body):
+        match = _ID.match(PurePosixPath(link.page).stem)
+        target = targets.get(match["id"]) if match else None
+        is_shown = body[link.start] == "!"
+        if target is None or is_shown or link.is_wikilink or set(target) & set("[]|#"):
+            continue
+        in_table = is_in_table(lines, body.count("\n", 0, link.start))
+        parts += [body[done : link.start], wikilink(target, link.label, in_table=in_table)]
+        done = link.end
+    return "".join([*parts, body[done:]])
+
+
+def _date(value: str) -> str:
+    text = re.split(r"\s+(?:\d{1,2}:\d{2}|→)", value)[0].strip()
+    return iso_date(text)
+
+
+def _notion_table(file: SourceFile) -> ImportedDocument:
+    rows = [row for row in csv.reader(io.StringIO(file.text)) if any(row)]
+    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in cells]
+    if cells:
+        lines.insert(1, "|" + " --- |" * len(cells[0]))
+    return ImportedDocument(
+        import_id=f"notion:table-{_notion_id(file) or slug(file.path)}",
+        kind="note",
+        title=_notion_title(file),
+        folder=_notion_folder(file.path),
+        stem=slug(_notion_title(file)),
+        body="\n".join(lines) + "\n" if lines else "",
+    )

@@ -1,0 +1,408 @@
+"""Transcripts of meetings: captions (WebVTT, SubRip), and texts of Otter and Fathom.
+
+Every line of a file is a turn, a field of the page, or text of the page as it stands. Readers raise
+ValueError with a reason.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from itertools import groupby
+from typing import Any
+
+from kbx_tui.importing.imported_document import ImportedDocument, SourceFile, content_id
+from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.records import Attendee
+
+Turn = tuple[str, str]
+"""Speaker, empty if unknown, and what they said."""
+
+
+def transcript(
+    import_id: str,
+    file: SourceFile,
+    turns: Sequence[Turn],
+    *,
+    title: str = "",
+    date: str = "",
+    attendees: tuple[Attendee, ...] | None = None,
+    fields: dict[str, Any] | None = None,
+) -> ImportedDocument:
+    """Return the page of a meeting; title and date are by default those in its file name."""
+    return ImportedDocument(
+        import_id=import_id,
+        kind="meeting",
+        subtype="transcript",
+        title=title or _title_in_name(file.stem),
+        date=date or _date_in_name(file.path) or file.modified,
+        attendees=speakers(turns) if attendees is None else attendees,
+        fields=fields or {},
+        body=speech(turns),
+    )
+
+
+_DIGITAL_DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
+
+
+def _date_in_name(name: str) -> str:
+    """Return the ISO date in a file name, such as that of a recording; empty without one."""
+    for match in _DIGITAL_DATE.finditer(name):
+        try:
+            return date(*map(int, match.groups())).isoformat()
+        except ValueError:
+            continue
+    return ""
+
+
+def _title_in_name(stem: str) -> str:
+    """Return a readable title made from a file name, without dates and times of recordings."""
+    text = re.sub(r"(?i)(\.transcript|[_ ]recording|gmt(?=20\d\d))(?![a-z])", " ", stem)
+    text = _DIGITAL_DATE.sub(" ", text)
+    text = re.sub(r"(?<![\w-])-?\d{6}(?!\d)", " ", text)
+    return re.sub(r"[\s_]+", " ", text).strip(" -_.") or "Meeting"
+
+
+def speech(turns: Iterable[Turn]) -> str:
+    """Return turns as paragraphs, `**Speaker:** words`; adjacent ones of a speaker are joined."""
+    paragraphs = []
+    for speaker, group in groupby(turns, key=lambda turn: turn[0]):
+        words = " ".join(" ".join(text.split()) for _, text in group if text.strip())
+        if words:
+            paragraphs.append(f"**{speaker}:** {words}" if speaker else words)
+    return "\n\n".join(paragraphs) + "\n" if paragraphs else ""
+
+
+_NOBODY = re.compile(r"(?i)unknown\b.*|speaker(?: ?\d+)?")
+"""Names that programs give to unknown speakers."""
+
+
+def speakers(turns: Iterable[Turn]) -> tuple[Attendee, ...]:
+    names = dict.fromkeys(name for name, _ in turns if name)
+    return tuple(Attendee(name) for name in names if not _NOBODY.fullmatch(name))
+
+
+# Captions
+
+_TIMING = re.compile(r"[ \t]*\d[\d.,]*:[\d:.,]*\d[ \t]*-->[ \t]*\d")
+_SPEAKER_OF_CUE = re.compile(r'\d+ "([^"]+)" \(\d+\)')
+"""The identifier of a cue in transcripts of Webex."""
+_NO_TEXT = re.compile(r"NOTE(?:[ \t].*)?|(?:STYLE|REGION)[ \t]*")
+"""The first line of a block of WebVTT that is not shown."""
+
+
+def read_captions(file: SourceFile, form: str) -> ImportedDocument:
+    """Return a transcript in which a cue without a speaker is said by the one before it."""
+    is_vtt = form == "vtt"
+    if is_vtt and not file.text.lstrip().startswith("WEBVTT"):
+        raise ValueError("it does not begin with WEBVTT")
+    cues = list(_cues(file.text, is_vtt=is_vtt))
+    if not is_vtt and len(cues) == 1:
+        raise ValueError("it is not valid SubRip: no line is a time with `-->`")
+    turns: list[Turn] = []
+    speaker = ""
+    for name, words in _said(cues):
+        speaker = speaker if name is None else name
+        turns.append((speaker, words))
+    if len(cues) == 1 or not any(words for _, words in turns):
+        raise ValueError("it holds no text")
+    return transcript(f"{form}:{content_id(file.data)}", file, turns)
+
+
+def _cues(text: str, *, is_vtt: bool) -> Iterator[tuple[str, str]]:
+    """Yield what is before the first cue, then each cue: the speaker in its identifier, its text.
+
+    A blank line does not end a cue: many programs write some in a text. Identifiers, and the
+    header, comments and styles of WebVTT, are left out.
+    """
+    lines = [line.strip() for line in text.removeprefix("\ufeff").strip().split("\n")]
+    times = [number for number, line in enumerate(lines) if _TIMING.match(line)]
+    speaker, start = "", 0
+    for time in [*times, len(lines)]:
+        end, next_speaker = time, ""
+        before = lines[time - 1] if 0 < time < len(lines) else ""
+        if match := _SPEAKER_OF_CUE.fullmatch(before):
+            end, next_speaker = time - 1, match[1].strip()
+        elif before.isdigit() or (" " not in before and re.search(r"\d", before)):
+            end = time - 1
+        shown = lines[start:end]
+        yield speaker, "\n".join(_shown(shown, has_header=not start) if is_vtt else shown)
+        speaker, start = next_speaker, time + 1
+
+
+def _shown(lines: Sequence[str], *, has_header: bool) -> Iterator[str]:
+    """Yield the lines of WebVTT that are text; of the header, what follows WEBVTT."""
+    if has_header and lines:
+        yield lines[0].removeprefix("WEBVTT").strip(" \t-–")
+    is_hidden = has_header
+    previous = "WEBVTT" if has_header else ""
+    for line in lines[has_header:]:
+        if not line:
+            is_hidden = False
+        elif not previous and _NO_TEXT.fullmatch(line):
+            is_hidden = True
+        if not is_hidden:
+            yield line
+        previous = line
+
+
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]+)>")
+_WORD_TIME = re.compile(r"<[\d:.]+>")
+"""The time of a word, in captions that roll: each cue repeats the last line of the one before."""
+_TAG = re.compile(
+    r"<[^<>]*>|\{\\[^{}]*\}"
+)  # without `<`, or time is quadratic where none is closed
+_LABEL = re.compile(r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59}?)\s*:\s+(?=\S)")
+_CHANGE = re.compile(r">>+\s*(?:(?P<name>[^\W\d_][^:>]{0,59}?)\s*:(?:\s+|$))?")
+_BRACKETS = re.compile(r"[(\[]\s*(?P<name>[^\W\d_][^()\[\]:]{0,59}?)\s*[)\]]")
+_LINE_MARK = "-–"
+_REMARKS = frozenset(
+    {
+        "action", "actions", "attention", "caution", "decision", "example", "fyi", "hint",
+        "important", "note", "notes", "nb", "ps", "remember", "reminder", "summary", "tip", "todo",
+        "update", "warning",
+    }
+)  # fmt: skip
+"""Words before a colon that are nobody."""
+_MOST_WORDS = 6
+"""Words of the longest name of a speaker."""
+
+
+def _said(cues: Sequence[tuple[str, str]]) -> Iterator[tuple[str | None, str]]:
+    """Yield who says what: an empty name is someone unknown, None is the speaker so far.
+
+    Speakers are marked in one way in all of a file: in identifiers of cues, by voice tags, or at
+    the start of a line as `(Name)` above the text, `>> NAME:`, `- Name:` or `Name:`.
+    """
+    if any(speaker or _VOICE.search(text) for speaker, text in cues):
+        for speaker, text in cues:
+            before, *parts = _VOICE.split(text)
+            yield speaker or None, _plain(before)
+            for name, words in zip(parts[::2], parts[1::2], strict=True):
+                yield html.unescape(name).strip(), _plain(words)
+        return
+    rolls = any(_WORD_TIME.search(text) for _, text in cues)
+    texts = [list(filter(None, map(str.strip, _plain(text).split("\n")))) for _, text in cues]
+    is_speaker = _speaker_test(texts)
+    last = ""
+    for lines in texts:
+        for line in lines:
+            if rolls and line == last:
+                continue
+            last = line
+            if match := _CHANGE.match(line):
+                yield _without_capitals(match["name"] or ""), line[match.end() :]
+            elif (match := _BRACKETS.fullmatch(line)) and is_speaker(match):
+                yield match["name"], ""
+            elif (match := _LABEL.match(line)) and is_speaker(match):
+                yield match["name"], line[match.end() :]
+            elif line.strip(_LINE_MARK):
+                yield None, line
+
+
+def _speaker_test(texts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], bool]:
+    """Return a function that says whether what looks like a label of a speaker is one here.
+
+    It is if at least half of the cues begin with one of its kind. Elsewhere `(Applause)` is a
+    sound, and `Name:` counts if it recurs, follows a dash or is a full name.
+    """
+    first = [lines[0] for lines in texts if lines]
+    opening = [line for line, *rest in filter(None, texts) if rest and _BRACKETS.fullmatch(line)]
+    are_bracketed = 2 * len(opening) >= len(first) - 1
+    labelled = [match["name"] for lines in texts for line in lines if (match := _LABEL.match(line))]
+    counts = Counter(labelled)
+    are_labelled = 2 * sum(_LABEL.match(line) is not None for line in first) >= len(first)
+
+    def is_speaker(match: re.Match[str]) -> bool:
+        name = match["name"]
+        words = name.split()
+        if len(words) > _MOST_WORDS or fold(name) in _REMARKS:
+            return False
+        if match.re is _BRACKETS:
+            return are_bracketed
+        is_full_name = len(words) > 1 and all(word[0].isupper() for word in words)
+        return are_labelled or counts[name] > 1 or bool(match["dash"]) or is_full_name
+
+    return is_speaker
+
+
+def _without_capitals(name: str) -> str:
+    """Return `Carl` for CARL, as captioners write all names; initials are kept."""
+    words = (word.capitalize() if len(word) > 2 else word for word in name.split())
+    return " ".join(words) if name.isupper() else name
+
+
+def _plain(words: str) -> str:
+    return html.unescape(_TAG.sub("", words)).strip()
+
+
+# Text of Otter and Fathom
+
+_TIME = r"(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2})"
+_OTTER_TURN = re.compile(rf"(?P<name>\S[^\n]{{0,60}}?)(?P<gap>[ \t]{{1,40}}){_TIME}[ \t]*")
+_FATHOM_TURN = re.compile(
+    rf"{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\([^)]*\)\s*)?"
+)
+_SENTENCE = re.compile(r"[!?;]|\w{4,}[.:](?:\s|$)")
+_LINES_TRIED = 400
+
+_DATED = re.compile(r"(?:\w{3,9}, )?(\w{3,9} \d{1,2}, \d{4})")
+_HEADINGS = ("SUMMARY KEYWORDS", "SPEAKERS", "KEYWORDS")
+
+
+def is_otter(file: SourceFile) -> bool:
+    return bool(_otter_turns(file.text.split("\n")[:_LINES_TRIED]))
+
+
+def is_fathom(file: SourceFile) -> bool:
+    return bool(_fathom_turns(file.text.split("\n")[:_LINES_TRIED]))
+
+
+def _otter_turns(lines: Sequence[str]) -> dict[int, str]:
+    """Return the speakers of the lines that begin a turn, by number of the line.
+
+    A line of speech may end in a time as well (`See you at 10:30`). Otter writes a blank line
+    before a turn and two spaces before its time; where a copy has lost those, a turn is a name, and
+    there are two at least.
+    """
+    found = {
+        number: match
+        for number, line in enumerate(lines)
+        if (match := _OTTER_TURN.fullmatch(line)) and _may_be_name(match["name"])
+    }
+    spaced = {number: match for number, match in found.items() if match["gap"] != " "}
+    usual = spaced or {
+        number: match for number, match in found.items() if _is_written_as_name(match["name"])
+    }
+    apart = {n: match for n, match in usual.items() if n == 0 or not lines[n - 1].strip()}
+    turns = _in_order(apart if 2 * len(apart) >= len(usual) else usual if spaced else {})
+    return turns if spaced or len(turns) > 1 else {}
+
+
+def _may_be_name(name: str) -> bool:
+    return len(name.split()) <= _MOST_WORDS and not _SENTENCE.search(name)
+
+
+def _is_written_as_name(name: str) -> bool:
+    words = name.split()
+    return not (words[0][0].islower() or words[-1][0].islower())
+
+
+def _fathom_turns(lines: Sequence[str]) -> dict[int, str]:
+    matches = {
+        number: match
+        for number, line in enumerate(lines)
+        if (match := _FATHOM_TURN.fullmatch(line.rstrip()))
+    }
+    return _in_order(matches)
+
+
+def _in_order(matches: Mapping[int, re.Match[str]]) -> dict[int, str]:
+    """Return the names of as many matches as possible such that their times never fall.
+
+    Of several choices, the first matches are kept.
+    """
+    numbers = list(matches)
+    times = [_seconds(match["time"]) for match in matches.values()]
+    earliest: list[int] = []
+    by_length: list[list[int]] = []  # the matches that n others can precede
+    for index, time in enumerate(times):
+        length = bisect_right(earliest, time)
+        earliest[length : length + 1] = [time]
+        if length == len(by_length):
+            by_length.append([])
+        by_length[length].append(index)
+    kept: list[int] = []
+    for indices in reversed(by_length):
+        fitting = (i for i in indices if not kept or (i < kept[-1] and times[i] <= times[kept[-1]]))
+        kept.append(next(fitting))
+    return {numbers[i]: matches[numbers[i]]["name"].strip() for i in reversed(kept)}
+
+
+def _seconds(time: str) -> int:
+    seconds = 0
+    for part in time.split(":"):
+        seconds = seconds * 60 + int(part)
+    return seconds
+
+
+def _split_transcript(
+    lines: Sequence[str], names: Mapping[int, str]
+) -> tuple[list[str], list[Turn]]:
+    """Return the lines before the first turn, and the turns; `names` are by their first line."""
+    starts = [*names, len(lines)]
+    turns = [
+        (name, " ".join(filter(None, map(str.strip, lines[start + 1 : end]))))
+        for (start, name), end in zip(names.items(), starts[1:], strict=True)
+    ]
+    return list(lines[: starts[0]]), turns
+
+
+def read_otter(file: SourceFile) -> ImportedDocument:
+    lines = file.text.rstrip().split("\n")
+    if re.match(r"Transcribed by .*otter\.ai", lines[-1]):
+        del lines[-1]
+    before, turns = _split_transcript(lines, _otter_turns(lines))
+    if not turns:
+        raise ValueError("it has no lines with a speaker and a time, such as `Alice Chen  0:12`")
+    head = [line.strip() for line in before]
+    (listed, keywords), rest = _listed(head)
+    dated = next((match for line in rest if (match := _DATED.search(line))), None)
+    date = iso_date(dated[1]) if dated else ""
+    title = rest[0] if rest and not _DATED.match(rest[0]) else ""
+    used = {title, dated.string if dated and date else ""}
+    names = {who.name for who in speakers(turns)}
+    return transcript(
+        f"otter:{content_id(file.data)}",
+        file,
+        [*(("", line) for line in rest if line not in used), *turns],
+        title=title,
+        date=date,
+        attendees=(*(Attendee(name) for name in listed if name not in names), *speakers(turns)),
+        fields={"keywords": keywords} if keywords else {},
+    )
+
+
+def _listed(head: Sequence[str]) -> tuple[tuple[list[str], list[str]], list[str]]:
+    """Return the speakers and keywords listed below their headings, and all other lines."""
+    entries: dict[str, list[str]] = {heading: [] for heading in _HEADINGS}
+    heading, rest = "", []
+    for line in head:
+        if line in _HEADINGS or not line:
+            heading = line
+        elif heading:
+            entries[heading] += [entry.strip() for entry in line.split(",") if entry.strip()]
+        else:
+            rest.append(line)
+    names = [name for name in entries["SPEAKERS"] if not _NOBODY.fullmatch(name)]
+    return (names, entries["SUMMARY KEYWORDS"] + entries["KEYWORDS"]), rest
+
+
+_LINK = re.compile(r"https://fathom\.video/\S+")
+_DAY = re.compile(r"\w+ \d{1,2}, \d{4}")
+
+
+def read_fathom_text(file: SourceFile) -> ImportedDocument:
+    lines = file.text.split("\n")
+    before, turns = _split_transcript(lines, _fathom_turns(lines))
+    if not turns:
+        raise ValueError("it has no lines such as `0:12 - Alice Chen`")
+    head = [line.strip().lstrip("# ") for line in before if line.strip(" -\t")]
+    title = head.pop(0) if head and not _LINK.search(head[0]) else _title_in_name(file.stem)
+    day, (before_day, _, last) = "", title.rpartition(" - ")
+    if before_day and _DAY.fullmatch(last.strip()):
+        title, day = before_day.strip(), iso_date(last.strip())
+    link = next((found[0] for line in head if (found := _LINK.search(line))), "")
+    return transcript(
+        f"fathom:{content_id(link.encode() or file.data)}",
+        file,
+        [*(("", line) for line in head if not (link and link in line)), *turns],
+        title=title,
+        date=day,
+        fields={"url": link} if link else {},
+    )

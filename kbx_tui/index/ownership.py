@@ -1,0 +1,151 @@
+"""Whose an index is: only one that this user made, or says is theirs, is opened.
+
+An index shows its own texts as those of the pages, and LanceDB opens what a table names. So an
+index that came with a clone could show anything. The marker of each index folder holds a random id,
+and the user's state folder an empty file of that name for each index that was made here or allowed.
+
+Digests of files begin with the id, and each version of a table carries it. Thus nobody who does not
+know it can put a file into such an index either, as `git pull` does with a file that git ignores.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+from kbx_tui.errors import IndexFault, KbxError
+from kbx_tui.removal import (
+    INDEX_FILES,
+    INDEX_MARKER,
+    INDEX_TABLES,
+    foreign_entries,
+    has_marker,
+    remove_index_id,
+)
+from kbx_tui.state_file import read_regular_file
+from kbx_tui.user_files import user_state_folder
+
+IDS = "indexes"
+"""Folder of the ids, in the user's state folder."""
+MARKER_LIMIT = 1024
+
+_TEXT = "An index made by `kbx index`, which may replace it.\n"
+_ASIDE = "Put aside: "
+NO_ID = "0" * 32
+
+NOT_REMEMBERED = (
+    "the next command will not know this index as made here, as your state folder cannot be "
+    "written: set KBX_STATE_DIR to a folder that can be"
+)
+_MARKER = re.compile(rf"[^\n]*\n([0-9a-f]{{32}})\n(?:{_ASIDE}([0-9a-f]{{32}})\n)?")
+
+_allowed_now: set[str] = set()
+"""Ids of indexes that this process may open although the state folder does not know them."""
+
+
+def index_id(folder: Path) -> str:
+    """Return the id in the marker of an index folder; empty without one."""
+    return _ids_in(folder)[0]
+
+
+def was_put_aside(folder: Path) -> bool:
+    """Return whether an index was put aside by this user, and so may be removed."""
+    return is_allowed(_ids_in(folder)[1])
+
+
+def _ids_in(folder: Path) -> tuple[str, str]:
+    with suppress(OSError, ValueError):  # a link, a pipe, or not in ASCII
+        text = read_regular_file(folder / INDEX_MARKER, limit=MARKER_LIMIT).decode("ascii")
+        if found := _MARKER.fullmatch(text):
+            return found[1], found[2] or ""
+    return "", ""
+
+
+def digest_seed(folder: Path) -> int:
+    """Return the value with which the digests of an index's files begin; 0 without an id."""
+    return int(index_id(folder)[:8] or "0", 16)
+
+
+def is_own(folder: Path) -> bool:
+    """Return whether an index was made here, or allowed by this user."""
+    known, put_aside_by = _ids_in(folder)
+    return not put_aside_by and is_allowed(known)
+
+
+def is_allowed(known: str) -> bool:
+    return known in _allowed_now or is_remembered(known)
+
+
+def is_remembered(known: str) -> bool:
+    return known != "" and (user_state_folder() / IDS / known).is_file()
+
+
+def is_foreign(folder: Path) -> bool:
+    """Return whether a folder holds an index that must not be opened."""
+    parts = (*(f"{table}.lance" for table in INDEX_TABLES), *INDEX_FILES, INDEX_MARKER)
+    return not is_own(folder) and any((folder / part).exists() for part in parts)
+
+
+def allow(known: str, *, lasting: bool = True) -> None:
+    """Let this user open the index with this id; only this process, if not `lasting`.
+
+    Raises KbxError if that cannot be stored: it then holds for this process.
+    """
+    folder = user_state_folder() / IDS
+    if not lasting:
+        _allowed_now.add(known)
+        return
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / known).touch(mode=0o600)
+    except OSError as error:
+        _allowed_now.add(known)
+        reason = error.strerror or error
+        raise KbxError(f"{folder} cannot be written ({reason}); {NOT_REMEMBERED}") from error
+
+
+def forget(known: str) -> None:
+    """Take back `allow`. Raises KbxError."""
+    _allowed_now.discard(known)
+    file = user_state_folder() / IDS / known
+    try:
+        remove_index_id(file)
+    except OSError as error:
+        raise KbxError(f"{file} cannot be removed: {error.strerror or error}") from error
+
+
+def claim(folder: Path, known: str = "") -> None:
+    """Create the folder of an index and mark it with an id, by default a new one.
+
+    Raises IndexFault for foreign content, and OSError.
+    """
+    known = known or index_id(folder) or uuid4().hex
+    if foreign := [] if has_marker(folder) else foreign_entries(folder):
+        raise IndexFault(
+            f"{folder} holds {foreign[0]}, which is not part of an index: move it elsewhere, "
+            "or set [index] uri to a new folder"
+        )
+    with suppress(KbxError):  # `kbx index` says so
+        allow(known)
+    folder.mkdir(parents=True, exist_ok=True)
+    if index_id(folder) != known:
+        _write_marker(folder, f"{_TEXT}{known}\n")
+
+
+def mark_aside(folder: Path) -> None:
+    """Note in an index that was put aside here, with another id of this user. Raises OSError.
+
+    It keeps its own id, with which its digests begin.
+    """
+    put_aside_by = uuid4().hex
+    with suppress(KbxError):  # it then stays for ever
+        allow(put_aside_by)
+    _write_marker(folder, f"{_TEXT}{index_id(folder) or NO_ID}\n{_ASIDE}{put_aside_by}\n")
+
+
+def _write_marker(folder: Path, text: str) -> None:
+    temporary = folder / f"{INDEX_MARKER}.{uuid4().hex}"
+    temporary.write_text(text, encoding="ascii")
+    temporary.replace(folder / INDEX_MARKER)

@@ -1,0 +1,110 @@
+"""What the files of a table must be before LanceDB opens it.
+
+LanceDB follows links, waits for pipes, and reads whatever a manifest names as a base path, which
+may be an object store: it would ask that with the credentials of the user. So a table consists of
+files and folders, and each of its manifests has no base path and the id of the index.
+
+A manifest file ends with the position of the manifest, four bytes of version numbers and "LANC". At
+that position is the length of a protobuf message, `Manifest` of Lance's table.proto, and then it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from kbx_tui.errors import IndexDamaged
+from kbx_tui.state_file import UnusableFile, check_regular_file, read_regular_file
+
+ID_KEY = "kbx index"
+"""Key of the index's id in the metadata of a table's schema."""
+SCHEMA_METADATA, BASE_PATHS = 5, 18
+"""Fields of `Manifest`."""
+
+_END = struct.Struct("<qi4s")
+_LENGTH = struct.Struct("<I")
+_MAGIC = b"LANC"
+_REBUILDS = "the next index run rebuilds it"
+
+
+def require_sound_table(table: Path, index_id: str) -> None:
+    """Raise IndexDamaged for a table that LanceDB must not open. `index_id` may be empty."""
+    _require_plain(table)
+    _require_files_and_folders(table)
+    for manifest in table.rglob("*.manifest"):
+        try:
+            fields = [*_fields(_message(read_regular_file(manifest)))]
+            metadata = [dict(_fields(pair)) for field, pair in fields if field == SCHEMA_METADATA]
+        except (OSError, ValueError, IndexError, struct.error) as error:
+            raise IndexDamaged(f"{manifest} cannot be read ({error}); {_REBUILDS}") from error
+        if any(number == BASE_PATHS for number, _ in fields):
+            raise IndexDamaged(f"{manifest} names files outside its table; {_REBUILDS}")
+        pair = {1: ID_KEY.encode(), 2: index_id.encode()}
+        if index_id and pair not in metadata:
+            raise IndexDamaged(f"{manifest} belongs to another index; {_REBUILDS}")
+
+
+def _require_files_and_folders(folder: Path) -> None:
+    with suppress(OSError), os.scandir(folder) as entries:  # LanceDB reports it better
+        for entry in entries:
+            _require_plain(Path(entry.path))
+            if entry.is_dir(follow_symlinks=False):
+                _require_files_and_folders(Path(entry.path))
+
+
+def _require_plain(path: Path) -> None:
+    with suppress(FileNotFoundError):  # replaced meanwhile
+        try:
+            if not stat.S_ISDIR(path.lstat().st_mode):
+                check_regular_file(path, limit=None)
+        except UnusableFile as error:
+            raise IndexDamaged(f"{path} is not opened: {error.strerror}; {_REBUILDS}") from error
+
+
+def _message(data: bytes) -> bytes:
+    position, _, magic = _END.unpack(data[-_END.size :])
+    if magic != _MAGIC or position < 0:
+        raise ValueError("it does not end as a manifest")
+    (length,) = _LENGTH.unpack_from(data, position)
+    start = position + _LENGTH.size
+    if start + length > len(data):
+        raise ValueError("it is cut off")
+    return data[start : start + length]
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield number and value of each field of a message; numbers are left empty."""
+    place = 0
+    while place < len(message):
+        key, place = _varint(message, place)
+        size = 0
+        match key & 7:  # the wire type
+            case 0:  # a number
+                _, place = _varint(message, place)
+            case 1:
+                size = 8
+            case 2:  # bytes, a text or a message
+                size, place = _varint(message, place)
+            case 5:
+                size = 4
+            case kind:
+                raise ValueError(f"it has a field of type {kind}")
+        if place + size > len(message):
+            raise ValueError("a field is cut off")
+        yield key >> 3, message[place : place + size]
+        place += size
+
+
+def _varint(message: bytes, place: int) -> tuple[int, int]:
+    """Return a number of up to ten bytes, and where the next field is."""
+    number = 0
+    for count in range(10):
+        byte = message[place + count]
+        number |= (byte & 0x7F) << (7 * count)
+        if not byte & 0x80:
+            return number, place + count + 1
+    raise ValueError("a number is too long")

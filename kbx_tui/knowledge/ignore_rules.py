@@ -1,0 +1,192 @@
+"""Patterns of files to leave out, in the syntax of .gitignore."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kbx_tui.errors import ConfigError
+from kbx_tui.knowledge.wildcards import Token, character_class, expression
+from kbx_tui.state_file import read_regular_file
+
+GITIGNORE = ".gitignore"
+
+_CLASSES = {
+    "alnum": [("0", "9"), ("A", "Z"), ("a", "z")],
+    "alpha": [("A", "Z"), ("a", "z")],
+    "blank": [(" ", " "), ("\t", "\t")],
+    "cntrl": [("\0", "\x1f"), ("\x7f", "\x7f")],
+    "digit": [("0", "9")],
+    "graph": [("!", "~")],
+    "lower": [("a", "z")],
+    "print": [(" ", "~")],
+    "punct": [("!", "/"), (":", "@"), ("[", "`"), ("{", "~")],
+    "space": [("\t", "\r"), (" ", " ")],
+    "upper": [("A", "Z")],
+    "xdigit": [("0", "9"), ("A", "F"), ("a", "f")],
+}
+"""Ranges of the classes in brackets, `[[:alpha:]]`."""
+_CLASS = re.compile(r"\[:([a-z]+):\]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    matches: re.Pattern[str]
+    ignores: bool
+
+
+class IgnoreRules:
+    """Ignore patterns collected while walking down a tree.
+
+    The ``exclude`` patterns win over any ``.gitignore``; of those, the deepest that matches.
+    """
+
+    def __init__(self, exclude: Sequence[str] = ()) -> None:
+        try:
+            self._exclude = [rule for line in exclude if (rule := _rule(line))]
+        except ValueError as error:
+            raise ConfigError(f"[index] exclude has an invalid pattern: {error}") from error
+        self._specs: list[tuple[str, list[_Rule]]] = []
+
+    def read_folder(self, folder: Path, prefix: str, *, keep: str = "") -> bool:
+        """Add the rules in the ``.gitignore`` of a folder, and return whether it has one.
+
+        ``prefix`` is its path relative to the root, ending with a slash. A file that would ignore
+        the path ``keep`` is skipped: many users keep their notes out of git.
+        """
+        try:
+            data = read_regular_file(folder / GITIGNORE, follow_links=True)
+            lines = data.decode("utf-8", "replace").splitlines()
+        except OSError:
+            return False
+        rules = list(_valid_rules(lines))
+        everything_in = f"{keep}/"  # which `memory/**` matches, and `memory/*` does not
+        if not (keep and (_decision(rules, keep) or _decision(rules, everything_in))):
+            self._specs.append((prefix, rules))
+        return True
+
+    def ignores_file(self, path: str) -> bool:
+        """Return whether the rules leave out a file, or a folder (`path/`) with all in it.
+
+        The folders that it is in are asked about first.
+        """
+        if _decision(self._exclude, path):
+            return True
+        for prefix, rules in reversed(self._specs):
+            if path.startswith(prefix):
+                is_ignored = _decision(rules, path[len(prefix) :])
+                if is_ignored is not None:
+                    return is_ignored
+        return False
+
+
+def _decision(rules: Sequence[_Rule], path: str) -> bool | None:
+    """Return what the last rule that matches says; None where none does."""
+    for rule in reversed(rules):
+        if rule.matches.fullmatch(path):
+            return rule.ignores
+    return None
+
+
+def _valid_rules(lines: Sequence[str]) -> Iterator[_Rule]:
+    for line in lines:
+        try:
+            if rule := _rule(line):
+                yield rule
+        except ValueError:
+            continue
+
+
+def _rule(line: str) -> _Rule | None:
+    """Return the rule of a line; None for a comment and what never matches. Raises ValueError."""
+    text = line if line.endswith("\\ ") else line.rstrip()
+    if not text or text.startswith("#") or text == "/":
+        return None
+    ignores = not text.startswith("!")
+    tokens = _tokens(text.removeprefix("!"))
+    return None if tokens is None else _Rule(re.compile(expression(tokens), re.DOTALL), ignores)
+
+
+def _tokens(pattern: str) -> list[Token] | None:
+    """Return the parts of a pattern; None for one that never matches. Raises ValueError."""
+    for_folders = pattern.endswith("/")
+    names = pattern.removesuffix("/").split("/")
+    if not any(names):
+        raise ValueError(f"{pattern!r} names no file")
+    if len(names) == 1:  # in any folder
+        names.insert(0, "**")
+    elif not names[0]:
+        del names[0]
+    if "" in names:
+        return None
+    tokens: list[Token] = []
+    for number, name in enumerate(names):
+        is_last = number == len(names) - 1
+        if name == "**":
+            tokens.append(("across", "") if is_last else ("folders", ""))
+            continue
+        translated = _name_tokens(name)
+        if translated is None:
+            return None
+        tokens += [*translated, ("piece", "/")]
+    if names[-1] == "**":  # what is below, but not nothing
+        return [*tokens, ("piece", "[^/]/" if for_folders else ".")]
+    return [*tokens[:-1], ("piece", "/" if for_folders else "/?")]
+
+
+def _name_tokens(name: str) -> list[Token] | None:
+    """Return the parts of a name; None for an unclosed bracket. Raises ValueError."""
+    if name == "*":
+        return [("piece", "[^/]"), ("star", "")]
+    tokens: list[Token] = []
+    place = 0
+    while place < len(name):
+        character = name[place]
+        place += 1
+        if character == "*":
+            tokens.append(("star", ""))
+        elif character == "?":
+            tokens.append(("piece", "[^/]"))
+        elif character == "[":
+            found = _bracket(name, place)
+            if found is None:
+                return None
+            piece, place = found
+            tokens.append(("piece", piece))
+        else:
+            if character == "\\":
+                if place == len(name):
+                    raise ValueError(f"{name!r} ends with a backslash")
+                character = name[place]
+                place += 1
+            tokens.append(("piece", re.escape(character)))
+    return tokens
+
+
+def _bracket(name: str, place: int) -> tuple[str, int] | None:
+    """Return the expression of a bracket that is open at a place, and where it is closed."""
+    negated = name[place : place + 1] in ("!", "^")
+    place += negated
+    ranges: list[tuple[str, str]] = []
+    is_first = True
+    while place < len(name) and (is_first or name[place] != "]"):
+        is_first = False
+        if named := _CLASS.match(name, place):
+            ranges += _CLASSES.get(named[1], [])
+            place = named.end()
+            continue
+        first, place = _character(name, place)
+        ranges.append((first, first))  # even if the range is reversed, as for git
+        if name[place : place + 1] == "-" and name[place + 1 : place + 2] not in ("", "]"):
+            last, place = _character(name, place + 1)
+            ranges.append((first, last))
+    if place >= len(name):
+        return None
+    return character_class(ranges, negated=negated), place + 1
+
+
+def _character(name: str, place: int) -> tuple[str, int]:
+    escaped = name[place] == "\\" and place + 1 < len(name)
+    return name[place + escaped], place + escaped + 1

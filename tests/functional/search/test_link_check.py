@@ -1,0 +1,121 @@
+"""Links that lead to nothing, and those that only seem to."""
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from tests.command_line import CommandLine
+from tests.functional.vaults import index_vault
+
+HANDBOOK = {
+    "README.md": "# Guide\n\n[all](./docs) [raw](./raw/) [ci](./.ci/steps.yml) [us](docs/crew/) "
+    "[duty](docs/crew/#on-duty) [make](Makefile) [pic](img/a.png?raw=true)\n",
+    ".ci/steps.yml": "",
+    "Makefile": "",
+    "img/a.png": "",
+    "raw/numbers.csv": "",
+    "docs/index.md": "# Start\n\n[site](/crew/) [page](/crew/rota) [outside](../../other/x.md)\n",
+    "docs/crew/README.md": "# The crew\n\n## On duty\n\n[me](./#on-duty) [up](../) [up](./..)\n",
+    "docs/crew/rota.md": "# Rota\n\n[crew](../crew) [[toc]] [[_TOC_]]\n",
+}
+NO_LINKS = {
+    "template.md": "[[{{title}}]] [[<% tp.file.title %>]] [a]({{ site.url }}/x)\n"
+    "[b]({% link y %})\n",
+    "comment.md": "%% [[Later]]\n\n[[Never]] %%\n<!-- [[Hidden]] -->\n",
+    "mathematics.md": "$$\n[[1,2],[3,4]]\n$$\n\n$f[a](b)$ and $M=[[a]]_0$ cost $5.\n",
+}
+BROKEN = {
+    "a.md": "# A\n\n[[Gone]] `%%` [[Lost]] `%%`\n\n[x][ref] [y](./no/file.csv) costs $5, "
+    "[[Off]] $6\n\n[ref]: ./missing.md 'Title'\n",
+}
+
+
+def check(root: Path) -> list[tuple[str, int, str]]:
+    with KnowledgeBase(root) as kb:
+        return [(link.target, link.line, link.kind) for link in kb.links.check()]
+
+
+@pytest.mark.parametrize("files", [HANDBOOK, NO_LINKS], ids=["handbook", "no-links"])
+def test_what_exists_or_is_not_a_link_is_not_reported(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    assert check(index_vault(tmp_path / "base", files, fast=True)) == []
+
+
+def test_links_that_lead_to_nothing_are_reported(tmp_path: Path) -> None:
+    assert check(index_vault(tmp_path, BROKEN, fast=True)) == [
+        ("Gone", 3, "page"),
+        ("Lost", 3, "page"),
+        ("./missing.md", 5, "page"),
+        ("./no/file.csv", 5, "page"),
+        ("Off", 5, "page"),
+    ]
+
+
+def test_a_link_to_a_folder_leads_to_its_page(tmp_path: Path) -> None:
+    with KnowledgeBase(index_vault(tmp_path, HANDBOOK, fast=True)) as kb:
+        found = {link.target: link.path for link in kb.links.of("README.md").outgoing}
+        assert found == {"./docs": "docs/index.md", "./docs/crew/": "docs/crew/README.md"}
+        assert kb.links.follow("./#on-duty", "docs/crew/README.md") is not None
+
+
+PARTS = {
+    "a.md": "[1](./b.md#whats-new) [2](./b.md#whats-new-1) [[b#What's new?]] [[b#One#Two `x`]] "
+    "[3](./b.md#own) [4](./b.md#named) [5](./b.md#set) [[b#^Block-1]] [[b#Quoted]] [[#Here]]\n"
+    "[6](./b.md#c--d) [7](./b.md#über-uns) [8](./data.csv#row=2) [[b#a,1:#*]]\n\n"
+    "## Here\n\n[[b#Nowhere]]\n\n[[b#^none]] [9](./b.md#no-where)\n",
+    "b.md": "# One\n\n## What's new?\n\n## Two `x`\n\n## What's new?\n\n## Titled {#own}\n\n"
+    '<a name="named"></a>\n\n<h2 id=set>Set</h2>\n\n> ## Quoted\n\n## C & D\n\n## Über uns\n\n'
+    "Text. ^block-1\n",
+    "data.csv": "",
+}
+
+
+def test_missing_headings_and_blocks_are_kinds_of_their_own(tmp_path: Path) -> None:
+    root = index_vault(tmp_path, PARTS, fast=True)
+    assert check(root) == [
+        ("b#Nowhere", 6, "heading"),
+        ("b#^none", 8, "block"),
+        ("./b.md#no-where", 8, "heading"),
+    ]
+    with KnowledgeBase(root) as kb:
+        assert kb.links.overview().broken == 0
+        assert kb.links.of("a.md").broken == ()
+
+
+def test_the_exit_code_tells_missing_pages_from_missing_headings(
+    tmp_path: Path, kbx: CommandLine
+) -> None:
+    fine, parts, pages = (
+        str(index_vault(tmp_path / name, files, fast=True))
+        for name, files in (("fine", NO_LINKS), ("parts", PARTS), ("pages", PARTS | BROKEN))
+    )
+    assert kbx("--kb", fine, "links", "check").code == 0
+    only_parts = kbx("--kb", parts, "links", "check")
+    assert (only_parts.code, only_parts.out.splitlines()[0]) == (
+        10, "a.md:6: [[b#Nowhere]]: b.md has no heading Nowhere",
+    )  # fmt: skip
+    both = kbx("--kb", pages, "links", "check", "--json")
+    assert both.code == 1
+    assert {link["kind"] for link in both.json["broken"]} == {"page"}
+
+
+def test_broken_links_are_annotations_of_github_actions(tmp_path: Path, kbx: CommandLine) -> None:
+    files = {"n, 1.md": "[[b#No 100%]]\n\n[[Gone]]\n", "b.md": ""}
+    root = str(index_vault(tmp_path, files, fast=True))
+    found = kbx("--kb", root, "links", "check", "--format", "github")
+    assert found.out.splitlines() == [
+        "::warning file=n%2C 1.md,line=1::[[b#No 100%25]]: b.md has no heading No 100%25",
+        "::error file=n%2C 1.md,line=3::[[Gone]] leads to nothing",
+    ]
+
+
+def test_in_a_workspace_of_dendron_the_label_is_before_the_bar(tmp_path: Path) -> None:
+    files = {"n/tea.green.md": "---\ntitle: Green\n---\n", "n/a.md": "[[Sencha|tea.green]]\n"}
+    assert check(index_vault(tmp_path / "plain", files, fast=True)) == [("Sencha", 1, "page")]
+    dendron = index_vault(tmp_path / "dendron", files | {"dendron.yml": ""}, fast=True)
+    assert check(dendron) == []
+    with KnowledgeBase(dendron) as kb:
+        (link,) = kb.links.of("n/tea.green.md").backlinks
+        assert (link.path, link.line, link.target) == ("n/a.md", 1, "tea.green")

@@ -1,0 +1,331 @@
+"""Odd ways in which programs write transcripts, calendars, contacts and conversations."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from kbx_tui.importing.import_formats import read_documents
+from kbx_tui.importing.imported_document import Format, Imported, ImportedDocument, SourceFile
+
+
+def imported(name: str, text: str, form: Format | None = None) -> Imported:
+    return read_documents([SourceFile(name, text.encode(), "2026-03-17")], form)
+
+
+def one(name: str, text: str, form: Format | None = None) -> ImportedDocument:
+    found = imported(name, text, form)
+    (document,) = found.documents
+    assert isinstance(document, ImportedDocument)
+    assert not found.problems
+    return document
+
+
+def names(document: ImportedDocument) -> list[str]:
+    return [who.name for who in document.attendees]
+
+
+def cues(*texts: str, head: str = "WEBVTT") -> str:
+    parts = (f"00:{n:02}.000 --> 00:{n + 1:02}.000\n{text}\n" for n, text in enumerate(texts))
+    return f"{head}\n\n" + "\n".join(parts)
+
+
+def vtt(*texts: str, head: str = "WEBVTT") -> ImportedDocument:
+    return one("talk.vtt", cues(*texts, head=head))
+
+
+@pytest.mark.parametrize(
+    ("texts", "speakers", "body"),
+    [
+        (("(Rosa Diaz)\nWe begin.", "(Tim Ek)\nNote: bring tea."), ["Rosa Diaz", "Tim Ek"],
+         "**Rosa Diaz:** We begin.\n\n**Tim Ek:** Note: bring tea.\n"),
+        (("(Rosa Diaz)\nWe\n-\n(Tim Ek)\nBegin", "(Tim Ek)\nNow"), ["Rosa Diaz", "Tim Ek"],
+         "**Rosa Diaz:** We\n\n**Tim Ek:** Begin Now\n"),
+        ((">> ROSA DIAZ: Ships sail.", "at dawn.", ">> When?", ">> TIM: Soon."),
+         ["Rosa Diaz", "Tim"],
+         "**Rosa Diaz:** Ships sail. at dawn.\n\nWhen?\n\n**Tim:** Soon.\n"),
+        (("- Rosa: Ready?\n- Tim: Yes.",), ["Rosa", "Tim"],
+         "**Rosa:** Ready?\n\n**Tim:** Yes.\n"),
+        (("-Rosa: Ready?\n-Tim: Yes.",), ["Rosa", "Tim"],
+         "**Rosa:** Ready?\n\n**Tim:** Yes.\n"),
+        (("We sail.", "(Applause)", "One thing: bring tea.", "Thanks."), [],
+         "We sail. (Applause) One thing: bring tea. Thanks.\n"),
+        (("Rosa: We sail.", "Note: at dawn."), ["Rosa"],
+         "**Rosa:** We sail. Note: at dawn.\n"),
+        (("Before.<v.loud Rosa Diaz>We sail.</v>", "<v Tim Ek>Note: tea.</v>", "More."),
+         ["Rosa Diaz", "Tim Ek"],
+         "Before.\n\n**Rosa Diaz:** We sail.\n\n**Tim Ek:** Note: tea. More.\n"),
+        (("so<00:00:00.500><c> we</c>", "so we\nsail<00:00:01.500><c> now</c>", "sail now"), [],
+         "so we sail now\n"),
+    ],
+    ids=["brackets", "several in a cue", "arrows", "dashes", "dashes without space", "no labels",
+         "remark", "voice tags", "rolling"],
+)  # fmt: skip
+def test_speakers_of_captions(texts: tuple[str, ...], speakers: list[str], body: str) -> None:
+    document = vtt(*texts)
+    assert (names(document), document.body) == (speakers, body)
+
+
+def test_every_line_of_captions_that_is_shown_is_kept() -> None:
+    text = (
+        "WEBVTT - Harbour talk\nKind: captions\nLanguage: en\n\nSTYLE\n::cue { color: red }\n\n"
+        'NOTE not shown\nat all\n\n1 "Rosa Diaz" (4711)\n00:00:01.000 --> 00:00:02.000\nWe sail.\n'
+        '\nAfter a blank line.\n\n2 "Tim Ek" (4712)\n00:00:02,000 --> 00:00:03,000 align:start\n'
+        "With a comma.\n\nc-3\n00:00:04 --> 00:00:05\nWithout milliseconds.\n"
+    )
+    document = one("talk.vtt", text)
+    assert names(document) == ["Rosa Diaz", "Tim Ek"]
+    assert document.body == (
+        "Harbour talk\n\n**Rosa Diaz:** We sail. After a blank line.\n\n"
+        "**Tim Ek:** With a comma. Without milliseconds.\n"
+    )
+
+
+def test_subtitles_without_numbers_and_blank_lines_are_read() -> None:
+    text = (
+        "00:00:01.000 --> 00:00:02.000\n{\\an8}<i>Rosa Diaz: We sail.</i>\n\nAnd return.\n2\n"
+        "00:00:02,000 --> 99999999999:00:03,000\nTim Ek: When?"
+    )
+    document = one("talk.srt", text)
+    assert document.body == "**Rosa Diaz:** We sail. And return.\n\n**Tim Ek:** When?\n"
+
+
+def test_a_line_of_speech_that_ends_in_a_time_begins_no_turn() -> None:
+    text = (
+        "Harbour talk\nA remark on the recording\n\nSUMMARY KEYWORDS\nferry, tide\n\n"
+        "Rosa  0:00\nThe ferry leaves at 9:15\nand returns at 18:40\n\nSpeaker 2  0:21\n"
+        "We close today  0:25\n\nUnknown Speaker  1:00:02\nDone.\n\n"
+        "Transcribed by https://otter.ai\n"
+    )
+    document = one("talk_otter_ai.txt", text)
+    assert names(document) == ["Rosa"]
+    assert document.fields == {"keywords": ["ferry", "tide"]}
+    assert document.body == (
+        "A remark on the recording\n\n**Rosa:** The ferry leaves at 9:15 and returns at 18:40\n\n"
+        "**Speaker 2:** We close today 0:25\n\n**Unknown Speaker:** Done.\n"
+    )
+
+
+def test_turns_whose_spaces_a_copy_has_joined_are_read() -> None:
+    text = "Rosa Diaz 0:00\nWe meet at 10:30\n\nTim Ek 0:09\nNot at 0:05\n"
+    document = one("talk.txt", text)
+    assert names(document) == ["Rosa Diaz", "Tim Ek"]
+    assert "We meet at 10:30" in document.body
+    with pytest.raises(Exception, match="nothing of a known format"):
+        imported("plan.txt", "We meet at 10:30\n\nthen eat at 12:30\n")
+
+
+def test_a_time_in_speech_begins_no_turn_in_a_text_of_fathom() -> None:
+    text = (
+        "Harbour - March 17, 2026\nVIEW RECORDING - 5 mins: https://fathom.video/share/a\n"
+        "Hosted by the port\n\n---\n\n0:03 - Rosa Diaz (Port of Faro)\n  We begin.\n"
+        "0:12 - Tim Ek\n  The slots:\n0:05 - unloading\n0:30 - Rosa Diaz (Port of Faro)\n  Good.\n"
+    )
+    document = one("talk.txt", text)
+    assert (document.title, document.date) == ("Harbour", "2026-03-17")
+    assert names(document) == ["Rosa Diaz", "Tim Ek"]
+    assert document.body.startswith("Hosted by the port\n\n**Rosa Diaz:** We begin.")
+    assert "The slots: 0:05 - unloading" in document.body
+
+
+def event(lines: str, head: str = "") -> ImportedDocument:
+    text = f"BEGIN:VCALENDAR\nVERSION:2.0\n{head}BEGIN:VEVENT\nUID:1\nSUMMARY:Tide\n{lines}"
+    return one("c.ics", f"{text}\nEND:VEVENT\nEND:VCALENDAR\n")
+
+
+@pytest.fixture
+def lisbon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Europe/Lisbon")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+TOKYO = "X-WR-TIMEZONE:Asia/Tokyo\n"
+CUSTOM = (
+    "BEGIN:VTIMEZONE\nTZID:Harbour Time\nBEGIN:STANDARD\nDTSTART:19700101T000000\n"
+    "TZOFFSETFROM:+0300\nTZOFFSETTO:+0300\nEND:STANDARD\nEND:VTIMEZONE\n"
+)
+
+
+@pytest.mark.usefixtures("lisbon")
+@pytest.mark.parametrize(
+    ("head", "lines", "date", "hours", "zone"),
+    [
+        (TOKYO, "DTSTART:20260701T160000Z\nDTEND:20260701T170000Z", "2026-07-02", "01:00-02:00",
+         "Asia/Tokyo"),
+        (TOKYO, "DTSTART;TZID=America/Lima:20260701T120000\nDURATION:PT90M", "2026-07-02",
+         "02:00-03:30", "Asia/Tokyo"),
+        (TOKYO, "DTSTART:20260701T160000", "2026-07-01", "16:00", ""),
+        ("", "DTSTART;TZID=America/Lima:20260701T120000", "2026-07-01", "12:00", "America/Lima"),
+        ("", "DTSTART;TZID=Tokyo Standard Time:20260701T120000", "2026-07-01", "12:00",
+         "Asia/Tokyo"),
+        ("", "DTSTART;TZID=/mozilla.org/20050126_1/Asia/Tokyo:20260701T120000", "2026-07-01",
+         "12:00", "Asia/Tokyo"),
+        (CUSTOM, "DTSTART;TZID=Harbour Time:20260701T120000", "2026-07-01", "12:00",
+         "Harbour Time"),
+        ("", 'DTSTART;TZID="(UTC+09:00) Osaka, Tokyo":20260701T120000', "2026-07-01", "12:00",
+         "(UTC+09:00) Osaka, Tokyo"),
+        ("", "DTSTART:20260701T233000Z", "2026-07-02", "00:30", "UTC+01:00"),
+        ("", "DTSTART:20260701T120000\nDTSTART:20260799T120000", "2026-07-01", "12:00", ""),
+    ],
+    ids=["utc", "other zone", "floating", "own zone", "windows", "vendor", "custom", "unknown",
+         "utc without a zone", "twice"],
+)  # fmt: skip
+def test_an_event_is_on_the_day_of_its_calendar(
+    head: str, lines: str, date: str, hours: str, zone: str
+) -> None:
+    document = event(lines, head)
+    assert (document.date, document.fields["time"]) == (date, hours)
+    assert document.fields.get("timezone", "") == zone
+
+
+def test_events_of_several_days_say_until_when() -> None:
+    whole = event("DTSTART;VALUE=DATE:20260701\nDTEND;VALUE=DATE:20260704")
+    assert whole.fields == {"until": "2026-07-03"}
+    single = event("DTSTART;VALUE=DATE:20260701\nDTEND;VALUE=DATE:20260702")
+    assert single.fields == {}
+    night = event("DTSTART:20260701T230000\nDTEND:20260702T010000\nCOMMENT:Bring\\, tea")
+    assert night.fields == {"time": "23:00-01:00", "until": "2026-07-02"}
+    assert night.body == "- Comment: Bring, tea\n"
+
+
+def test_what_a_calendar_holds_besides_events_is_named() -> None:
+    todo = "BEGIN:VTODO\nUID:2\nSUMMARY:Paint\nEND:VTODO\n"
+    event = "BEGIN:VEVENT\nUID:1\nSUMMARY:Tide\nDTSTART:20260701T120000\nEND:VEVENT\n"
+    found = imported("c.ics", f"BEGIN:VCALENDAR\n{event}{todo}{todo}END:VCALENDAR\n")
+    assert len(found.documents) == 1
+    assert [problem.reason for problem in found.problems] == ["left out: 2 to-dos"]
+
+
+def card(lines: str, version: str = "3.0") -> ImportedDocument:
+    return one("c.vcf", f"BEGIN:VCARD\nVERSION:{version}\n{lines}\nEND:VCARD\n")
+
+
+@pytest.mark.parametrize(
+    ("lines", "fields"),
+    [
+        ("FN:Ida Holm\nORG:Faro\\, Lda;Quay\\; 3;Cranes\nTITLE:Head\\, Quays",
+         {"role": "Head, Quays", "company": "Faro, Lda", "team": "Quay; 3, Cranes"}),
+        ("FN:Ida Holm\nPHOTO;ENCODING=b;TYPE=png:data:image/png;base64,iVB\nTEL:+35189",
+         {"phone": "+35189"}),
+        ("FN:Ida Holm\nPHOTO;JPEG;ENCODING=BASE64:\n/9j/2wBDAAYEBQ+g\nHBYWICwgIy==\n\nTEL:+35189",
+         {"phone": "+35189"}),
+        ("FN;ENCODING=QUOTED-PRINTABLE:Ida H=C3=\n=B8lm\nTEL;:+35189", {"phone": "+35189"}),
+        ("FN:Ida Holm\nFN:Ida H.\nTITLE:Pilot\nTITLE:Pilot\nUID:7\nUID:8",
+         {"role": "Pilot", "aliases": ["Ida H."]}),
+        ("FN:Ida Holm\nNICKNAME:idah,Ida\\, the pilot\nCATEGORIES:port,tide",
+         {"aliases": ["idah", "Ida, the pilot"], "tags": ["port", "tide"]}),
+        ("FN:Ida Holm\nTEL;VALUE=uri:tel:+35189\nADR;TYPE=home:;;Quay 3\\, left;Faro;;8000;PT",
+         {"phone": "+35189", "address": "Quay 3, left, Faro, 8000, PT"}),
+        ("FN:Ida Holm\nBDAY:1980-04-15\nURL:https://a.example/x\nitem1.EMAIL;type=pref:i@a.example",
+         {"email": "i@a.example", "birthday": "1980-04-15", "url": "https://a.example/x"}),
+    ],
+    ids=["escapes", "broken photo", "photo on lines", "quoted printable", "twice", "lists",
+         "addresses", "groups"],
+)  # fmt: skip
+def test_fields_of_contacts(lines: str, fields: dict[str, object]) -> None:
+    document = card(lines)
+    assert document.kind == "person"
+    assert document.fields == fields
+
+
+def test_commas_of_an_old_card_are_text() -> None:
+    fields = card("N:Holm;Ida\nORG:Faro, Lda;Quay, 3\nTITLE:Head, Quays", "2.1").fields
+    assert fields == {"role": "Head, Quays", "company": "Faro, Lda", "team": "Quay, 3"}
+
+
+def test_lines_of_a_card_that_no_field_takes_stay_as_text() -> None:
+    document = card(
+        "FN:Ida Holm\nNOTE:Met in Faro\nsaid a forgetful program\nROLE:Pilot\nTITLE:Captain\n"
+        "item2.X-ABDATE:2009-08-08\nitem2.X-ABLabel:_$!<Anniversary>!$_\nIMPP:skype:ida\n"
+        "GENDER:F\nREV:20260317T090000Z\nORG:Faro\nORG:Port;Night"
+    )
+    assert document.fields == {"role": "Captain", "company": "Faro"}
+    assert document.body == (
+        "Met in Faro\nsaid a forgetful program\n\n- Role: Pilot\n- Organisation: Port, Night\n"
+        "- Anniversary: 2009-08-08\n- Impp: skype:ida\n- Gender: F\n"
+    )
+
+
+def test_an_organisation_is_a_note_and_a_group_is_named() -> None:
+    assert card("FN:Port of Faro\nORG:Port of Faro\nX-ABShowAs:COMPANY").kind == "note"
+    group = "BEGIN:VCARD\nVERSION:4.0\nKIND:group\nFN:Crew\nMEMBER:urn:uuid:1\nEND:VCARD\n"
+    found = imported("c.vcf", group)
+    assert not found.documents
+    assert [each.reason for each in found.problems] == ["card 1 cannot be read: Crew is a group"]
+
+
+def chatgpt(*messages: dict[str, object]) -> ImportedDocument:
+    nodes: dict[str, object] = {
+        str(n): {"message": message, "parent": str(n - 1) if n else None}
+        for n, message in enumerate(messages)
+    }
+    last = str(len(messages) - 1)
+    chat = {"id": "c", "title": "Tides", "mapping": nodes, "current_node": last}
+    return one("conversations-001.json", json.dumps([chat]))
+
+
+def message(role: str, *parts: object, kind: str = "text", **metadata: object) -> dict[str, object]:
+    content = {"content_type": kind, "parts": list(parts)}
+    return {"author": {"role": role}, "content": content, "metadata": metadata}
+
+
+def test_turns_by_voice_and_names_of_attachments_are_kept() -> None:
+    spoken = {
+        "content_type": "audio_transcription",
+        "text": "When is high tide?",
+        "direction": "in",
+    }
+    audio = {"content_type": "audio_asset_pointer", "asset_pointer": "sediment://x"}
+    document = chatgpt(
+        message("user", spoken, audio, kind="multimodal_text"),
+        message("assistant", audio, {**spoken, "text": "At noon."}, kind="multimodal_text"),
+        message("user", "See this", attachments=[{"name": "tides.pdf"}]),
+        message("assistant", "not said", kind="thoughts"),
+        message("assistant", "New kind", kind="some_new_kind"),
+    )
+    assert document.body == (
+        "## Me\n\nWhen is high tide?\n\n## Assistant\n\nAt noon.\n\n"
+        "## Me\n\nSee this\n\n(attached: tides.pdf)\n\n## Assistant\n\nNew kind\n"
+    )
+
+
+def test_marks_of_sources_are_removed_from_answers_alone() -> None:
+    answer = (
+        "High tide is at noon \ue200cite\ue202turn0search1\ue202turn0news2\ue201. "
+        "Low tide【4†source】【7:2†tides.pdf】 follows :contentReference[oaicite:0]{index=0}, says "
+        '\ue200entity\ue202["organization","Port of Faro","faro"]\ue201 in '
+        "\ue200url\ue202its tables\ue202turn0search1\ue201."
+    )
+    document = chatgpt(message("user", "Why【4†source】?"), message("assistant", answer))
+    assert document.body == (
+        "## Me\n\nWhy【4†source】?\n\n## Assistant\n\nHigh tide is at noon. Low tide follows, says "
+        "Port of Faro in its tables.\n"
+    )
+
+
+def test_headings_in_messages_are_below_those_of_the_page() -> None:
+    answer = "# Plan\n\nTides\n=====\n\n```\n# not one\n```\n\n##### Deep"
+    document = chatgpt(message("user", "Plan?"), message("assistant", answer))
+    assert document.body == (
+        "## Me\n\nPlan?\n\n## Assistant\n\n### Plan\n\n### Tides\n\n\n```\n# not one\n```\n\n"
+        "###### Deep\n"
+    )
+
+
+def test_files_beside_conversations_are_named() -> None:
+    chats = [{"uuid": "u", "chat_messages": [{"sender": "human", "text": "Hi"}]}, {"uuid": "v"}]
+    found = read_documents(
+        [
+            SourceFile("conversations.json", json.dumps(chats).encode()),
+            SourceFile("users.json", b'[{"uuid": "u"}]'),
+        ]
+    )
+    assert len(found.documents) == 1
+    assert [(each.path, each.reason) for each in found.problems] == [
+        ("conversations.json", "conversation 2 holds no text"),
+        ("users.json", "it holds nothing of a known format"),
+    ]

@@ -1,0 +1,112 @@
+"""Titles by the conventions of a base, and what the conventions of a base are."""
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.knowledge.conventions import read_conventions
+from kbx_tui.knowledge.reading import Conventions, parse_document
+from kbx_tui.knowledge.titles import Titles
+from kbx_tui.knowledge.vault import list_files
+from tests.unit.knowledge.building import write
+
+DRAWING = "---\nexcalidraw-plugin: parsed\n---\n# Excalidraw Data\n"
+BOARD = "---\nkanban-plugin: board\n---\n## Doing\n"
+
+
+def title(text: str, path: str, titles: Titles = "heading") -> str:
+    return parse_document(path, text.encode(), conventions=Conventions(titles)).title
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("Garden/Compost.md", "It rots.\n\n# See also\n", "Compost"),
+        ("Garden/Compost.md", "# Why it rots\n", "Compost"),
+        ("Log/2025-05-06.md", "# Weather\n", "2025-05-06"),
+        ("Log/2025-05-06 frost.md", "", "2025-05-06 frost"),
+        ("a_b-c.md", "", "a_b-c"),
+        ("Compost.md", "---\ntitle: Rotting\n---\n# See also\n", "Rotting"),
+        ("Beds.excalidraw.md", DRAWING, "Beds"),
+        ("Jobs.md", BOARD, "Jobs"),
+        ("people/Ida Moss.md", "# Contact\n", "Ida Moss"),
+        ("people/Ida McMoss.md", "", "Ida McMoss"),
+        ("people/ida-moss.md", "# Ida Moss\n", "Ida Moss"),
+        ("people/ida-moss.md", "Met in May.\n# Contact\n", "Ida Moss"),
+    ],
+)
+def test_a_note_of_a_vault_is_called_as_its_file(path: str, text: str, expected: str) -> None:
+    assert title(text, path, "file_name") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# Why it rots\n", "Why it rots"),
+        ("It rots.\n\n# See also\n", "compost"),
+        ("## Why it rots\n", "compost"),
+        (DRAWING, "compost"),
+    ],
+)
+def test_a_heading_is_the_title_only_where_it_opens_a_note(text: str, expected: str) -> None:
+    assert title(text, "compost.md", "opening_heading") == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("a.md", '<h1 align="center">Bees &amp; <b>wasps</b></h1>\n\n## Use\n', "Bees & wasps"),
+        ("a.md", "<div align=center>\n  <h1>\nBees\n</h1></div>\n# Later\n", "Bees"),
+        ("a.md", "# First\n<h1>Second</h1>\n", "First"),
+        ("a.md", "<h1><img src='bee.png'></h1>\n\n# Bees\n", "Bees"),
+        ("Beds.excalidraw.md", DRAWING, "Beds"),
+        ("Jobs.md", BOARD, "Jobs"),
+        ("2025-06-hives.md", "## 2025-06-04\n\nTwo.\n\n## 2025-06-11\n", "2025 06 hives"),
+        ("hives.md", "## Two hives\n\n### 2025-06-04\n", "Two hives"),
+        ("hives/index.md", "", "hives"),
+        ("hives/README.md", "Text.\n", "hives"),
+        ("README.md", "Text.\n", "README"),
+    ],
+)
+def test_titles_outside_vaults(path: str, text: str, expected: str) -> None:
+    assert title(text, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "name"),
+    [
+        ("teams/harbour/index.md", "team", "Harbour"),
+        ("docs/teams/harbour/README.md", "team", "Harbour"),
+        ("projects/blue-lagoon/_index.md", "project", "Blue Lagoon"),
+        ("teams/index.md", "note", "teams"),
+        ("teams/README.md", "note", "teams"),
+        ("teams/harbour/rota.md", "note", "rota"),
+        ("teams/notes/index.md", "note", "notes"),
+        ("teams/harbour.md", "team", "Harbour"),
+    ],
+)
+def test_the_page_of_a_folder_is_that_of_an_entity_and_an_overview_is_none(
+    path: str, kind: str, name: str
+) -> None:
+    document = parse_document(path, b"Text.\n")
+    assert (document.kind, document.title) == (kind, name)
+
+
+def conventions(root: Path) -> Conventions:
+    return read_conventions(root, list_files(root))
+
+
+def test_titles_of_a_vault_are_headings_only_if_most_pages_open_with_their_own(
+    tmp_path: Path,
+) -> None:
+    own = {f"n/{number}.md": f"# About {number}\n" for number in range(6)}
+    write(tmp_path, own)
+    assert conventions(tmp_path).titles == "heading"
+    write(tmp_path, {".obsidian/app.json": "{}"})
+    assert conventions(tmp_path).titles == "opening_heading"
+    write(tmp_path, {f"s/{number}.md": "# Sources\n" for number in range(5)})
+    assert conventions(tmp_path).titles == "opening_heading"
+    write(tmp_path, {"s/5.md": "Text.\n\n# Sources\n"})
+    assert conventions(tmp_path).titles == "file_name"
+    write(tmp_path, {f"s/{number}.md": "---\ntitle: T\n---\n" for number in range(6)})
+    assert conventions(tmp_path).titles == "opening_heading"

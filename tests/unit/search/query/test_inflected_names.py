@@ -1,0 +1,78 @@
+"""Inflected names in queries find the name itself, where the language is known."""
+
+import pytest
+
+from kbx_tui.index.snapshot import NameVotes
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.search.query.name_matching import NameMatcher
+from tests.unit.search.query.people import person
+
+ENTITIES = (
+    person("Ольга Кузнецова"),
+    person("Дмитрий Орлов"),
+    person("Karl Weber"),
+    person("Eva Bauer"),
+    person("Νίκος Παππάς"),
+    Entity("project:сокол", "Сокол", "project", "memory/projects/s.md"),
+    Entity("project:elbtunnel", "Elbtunnel", "project", "memory/projects/e.md"),
+)
+
+
+VOTES = {
+    word: NameVotes(3, 0) for word in ("кузнецова", "орлов", "weber", "bauer", "петр", "петра")
+}
+
+
+def held_by_texts(word: str, after: str) -> int:
+    return 5 if word in ("bericht", "plan") and not after else 0
+
+
+def named(query: str, language: str, entities: tuple[Entity, ...] = ENTITIES) -> set[str]:
+    matcher = NameMatcher.of(entities, VOTES, held_by_texts, language)
+    matches = matcher.find(query)
+    return {entities[match.entity].name for match in matches if match.named}
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("смета Сокола", "Сокол"),
+        ("что известно о Соколе", "Сокол"),
+        ("встреча с Ольгой Кузнецовой", "Ольга Кузнецова"),
+        ("отчёт Кузнецовой", "Ольга Кузнецова"),
+        ("письмо Дмитрию", "Дмитрий Орлов"),
+        ("план Орлова", "Дмитрий Орлов"),
+        ("вопросы к Орлову и смета", "Дмитрий Орлов"),
+    ],
+)
+@pytest.mark.parametrize("language", ["russian", "english"])
+def test_the_language_of_cyrillic_names_is_known(query: str, name: str, language: str) -> None:
+    assert named(query, language) == {name}
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("Webers Bericht", "Karl Weber"),
+        ("der Bericht Karl Webers", "Karl Weber"),
+        ("Bauers Plan", "Eva Bauer"),
+        ("Kosten des Elbtunnels", "Elbtunnel"),
+    ],
+)
+def test_the_language_of_most_documents_counts_for_latin_letters(query: str, name: str) -> None:
+    assert named(query, "german") == {name}
+
+
+def test_a_shorter_word_is_not_a_form_of_a_name() -> None:
+    assert named("Web und Bau", "german") == set()
+    assert named("the webs of spiders", "english") == set()
+
+
+def test_a_form_of_several_names_names_none_of_them() -> None:
+    people = (person("Пётр Ким"), person("Петра Ким"))
+    assert named("отчёт Петру", "russian", people) == set()
+
+
+def test_a_name_that_is_a_form_of_another_stays_itself() -> None:
+    people = (person("Jan Peter"), person("Jan Peters"))
+    assert named("Bericht von Jan Peters", "german", people) == {"Jan Peters"}

@@ -121,7 +121,10 @@ def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[Draf
     asked = {id(known.pair): known for check in checks for known in _deciding(check)}
     judged = engine.judge([_with_key(known) for known in asked.values()])
     pairs = dict(zip(asked, judged, strict=True))
-    return [_with_judgements(check, pairs) for check in checks]
+    notes = (engine.judging_note,) if engine.judging_note else ()
+    return [
+        replace(_with_judgements(check, pairs), notes=(*check.notes, *notes)) for check in checks
+    ]
 
 
 def _deciding(check: DraftCheck) -> list[SimilarityMatch | BatchMatch]:

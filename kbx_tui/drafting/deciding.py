@@ -168,11 +168,21 @@ def _decide_alike(
     return Verdict("near", Choice("create"), False, reason, match)
 
 
+_CHANGED = re.compile(
+    r"(?i)\b(?:now|no longer|not any ?more|any ?more|instead|from (?:today|now|tomorrow)|as of"
+    r"|changed|changes|moved|moves|becomes|became|replaced|replaces|switched|again|another)\b"
+)
+"""Words of a text that says what is otherwise than before."""
+
+
 def _says_all_of(check: DraftCheck, match: DraftMatch) -> bool:
-    """Return whether the draft has all words of a fact that it is judged to refine, unhedged."""
+    """Return whether the draft has all words of a fact that it is judged to refine.
+
+    Neither a hedged draft nor one that speaks of a change does so for certain.
+    """
     ours, theirs = (analyse_words(text).content for text in (check.text, match.known.text))
     is_refined = match.known.relation == "refines" and theirs < ours
-    return is_refined and not _HEDGED.search(check.text)
+    return is_refined and not (_HEDGED.search(check.text) or _CHANGED.search(check.text))
 
 
 def _count_words(text: str) -> int:

@@ -262,7 +262,9 @@ def find_proper_names(text: str) -> tuple[ProperName, ...]:
         if _is_code(word, starts):
             names.append(ProperName(word, fold(word), is_code=True))
             continue
-        if not capitals[position] or len(word) < 2 or fold(word) in _NOT_NAMES:
+        if not capitals[position] or len(word) < 2:
+            continue
+        if not _NOT_NAMES.isdisjoint((fold(word), fold(word).removesuffix("s"))):  # Thursdays
             continue
         if fold(word) not in FUNCTION_WORDS and (not starts or _confirms_name(following)):
             name = fold(word).removesuffix("'s").removesuffix("’s")

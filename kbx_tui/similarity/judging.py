@@ -30,8 +30,8 @@ Probabilities = NDArray[np.float32]
 COSTS = np.array(
     [
         # true: same, refines, conflict, different
-        [0.0, 0.5, 2.0, 1.7],  # judged the same: an update or a new fact is lost
-        [0.5, 0.0, 2.0, 1.7],  # judged to refine: likewise
+        [0.0, 0.5, 2.5, 2.0],  # judged the same: an update or a new fact is lost
+        [0.5, 0.0, 2.5, 2.0],  # judged to refine: likewise
         [1.0, 1.0, 0.0, 1.0],  # judged a conflict: a needless question
         [1.0, 1.0, 1.5, 0.0],  # judged different: a repetition, or a second fact that contradicts
     ]

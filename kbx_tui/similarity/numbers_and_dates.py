@@ -287,6 +287,16 @@ def differing_times(
     return left_only, right_only
 
 
+_WEEKDAYS = {name[:3]: name for name in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")}
+_SHORT_WEEKDAY = re.compile(r"\b(Mon|Tue|Tues|Wed|Weds|Thu|Thur|Thurs|Fri)\b\.?")
+"""Not `Sat` and `Sun`, which are words, too."""
+
+
+def with_full_weekdays(text: str) -> str:
+    """Return a text with `Friday` for `Fri`, as the pair model knows it."""
+    return _SHORT_WEEKDAY.sub(lambda match: _WEEKDAYS[match[1][:3]], text)
+
+
 def _minutes(match: re.Match[str]) -> int:
     hour, minute = int(match[1] or match[4]), int(match[2] or 0)
     half = (match[3] or match[5] or "").lower()[:1]

@@ -10,7 +10,8 @@ import numpy as np
 
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.errors import OutOfRange
+from kbx_tui.embedding.pair_model import bundled_pair_model
+from kbx_tui.errors import EmbeddingError, OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.entity_names import strip_subject
@@ -42,7 +43,7 @@ from kbx_tui.similarity.fact_vectors import (
     candidate_texts,
 )
 from kbx_tui.similarity.judging import judge
-from kbx_tui.similarity.pair_model import bundled_pair_model
+from kbx_tui.similarity.numbers_and_dates import with_full_weekdays
 from kbx_tui.similarity.pair_score import (
     FieldSimilarity,
     PairSimilarity,
@@ -53,6 +54,9 @@ from kbx_tui.similarity.pair_score import (
     require_text,
 )
 
+JUDGED_AT_ONCE = 12
+"""Pairs in one run of the pair model: more take as long each, and more memory."""
+
 
 class SimilarityEngine:
     """Compares texts with the contents of one open index. Not thread-safe."""
@@ -62,6 +66,7 @@ class SimilarityEngine:
         self._fact_vectors, self.vectors = FactVectorCache(index, embedder), TextVectors(embedder)
         self.calibration = calibration_of(embedder.model)
         self._entities: _Entities | None = None
+        self.judging_note = ""
 
     def scale(self, threshold: float | None = None) -> Scale:
         return Scale(self.calibration, self._settings, threshold)
@@ -172,15 +177,31 @@ class SimilarityEngine:
         ]
 
     def judge(self, pairs: Sequence[PairSimilarity]) -> list[PairSimilarity]:
-        """Return pairs with the judgement of the pair model, unless `[dedup] judge` is `rules`."""
+        """Return pairs with the judgement of the pair model; the right texts are the known ones.
+
+        They are returned unchanged, to be judged by rules, where `[dedup] judge` is `rules`, and
+        where the model cannot be loaded; `judging_note` then says why.
+        """
         asked = [pair for pair in pairs if not pair.is_same]
-        if not asked or self._settings.judge == "rules" or (model := bundled_pair_model()) is None:
+        if not asked or self._settings.judge == "rules":
             return list(pairs)
-        rows = iter(model.probabilities([(pair.left, pair.right) for pair in asked]))
-        return [
-            pair if pair.is_same else replace(pair, judged=judge(pair.left, pair.right, next(rows)))
-            for pair in pairs
-        ]
+        try:
+            model = bundled_pair_model()
+            asked.sort(key=lambda pair: len(pair.left) + len(pair.right))  # little padding
+            judged = {
+                id(pair): replace(pair, judged=judge(pair.left, pair.right, row))
+                for start in range(0, len(asked), JUDGED_AT_ONCE)
+                for batch in [asked[start : start + JUDGED_AT_ONCE]]
+                for pair, row in zip(
+                    batch,
+                    model.probabilities([_known_and_draft(pair) for pair in batch]),
+                    strict=True,
+                )
+            }
+        except EmbeddingError as error:
+            self.judging_note = f"judged by rules: {error}"
+            return list(pairs)
+        return [judged.get(id(pair), pair) for pair in pairs]
 
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
@@ -289,6 +310,10 @@ class SimilarityEngine:
         if not self.calibration.is_known:
             notes.append(f"model {self._embedder.model} has no calibration: scores are raw cosines")
         return tuple(notes)
+
+
+def _known_and_draft(pair: PairSimilarity) -> tuple[str, str]:
+    return with_full_weekdays(pair.right), with_full_weekdays(pair.left)
 
 
 def _count(facts: FactVectors, within: Flags | None) -> int:

@@ -26,6 +26,7 @@ ALICE = "memory/people/alice-chen.md"
 SHIPS = FILES | {
     "memory/people/carol-diaz.md": "# Carol Diaz\n\n## Recent Facts\n- Ships 5 releases a year\n",
     "memory/teams/platform.md": "# Platform\n\n## Recent Facts\n- Owns the pager\n",
+    "kbx.toml": '[dedup]\njudge = "rules"\n',  # of the pair model, see test_door.py
 }
 PASTED = """
 - Alice Chen favours async Slack over email

@@ -401,6 +401,13 @@ def duplicate_groups(scan: DuplicateScan) -> list[tuple[DuplicateFact, ...]]:
     return [*clusters, *(pair.facts for pair in scan.conflicting)]
 
 
+def _without_names(text: str, group: Sequence[Fact], entities: Mapping[str, Entity]) -> str:
+    """Return a text without the name at its beginning of an entity that the group is about."""
+    for fact in group:
+        text = strip_subject(text, entities.get(fact.entity_id))
+    return text
+
+
 def check_groups(
     scan: DuplicateScan,
     facts: Mapping[int, Fact],
@@ -411,7 +418,7 @@ def check_groups(
     checks = []
     for group in duplicate_groups(scan):
         newest, *others = members = [facts[fact.fact_id] for fact in group]
-        text, *texts = (strip_subject(fact.text, entities.get(fact.entity_id)) for fact in members)
+        text, *texts = (_without_names(fact.text, members, entities) for fact in members)
         pairs = compare([(text, other) for other in texts])
         matches = []
         for duplicate, fact, pair in zip(group[1:], others, pairs, strict=True):

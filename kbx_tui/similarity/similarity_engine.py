@@ -221,7 +221,9 @@ class SimilarityEngine:
     ) -> DuplicateScan:
         scale = self.scale(threshold)
         facts, within = self._compared(scope)
-        clusters, conflicting, kept_pairs = find_clusters(facts, scale, within=within, kept=kept)
+        clusters, conflicting, kept_pairs = find_clusters(
+            facts, scale, within=within, kept=kept, judge=self.judge
+        )
         return DuplicateScan(
             clusters=tuple(clusters),
             facts=_count(facts, within),

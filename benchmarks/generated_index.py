@@ -247,8 +247,8 @@ def _page(
         "kind": kind, "subtype": "", "aliases": [], "tags": generator.text(1).split(),
         "attendees": json.dumps([[person.name, ""] for person in attendees]), "references": [],
         "links": [], "property_links": [], "frontmatter": "{}", "body": body, "body_line": 1,
-        "states_title": True, "content_hash": content_hash, "version": version,
-        "size": len(body), "problems": "[]",
+        "states_title": True, "content_hash": content_hash, "public_hash": content_hash,
+        "version": version, "size": len(body), "problems": "[]",
     }  # fmt: skip
     chunks, start = [], 0
     for ordinal, text in enumerate(texts):

@@ -3,10 +3,10 @@
     python -m benchmarks.guarding BASE [--queries FILE] [--count 100] [--rounds 4]
 
 BASE is an indexed folder; nothing is written to it. The guards are the look for damaged files, the
-notes on repairs and on files newer than the index, and, for the tool, the filter that withholds
-what is redacted. Each query is asked three times with the guards and three times without, in an
-order that alternates, and the fastest of each three are compared. A row is the median over all
-queries and rounds.
+notes on repairs and on files newer than the index, and, for the tool, the comparison of the pages
+of an answer with their files. Each query is asked three times with the guards and three times
+without, in an order that alternates, and the fastest of each three are compared. A row is the
+median over all queries and rounds.
 
 The tool compares every page of an answer with its file as it is now; the last row says what all
 that costs.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -28,10 +28,7 @@ from benchmarks.searching import make_queries, read_queries
 from kbx_tui import KnowledgeBase
 from kbx_tui.api.session import Session
 from kbx_tui.search.open_index import IndexGeneration
-from kbx_tui.tools.answers import Answer
 from kbx_tui.tools.dispatch import call
-from kbx_tui.tools.redaction_filter import RedactionFilter
-from kbx_tui.tools.visible_pages import VisiblePages
 
 REPEATS = 3
 
@@ -61,7 +58,7 @@ def main() -> None:
             compare(label, searches, without_looks, options.rounds)
         calls = [partial(call, kb, "kb_search", {"query": query}) for query in (*named, *topics)]
         compare("kb_search, looks alone", calls, without_looks, options.rounds)
-        compare("kb_search, looks and filter", calls, without_guards, options.rounds)
+        compare("kb_search, looks and pages", calls, without_guards, options.rounds)
 
 
 def compare(
@@ -99,20 +96,10 @@ def without_looks() -> Iterator[None]:
 
 @contextmanager
 def without_guards() -> Iterator[None]:
-    """Pass on everything as well, as it was found."""
-
-    def searched(pages: VisiblePages, request: Any) -> Any:
-        return pages.kb.search(request)
-
-    def passed(
-        self: RedactionFilter, model: type[Answer], answer: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        return answer
-
+    """Compare no page with its file either."""
     with (
         without_looks(),
-        mock.patch("kbx_tui.tools.handlers.public_search", searched),
-        mock.patch.object(RedactionFilter, "pass_on", passed),
+        mock.patch("kbx_tui.tools.public_answers._changed", lambda *_: []),
     ):
         yield
 

@@ -27,6 +27,7 @@ from kbx_tui.index.index_folder import DEFAULT, index_location
 from kbx_tui.index.ownership import allow, forget, index_id, is_foreign
 from kbx_tui.knowledge.vault import MEMORY
 from kbx_tui.removal import DEMO_MARKER, STATE_FOLDER
+from kbx_tui.settings_file import load_settings
 from kbx_tui.user_files import user_state_folder
 
 BUNDLED_MODEL = "bundled"
@@ -97,9 +98,9 @@ def _requests(root: Path, settings: Settings) -> Iterator[TrustRequest]:
         yield TrustRequest(
             INDEX,
             known,
-            f"the index in {folder}",
-            "opens it, and shows the texts in it as those of your pages",
-            without="it is put aside, and made again from the pages",
+            f"an index that was not made here, in {folder}",
+            "shows the texts in that index as those of your pages",
+            without="that index is put aside, and made again from the pages",
         )
     if settings.writes.auto_commit:
         yield TrustRequest(
@@ -224,8 +225,7 @@ def ungranted(root: Path, requests: Iterable[TrustRequest]) -> tuple[TrustReques
 
 def trust_for_now(root: Path, settings: Settings) -> None:
     """Let this process open the index of a base, whoever made it."""
-    if known := index_id(_index_folder(root, settings)):
-        allow(known, lasting=False)
+    allow(_index_folder(root, settings), lasting=False)
 
 
 def is_declined(root: Path, requests: Iterable[TrustRequest]) -> bool:
@@ -237,7 +237,9 @@ def grant(root: Path, requests: Iterable[TrustRequest]) -> None:
     """Allow a base what it asks for. Raises KbxError when that cannot be stored."""
     values = {request.key: request.value for request in requests}
     if known := values.get(INDEX):
-        allow(known)
+        folder = _index_folder(root, load_settings(root))
+        if index_id(folder) == known:  # else it was replaced meanwhile
+            allow(folder)
     with _changing(root) as base:
         base.granted |= values
         base.declined = {key: value for key, value in base.declined.items() if key not in values}

@@ -32,6 +32,10 @@ DERIVED_FILES = (
 INDEX_FILES = ("BUILD", "DIGESTS", "VERIFIED", "PAGES", *DERIVED_FILES)
 """Files of an index besides its tables and the marker."""
 
+PUBLIC_INDEX = "public"
+"""Folder in the index of a base with redacted parts: the index of the base without them."""
+_PUBLIC_INDEX = re.compile(rf"{PUBLIC_INDEX}(\.(new|old)-[0-9a-f]{{8}})?")
+
 DEMO_MARKER = ".kbx-demo"
 """A file in every copy of the demo."""
 DEMO_WORKPLACE = ".kbx-demo-"
@@ -99,7 +103,7 @@ def remove_index(folder: Path) -> None:
     """Remove the parts of an index, and the folder if nothing else is in it.
 
     Parts that cannot be removed are left. Raises IndexFault for a folder without a marker. The
-    caller knows that the marker is that of its own index.
+    caller knows that the marker is that of its own index. A public index in it has the same id.
     """
     if not os.path.lexists(folder):
         return
@@ -111,12 +115,19 @@ def remove_index(folder: Path) -> None:
                 with suppress(OSError):
                     if part.suffix == ".lance":
                         shutil.rmtree(part)
-                    else:
+                    elif not _PUBLIC_INDEX.fullmatch(part.name):
                         part.unlink()
+                    elif has_marker(part) and _id_in(part) == _id_in(folder):
+                        remove_index(part)
     with suppress(OSError):
         if {entry.name for entry in folder.iterdir()} == {INDEX_MARKER}:
             (folder / INDEX_MARKER).unlink()
         folder.rmdir()  # fails if anything is left; the folder then stays marked
+
+
+def _id_in(folder: Path) -> str:
+    found = _ID.search((folder / INDEX_MARKER).read_text("utf-8", "replace"))
+    return found[0] if found else ""
 
 
 def remove_index_file(folder: Path, name: str) -> None:
@@ -217,7 +228,8 @@ def _says_nothing(name: str) -> bool:
 def _belongs_to_index(entry: os.DirEntry[str]) -> bool:
     if entry.is_symlink():
         return False
-    if entry.name in {f"{table}.lance" for table in INDEX_TABLES}:
+    is_table = entry.name in {f"{table}.lance" for table in INDEX_TABLES}
+    if is_table or _PUBLIC_INDEX.fullmatch(entry.name):
         return entry.is_dir()
     is_file = entry.name in (INDEX_MARKER, *INDEX_FILES)
     return is_file or _INDEX_TEMPORARY.fullmatch(entry.name) is not None

@@ -162,7 +162,8 @@ class Bert(nn.Module):
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         table = self.embeddings
-        positions = torch.arange(POSITIONS).unsqueeze(0)[:, : input_ids.shape[1]]
+        numbers = torch.arange(POSITIONS, device=input_ids.device)
+        positions = numbers.unsqueeze(0)[:, : input_ids.shape[1]]
         words, types = table["word_embeddings"](input_ids), table["token_type_embeddings"]
         summed = words + types(token_type_ids) + table["position_embeddings"](positions)
         mask = (1.0 - attention_mask[:, None, None, :].float()) * -10000.0

@@ -120,6 +120,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_embeds() -> Iterator[None]:
+    """Embed texts with the model that queries have loaded; workers of pytest take every core."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kbx_tui.embedding.local.usable_cores", lambda: 1)
+        yield
+
+
 @pytest.fixture(scope="session")
 def demo_kb_path(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     """The demo, indexed once per run. Each worker has a copy, shared by its tests: read-only.

@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,16 +20,16 @@ from kbx_tui.errors import NotFound
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.path_filter import complete
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import is_one_of, quoted
+from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
-from kbx_tui.index.tables import DOCUMENT_COLUMNS, document_from_row, document_version
+from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.vector_matrix import LineRange
 from kbx_tui.knowledge.conventions import stored_conventions
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.markdown import is_in_table
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
-from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.public_page import PublicPage, public_data
 from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.knowledge.vault import locate, read_page
@@ -99,7 +99,6 @@ class Documents:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._word_matches: tuple[Snapshot, str, Mapping[str, Document]] | None = None
         self._names: tuple[Snapshot, NameTable] | None = None
         self._public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
         """Identity of the file and its public text by path, the last used last."""
@@ -132,6 +131,12 @@ class Documents:
         types, conventions = self._entity_types(), self._conventions()
         return parse_document(path, self._bytes(path), entity_types=types, conventions=conventions)
 
+    def shown(self, path: str, data: bytes) -> bytes | None:
+        """Return the content of a page; for agents, its public part, None if there is none."""
+        if not self._session.is_public:
+            return data
+        return public_data(path, data, self._entity_types(), self._conventions())
+
     def opened(self, path: str) -> None:
         """Count an opening of a document towards its frecency. Write errors are ignored."""
         OpenedDocuments(self._session.root, self._session.notice_once).add(path)
@@ -149,7 +154,7 @@ class Documents:
         if identity is None or known is None or known[0] != identity:
             read_at = time.time_ns()
             try:
-                page = self._public(path, self._bytes(path))
+                page = self._public(path, self._whole_bytes(path))
             except NotFound:
                 return None
             if identity is None or read_at - max(identity[:2]) < SETTLED_NS:
@@ -157,6 +162,19 @@ class Documents:
             known = (identity, page)
         self._keep_page(path, known)
         return known[1]
+
+    def is_current(self, path: str) -> bool:
+        """Return whether a page is as it was indexed."""
+        page = self.public_page(path)
+        return page is not None and self.is_as_indexed(page)
+
+    def index_changed(self, paths: Sequence[str]) -> bool:
+        """Index pages that changed, if that is possible now; return whether any became current."""
+        from kbx_tui.api.file_writer import FileWriter  # reading needs none of it
+
+        FileWriter(self._session).index_edited(paths, at_once=True)
+        snapshot = self._session.snapshot()
+        return any(path not in snapshot.row_of or self.is_current(path) for path in paths)
 
     def is_redacted(self, path: str, text: str) -> bool:
         """Return whether a text of a page now occurs only in redacted parts of the page."""
@@ -167,8 +185,9 @@ class Documents:
         """Return whether the index was built from this version of a page."""
         snapshot = self._session.snapshot()
         row = snapshot.row_of.get(page.path)
-        version = document_version(page.path, page.content_hash)
-        return row is not None and snapshot.versions[row] == version
+        is_whole = not self._session.is_public or self._session.reads_stored_pages()
+        shown = page.content_hash if is_whole else page.public_hash
+        return row is not None and snapshot.versions[row] == document_version(page.path, shown)
 
     # As indexed; without an index, these raise NotFound unless they say otherwise
 
@@ -184,10 +203,22 @@ class Documents:
         """Return the number of documents of each kind, sorted by kind."""
         return dict(sorted(Counter(self._session.snapshot().kinds).items()))
 
-    def of_kind(self, kind: str) -> Iterator[str]:
-        """Return the paths of the documents of a type, in order, as needed."""
-        snapshot = self._session.snapshot()
-        return (path for path, of in zip(snapshot.paths, snapshot.kinds, strict=True) if of == kind)
+    def paths_of(self, names: Iterable[str]) -> set[str]:
+        """Return the paths of the documents that some texts are the path or id of."""
+        generation = self._session.fresh_index().generation()
+        snapshot, entities = generation.snapshot, generation.entities
+        others, paths = set[str](), set[str]()
+        for name in names:
+            if name in snapshot.row_of:
+                paths.add(name)
+            elif (entity := entities.get(name)) is not None:
+                paths.add(entity.path)
+            elif ":" in name and not any(map(str.isspace, name)):
+                others.add(name)
+        for name in others.difference(self.ids(paths).values()):  # slow, and rarely needed
+            if name in snapshot.ids:
+                paths.add(snapshot.paths[snapshot.ids.index(name)])
+        return paths - {""}
 
     def ids(self, paths: Collection[str]) -> Mapping[str, str]:
         """Return the ids of documents by path; a page has the id of its entity."""
@@ -234,27 +265,6 @@ class Documents:
                 folded = name.casefold()
                 if folded in text and _is_word(folded, text):
                     yield path, owner, name
-
-    def stored(self, paths: Sequence[str]) -> Mapping[str, Document]:
-        """Return documents as they were indexed, by path; unknown paths are left out."""
-        if not paths:
-            return {}
-        store = self._session.fresh_index().store
-        rows = store.rows("documents", DOCUMENT_COLUMNS, is_one_of("path", paths))
-        return {row["path"]: document_from_row(row) for row in rows.to_pylist()}
-
-    def containing(self, word: str) -> Mapping[str, Document]:
-        """Return the indexed documents with a word in title or frontmatter, by path."""
-        session = self._session
-        if not (session.has_open_index() or session.is_indexed()):
-            return {}
-        snapshot, cached = session.snapshot(), self._word_matches
-        if cached is None or cached[0] is not snapshot or cached[1] != word:
-            pattern = quoted(f"%{word.lower()}%")
-            where = f"lower(title) LIKE {pattern} OR lower(frontmatter) LIKE {pattern}"
-            rows = session.open_index().store.rows("documents", ["path"], where)
-            cached = self._word_matches = snapshot, word, self.stored(rows["path"].to_pylist())
-        return cached[2]
 
     def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
         """Return first and last line of each chunk, in order, by path of the document."""
@@ -335,9 +345,11 @@ class Documents:
     def _stored_page(self, path: str) -> tuple[bytes, str]:
         """Return a page as it was published, and the hash of its file. Raises NotFound."""
         index, columns = self._session.fresh_index(), [*STORED_PAGE_COLUMNS, "content_hash"]
-        marked = self._session.shared(MarkedPages, lambda: MarkedPages(index.store))
         rows = index.store.rows("documents", columns, is_one_of("path", [path])).to_pylist()
-        data = marked.pages.get(path)
+        data = None
+        if not self._session.is_public:  # there, no row has any text that is redacted
+            marked = self._session.shared(MarkedPages, lambda: MarkedPages(index.store))
+            data = marked.pages.get(path)
         if not rows or data == b"":
             raise NotFound(f"no document {path} in the published index")
         return data or stored_page(rows[0]), rows[0]["content_hash"]
@@ -372,6 +384,13 @@ class Documents:
         return PublicPage(path, data, self._entity_types(), content_hash, self._conventions())
 
     def _bytes(self, path: str) -> bytes:
+        """Return the content of a page; for agents, without its redacted parts."""
+        data = self.shown(path, self._whole_bytes(path))
+        if data is None:
+            raise NotFound(f"no document {path} in {self._session.root}")
+        return data
+
+    def _whole_bytes(self, path: str) -> bytes:
         session = self._session
         if session.reads_stored_pages():
             return self._stored_page(path)[0]

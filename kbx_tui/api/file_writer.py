@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kbx_tui.api.documents import Documents
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import GIT_COMMITS
 from kbx_tui.drafting.drafts import Written
@@ -18,6 +19,7 @@ from kbx_tui.editing import journal
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, owner_of
 from kbx_tui.editing.file_edits import FileEdit, commit_files, undo, write_files
 from kbx_tui.editing.journal import JournalEntry, finish_interrupted, read_file
+from kbx_tui.editing.lossless_text import with_same_change
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
 from kbx_tui.editing.state_files import write_fault
 from kbx_tui.embedding.local import is_remote
@@ -28,6 +30,7 @@ from kbx_tui.errors import (
     IndexLocked,
     KbxError,
     NotFound,
+    WriteFault,
 )
 from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.knowledge.fact_sections import first_new_fact, read_facts
@@ -79,13 +82,14 @@ class FileWriter:
         if before is None:
             self._require_new(path)
         start = before or b"" if template is None else template
-        after = apply_edits(path, start, edits)
-        fact_id, line = _written_fact(path, start, after, edits)
-        diff = file_diff(path, before, after)
+        after = self._edited(path, start, edits)
+        shown = self._shown(path, after)
+        fact_id, line = _written_fact(path, self._shown(path, start), shown, edits)
+        diff = file_diff(path, self._shown(path, before), shown)
         written = Written(written=False, path=path, diff=diff, fact_id=fact_id, line=line)
         if dry_run or after == before:
             return written
-        rebase = partial(rebase_edits, path, tuple(edits), None if force else before or b"")
+        rebase = partial(self._rebased, path, tuple(edits), None if force else before or b"")
         entry = self.write([FileEdit(path, before, after, rebase)], description)
         return replace(written, written=True, entry=entry)
 
@@ -124,6 +128,34 @@ class FileWriter:
         operation, _, target = description.partition(" ")
         self.publish(outcome.paths, operation, target)
         return outcome.entry.number if outcome.entry else None
+
+    def _shown(self, path: str, data: bytes | None) -> bytes | None:
+        """Return what may be shown of a page; for agents, without its redacted parts."""
+        return None if data is None else Documents.of(self._session).shown(path, data)
+
+    def _edited(self, path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:
+        """Return a page after edits; an agent makes them in what it may see of the page.
+
+        So neither the place of a line nor a refusal depends on what is redacted. Raises WriteFault.
+        """
+        shown = self._shown(path, data)
+        if shown is None or shown == data:
+            return apply_edits(path, data, edits)
+        for edit in edits:
+            after = apply_edits(path, shown, [edit])
+            data = with_same_change(data, shown, after)
+            if self._shown(path, data) != after:
+                raise WriteFault(f"{path} cannot be edited without changing what is redacted in it")
+            shown = after
+        return data
+
+    def _rebased(
+        self, path: str, edits: Sequence[PageEdit], before: bytes | None, current: bytes
+    ) -> bytes:
+        after = rebase_edits(
+            path, edits, self._shown(path, before), self._shown(path, current) or b""
+        )
+        return self._edited(path, current, edits) if self._session.is_public else after
 
     def _require_new(self, path: str) -> None:
         """Raise IndexElsewhere for a page that another machine has: it would be created again."""
@@ -180,17 +212,24 @@ class FileWriter:
             session.notice(f"finished an interrupted write of {', '.join(paths)}")
         return paths
 
-    def index_edited(self, paths: Sequence[str]) -> bool:
-        """Index those of `paths` that were edited since the last run; return whether any was."""
+    def index_edited(self, paths: Sequence[str], *, at_once: bool = False) -> bool:
+        """Index those of `paths` that were edited since the last run; return whether any was.
+
+        With `at_once`, only if the index can be written now, and without a notice if not.
+        """
         session = self._session
+
+        def hash_now(path: str) -> str:
+            data = self._shown(path, read_file(session.root, path))
+            return "" if data is None else content_hash(data)
+
         edited = [
             path
             for path in dict.fromkeys(paths)
-            if (data := read_file(session.root, path)) is not None
-            and content_hash(data) != indexed_hash(session.open_index(), path)
+            if hash_now(path) != indexed_hash(session.open_index(), path)
         ]
         if edited:
-            self._update_index(edited, f"{edited[0]} was edited")
+            self._update_index(edited, "" if at_once else f"{edited[0]} was edited")
         return bool(edited)
 
     def _update_index(self, paths: Sequence[str], reason: str = "saved") -> None:
@@ -198,25 +237,31 @@ class FileWriter:
 
         A failure is a notice, not an error: the files themselves are written. Waits for a process
         that indexes its own write, not for one that indexes the whole base. A base that is open
-        for reading only stays as it was indexed.
+        for reading only stays as it was indexed. Without a `reason`, there is neither wait nor
+        notice.
         """
         if is_read_only(self._session.root):
             return
         session = self._session
         session.unindexed_paths.update(paths)
-        deadline = time.monotonic() + INDEX_LOCK_SECONDS
+        deadline = time.monotonic() + INDEX_LOCK_SECONDS * bool(reason)
+
+        def notice(text: str) -> None:
+            if reason:
+                session.notice(f"{reason}{text}")
+
         while True:
             try:
                 session.index(fast=True, wait=False, only=sorted(session.unindexed_paths))
             except IndexElsewhere as error:
-                session.notice(f"{reason}, but not found here before it is published: {error}")
+                notice(f", but not found here before it is published: {error}")
             except IndexLocked:
                 if time.monotonic() < deadline:
                     time.sleep(0.05)
                     continue
-                session.notice(f"{reason}; the index follows when the other process has finished")
+                notice("; the index follows when the other process has finished")
             except (IndexFault, EmbeddingError) as error:
-                session.notice(f"{reason}, but the index was not updated: {error}")
+                notice(f", but the index was not updated: {error}")
             else:
                 self._embed(session.unindexed_paths)
                 session.unindexed_paths.clear()
@@ -241,13 +286,14 @@ def _create(file: Path) -> None:
 
 
 def _written_fact(
-    path: str, before: bytes, after: bytes, edits: Sequence[PageEdit]
+    path: str, before: bytes | None, after: bytes | None, edits: Sequence[PageEdit]
 ) -> tuple[int | None, int]:
     """Return id and line of the fact that `edits` added or reworded; None and 0 without one."""
     for edit in edits:
         if isinstance(edit, AddFact | ChangeFact):
             old, new = (
-                read_facts(parse_document(path, data), owner_of(edit)) for data in (before, after)
+                read_facts(parse_document(path, data or b""), owner_of(edit))
+                for data in (before, after)
             )
             if fact := first_new_fact(old, new):
                 return fact.fact_id, fact.line

@@ -149,6 +149,7 @@ class KnowledgeBase:
             refused={request.key for request in self.untrusted},
             reads_settings=settings is None,
         )
+        self._public: KnowledgeBase | None = None
         self.finish_interrupted()
 
     def __enter__(self) -> Self:
@@ -184,7 +185,25 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Release model, tables and caches; the base may be used again."""
+        if self._public is not None:
+            self._public._session.close()
+            self._public = None
         self._session.close()
+
+    @property
+    def public(self) -> KnowledgeBase:
+        """The base as agents see it: without any redacted text, and everything made from it.
+
+        Each page is read without its redacted parts; a page redacted as a whole does not exist. A
+        write changes the same files.
+        """
+        if self._session.is_public:
+            return self
+        if self._public is None:
+            self._public = public = object.__new__(type(self))
+            public.root, public.untrusted = self.root, self.untrusted
+            public._session, public._public = self._session.public(), None
+        return self._public
 
     @property
     def documents(self) -> Documents:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
 from kbx_tui.api.session import Session
-from kbx_tui.errors import IndexElsewhere, IndexFault, StoreFault
+from kbx_tui.errors import IndexElsewhere, IndexFault, KbxError, StoreFault
 from kbx_tui.index.build.repair import put_aside
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.index_folder import DEFAULT, store_of
-from kbx_tui.index.ownership import claim
+from kbx_tui.index.ownership import allow
 from kbx_tui.index.store import BUILD, Store
 from kbx_tui.index.stored_page import write_marked_pages
 from kbx_tui.object_store.mirror import files_here, note_publisher
@@ -112,7 +112,8 @@ def _copy(mirrored: Path, own: Path) -> None:
     new = own.with_name(f"{own.name}.new-{uuid4().hex[:8]}")
     try:
         shutil.copytree(mirrored, new, ignore=shutil.ignore_patterns(BUILD))
-        claim(new)
+        with suppress(KbxError):  # the run that follows says so
+            allow(new)
         shutil.copyfile(mirrored / BUILD, new / BUILD)  # last: without it, it is not put in place
         new.rename(own)
     except OSError as error:

@@ -155,7 +155,7 @@ class WhyNotSearch:
     def _filtered(self, ranking: Ranking) -> WhyNot:
         snapshot = self.session.snapshot()
         row = snapshot.row_of.get(self.path)
-        if row is None or self.path in self.request.hidden:
+        if row is None:
             raise NotFound(
                 f"the index holds no document {self.path!r}; paths are those of a search"
             )

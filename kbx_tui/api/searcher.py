@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import RERANKER
-from kbx_tui.errors import ConfigError, IndexDamaged, RerankerError
+from kbx_tui.errors import ConfigError, IndexDamaged, KbxError, RerankerError
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RERANK_MS, RERANKED, Reranker, RerankerScores
@@ -157,6 +157,11 @@ class Searcher:
                 return self._search(request, tuning)
             except IndexDamaged as damage:
                 self._session.rebuild(damage, full=full)
+            except KbxError:
+                raise
+            except Exception as error:  # a mapped file may hold other numbers than its layout says
+                self._session.rewrite_derived_files(error)
+                break
         return self._search(request, tuning)
 
     def _with_entity_ids(self, request: SearchRequest) -> SearchRequest:

@@ -84,9 +84,15 @@ class Session:
         *,
         refused: Collection[str] = (),
         reads_settings: bool = True,
+        owner: Session | None = None,
     ) -> None:
-        """`refused` are the keys of requests that are not trusted."""
+        """`refused` are the keys of requests that are not trusted.
+
+        With `owner`, the session of the same base with all its text, this one is that of agents,
+        who see pages without their redacted parts.
+        """
         self.root, self.settings, self.notice = root, settings, notice
+        self._owner = owner
         self.refused, self.reads_settings = refused, reads_settings
         if is_read_only(root):
             leave_unwritten(index_location(root, settings))
@@ -110,6 +116,22 @@ class Session:
             return None
         limit = self.settings.index.cache_mb * 1_000_000
         return PublishedIndex(uri, limit=limit, notice=lambda text: self.notice(text))
+
+    @property
+    def is_public(self) -> bool:
+        """Whether this session knows only what is not redacted."""
+        return self._owner is not None
+
+    def public(self) -> Session:
+        """Return a session of the same base that knows only what is not redacted."""
+        return Session(
+            self.root,
+            self.settings,
+            lambda text: self.notice(text),
+            refused=self.refused,
+            reads_settings=self.reads_settings,
+            owner=self,
+        )
 
     def notice_once(self, text: str) -> None:
         if text not in self._noticed:
@@ -139,7 +161,19 @@ class Session:
         return resource
 
     def store(self) -> Store:
-        """Return the tables; a published index is fetched first. Raises NotFound, StoreFault."""
+        """Return the tables; a published index is fetched first. Raises NotFound, StoreFault.
+
+        For agents these are those of the public index of a base that has redacted parts.
+        """
+        store = self._whole_store()
+        return store.public() if self.is_public and store.has_public() else store
+
+    def _is_elsewhere(self) -> bool:
+        """Return whether agents have another index than the open one: marks came, or are gone."""
+        index = self._index
+        return self.is_public and index is not None and index.store.uri != self.store().uri
+
+    def _whole_store(self) -> Store:
         if self.published is None:
             self._index_uri = self._index_uri or index_uri(self.root, self.settings)
             return Store(self._index_uri)
@@ -151,12 +185,16 @@ class Session:
         return Store(self._index_uri, advice=PUBLISH_AGAIN, is_copy=True)
 
     def embedder(self) -> Embedder:
+        if self._owner is not None:
+            return self._owner.embedder()
         if self._embedder is None:
             self._embedder = open_embedder(self.settings.embedding.model)
         return self._embedder
 
     def open_index(self) -> OpenIndex:
         """Return the index as last read, opened on first use. Raises NotFound without one."""
+        if self._is_elsewhere():
+            self._close_index()
         if self._index is None:
             from kbx_tui.search.open_index import OpenIndex  # `status` and `index` need none of it
 
@@ -262,6 +300,8 @@ class Session:
             if not (store.exists() and store.is_searchable()):
                 return False
             self._found_at = now
+            if self._index is not None:
+                self.open_index()  # another one, if it is in another place now
         return True
 
     def ensure_indexed(self, *, fast: bool = True) -> None:
@@ -302,6 +342,20 @@ class Session:
             raise
         except (IndexFault, EmbeddingError, ReadOnly) as error:
             raise damage from error
+
+    def rewrite_derived_files(self, fault: Exception) -> None:
+        """Write all derived files again, as reading one raised `fault`, or raise that."""
+        damage = IndexDamaged(
+            f"a file of the index at {self.store().uri} cannot be used ({type(fault).__name__}); "
+            "all are written again from the tables"
+        )
+        if self.published is not None or is_read_only(self.root):
+            raise damage from fault
+        from kbx_tui.index.build.repair import remove_derived_files
+
+        remove_derived_files(self.root, self.store())
+        self._close_index()
+        self.rebuild(damage, full=False)
 
     def repair_derived_files(self) -> tuple[str, ...]:
         """Rewrite the derived files that were found damaged when read; return a note for each."""
@@ -346,6 +400,7 @@ class Session:
                 listener=progress,
                 on_wait=self.notice,
                 workers=workers,
+                wanted=self._wanted_paths,
                 **options,
             )
         if not is_remembered(index_id(Path(self.store().uri))):
@@ -360,8 +415,24 @@ class Session:
 
         self._refreshed_at = -math.inf
         return add_vectors(
-            self.root, self.settings, self.embedder(), only=only, cancelled=cancelled
+            self.root,
+            self.settings,
+            self.embedder(),
+            only=only,
+            cancelled=cancelled,
+            wanted=self._wanted_paths,
         )
+
+    def _wanted_paths(self) -> list[str]:
+        """Return the documents that were opened or found first by a query, the latest first."""
+        from kbx_tui.search.frecency import OpenedDocuments
+        from kbx_tui.search.query_history import QueryHistory
+
+        at = {path: last for path, (_, last) in OpenedDocuments(self.root).opens().items()}
+        for past in QueryHistory(self.root).read():
+            for path in past.first:
+                at[path] = max(past.at, at.get(path, 0.0))
+        return sorted(at, key=at.__getitem__, reverse=True)
 
     def _require_own_index(self) -> None:
         require_writable(self.root)

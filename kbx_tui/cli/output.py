@@ -150,7 +150,7 @@ def show_steps(stage: str) -> Iterator[Callable[[int, int], None]]:
             elapsed = time.monotonic() - began
             rate = done / elapsed if done and elapsed > 0 else 0.0
             left = (total - done) / rate if rate else None
-            show(Progress(stage, done, total, rate, left, searchable=True))
+            show(Progress(stage, done, total, rate, left, searchable=False))
 
         yield step
 
@@ -181,10 +181,12 @@ class ProgressLines:
 
 
 def format_pace(progress: Progress) -> str:
-    """Return `120/s, 26 s left`, or as much of it as is known."""
+    """Return `120/s, 26 s left, words can be searched`, or as much of it as is known."""
     parts = [f"{progress.rate:,.0f}/s"] if progress.rate else []
     if progress.seconds_left is not None and progress.seconds_left >= 1.0:
         parts.append(f"{format_duration(progress.seconds_left)} left")
+    if progress.searchable:
+        parts.append("words can be searched")
     return ", ".join(parts)
 
 

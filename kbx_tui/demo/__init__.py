@@ -20,7 +20,6 @@ from kbx_tui.removal import (
     DEMO_WORKPLACE,
     STATE_FOLDER,
     remove_demo_workplace,
-    remove_index,
 )
 from kbx_tui.state_file import USER_STATE, read_regular_file
 
@@ -104,7 +103,6 @@ def _replace(folder: Path, notice: Callable[[str], None]) -> None:
                     aside.rename(folder)
                 raise
         if is_changed:
-            remove_index(aside / STATE_FOLDER / "index")
             notice(f"the sample with what you changed and added in it is now {aside}")
     finally:
         remove_demo_workplace(workplace)

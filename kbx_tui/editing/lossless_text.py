@@ -96,6 +96,29 @@ def decode_lossless(data: bytes) -> LosslessText:
     return LosslessText(data, bom, encoding, text, starts, ends)
 
 
+def with_same_change(data: bytes, old: bytes, new: bytes) -> bytes:
+    """Return a file with the lines changed that differ between two other texts.
+
+    `old` has as many lines as the file and is encoded as UTF-8, as `new` is; only the lines from
+    the first to the last difference are replaced. Raises WriteFault.
+    """
+    before, after = old.decode().split("\n"), new.decode().split("\n")
+    most, kept = min(len(before), len(after)), 0
+    while kept < most and before[-1 - kept] == after[-1 - kept]:
+        kept += 1
+    first = 0
+    while first < most - kept and before[first] == after[first]:
+        first += 1
+    end, lines = len(before) - kept, after[first : len(after) - kept]
+    text = decode_lossless(data)
+    if first == end:
+        return text.apply(text.insert_line(first, "\n".join(lines))) if lines else data
+    if not lines:
+        return text.apply(text.remove_lines(first, end))
+    inserted = text.line_end.join(lines)
+    return text.apply(Splice(text.line_starts[first], text.line_ends[end - 1], inserted))
+
+
 def one_line(text: str) -> str:
     return _CONTROL.sub(" ", text).strip()
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -164,7 +164,8 @@ class TokenCounter:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return load_tokenizer(self._folder)
+        is_bundled = self._folder == BUNDLED.folder  # another may change on disk
+        return _load_tokenizer_once(self._folder) if is_bundled else load_tokenizer(self._folder)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, without special tokens.
@@ -223,6 +224,9 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     tokenizer.no_padding()
     return tokenizer
 
+
+_load_tokenizer_once = cache(load_tokenizer)
+"""Used for counting: one tokenizer, shared by all embedders of the process."""
 
 OFFLINE_HINT = 'model = "bundled" works offline'
 

@@ -1,4 +1,4 @@
-"""The pair model: how two short texts relate, read by a cross-encoder of 23 MB.
+"""The pair model: how two short texts relate, read by a small cross-encoder.
 
 It is asked about the few known facts nearest to a draft and never changes a similarity score.
 `bundled_pair_model/MODEL_CARD.md` says what it was trained on and what it is bad at. Importing this
@@ -7,7 +7,8 @@ module loads neither onnxruntime nor the tokenizer: the first pair does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -15,7 +16,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.embedder import BUNDLED, encodable, load_tokenizer
+from kbx_tui.embedding.embedder import BUNDLED, brief, encodable, load_tokenizer
+from kbx_tui.errors import EmbeddingError
 
 LABELS = ("same", "refines", "conflict", "different")
 """`refines`: one text says all of the other and more. The order of the model's outputs."""
@@ -25,45 +27,65 @@ MODEL = Path(__file__).with_name("bundled_pair_model") / "model.onnx"
 MAX_TOKENS = 46
 """Tokens of each text that are read; facts have 10 on average, and the model knows 96 positions."""
 
+SLOW_FUSIONS = ["SkipLayerNormFusion", "BiasGeluFusion"]
+"""Optimizations of onnxruntime whose operators take longer than those that they replace."""
+
 _START, _END = 101, 102
 
 
 class PairModel:
     """A loaded model. Thread-safe; the result of a pair does not depend on the others."""
 
-    def __init__(self) -> None:
-        import onnxruntime
+    def __init__(self, model: Path = MODEL) -> None:
+        """Load the model. Raises EmbeddingError with a message of one sentence."""
+        self._file = model
+        with self._translating_errors("be loaded"):
+            import onnxruntime
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # two threads are slower where another program is busy
-        options.log_severity_level = 4  # stderr may be the app's screen
-        self._session = onnxruntime.InferenceSession(
-            str(MODEL), sess_options=options, providers=["CPUExecutionProvider"]
-        )
-        self._tokenizer = load_tokenizer(BUNDLED.folder)
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = 1  # two threads are slower where another program is busy
+            options.log_severity_level = 4  # stderr may be the app's screen
+            self._session = onnxruntime.InferenceSession(
+                str(model),
+                sess_options=options,
+                providers=["CPUExecutionProvider"],
+                disabled_optimizers=SLOW_FUSIONS,
+            )
+            self._tokenizer = load_tokenizer(BUNDLED.folder)
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return the probabilities of `LABELS` for pairs of a known and a drafted text.
 
         Shape (pairs, 4), each row sums to 1. Swapping the texts of a pair changes its most likely
-        label in 2 of 100 labelled pairs.
+        label in 2 of 100 labelled pairs. Raises EmbeddingError if the model cannot run.
         """
         if not pairs:
             return np.zeros((0, len(LABELS)), np.float32)
         texts = encodable([text for pair in pairs for text in pair])
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         words = [encoding.ids[:MAX_TOKENS] for encoding in encoded]
-        rows = [_joined(*two) for two in zip(words[::2], words[1::2], strict=True)]
+        rows = [join_tokens(*two) for two in zip(words[::2], words[1::2], strict=True)]
         width = max(len(ids) for ids, _ in rows)
         ids, kinds = (np.zeros((len(rows), width), np.int64) for _ in range(2))
         for row, (tokens, token_kinds) in enumerate(rows):
             ids[row, : len(tokens)] = tokens
             kinds[row, : len(tokens)] = token_kinds
-        (output,) = self._session.run(None, {"input_ids": ids, "token_kinds": kinds})
+        with self._translating_errors("run"):
+            (output,) = self._session.run(None, {"input_ids": ids, "token_kinds": kinds})
         return np.asarray(output, np.float32)
 
+    @contextmanager
+    def _translating_errors(self, action: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # any of onnxruntime or tokenizers, or a missing package
+            raise EmbeddingError(
+                f"the pair model {self._file} cannot {action} ({brief(error)}); "
+                "install kbx-tui again"
+            ) from error
 
-def _joined(one: list[int], other: list[int]) -> tuple[list[int], list[int]]:
+
+def join_tokens(one: list[int], other: list[int]) -> tuple[list[int], list[int]]:
     """Return the tokens of a pair and their kinds: 0 or 1 is the text, 2 more if both have it."""
     shared = set(one) & set(other)
     kinds = [0, *(2 * (t in shared) for t in one), 0, *(1 + 2 * (t in shared) for t in other), 1]
@@ -74,7 +96,10 @@ _loading = Lock()
 
 
 def bundled_pair_model() -> PairModel:
-    """Return the model, loaded when it is first asked for and kept (35 MB)."""
+    """Return the model, loaded when it is first asked for and kept.
+
+    Raises EmbeddingError if it cannot be loaded; a later call tries again.
+    """
     with _loading:
         return _load()
 

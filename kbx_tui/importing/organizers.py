@@ -64,10 +64,10 @@ def _event_document(event: icalendar.cal.Component, zone: str) -> ImportedDocume
     title = _text(event, "SUMMARY") or "Meeting"
     start, start_zone = _moment(event, "DTSTART", zone)
     end, _ = _moment(event, "DTEND", zone)
-    if end is None and start is not None and (length := event.get("DURATION")) is not None:
-        end = start + length.dt
+    if end is None and start is not None:
+        end = next((start + length.dt for length in _values(event, "DURATION")), None)
     uid = _text(event, "UID") or content_id(event.to_ical())
-    if (recurrence := event.get("RECURRENCE-ID")) is not None:
+    for recurrence in _values(event, "RECURRENCE-ID")[:1]:
         uid += f"#{recurrence.dt.isoformat()}"
     fields: dict[str, Any] = {}
     day, last_day = _day(start), _day(end)
@@ -83,16 +83,16 @@ def _event_document(event: icalendar.cal.Component, zone: str) -> ImportedDocume
     for key, name in (("location", "LOCATION"), ("status", "STATUS"), ("url", "URL")):
         if value := _text(event, name):
             fields[key] = value
-    if event.get("RRULE") is not None:
-        fields["repeats"] = event["RRULE"].to_ical().decode("utf-8", "replace")
-    if categories := event.get("CATEGORIES"):
-        groups = categories if isinstance(categories, list) else [categories]
+    if rules := _values(event, "RRULE"):
+        fields["repeats"] = " ".join(rule.to_ical().decode("utf-8", "replace") for rule in rules)
+    if groups := _values(event, "CATEGORIES"):
         fields["tags"] = [str(name) for group in groups for name in group.cats]
     others = (
         f"- {name.removeprefix('X-').capitalize()}: {' '.join(str(value).split())}"
-        for name in _KEPT_AS_TEXT
-        for value in _values(event, name)
-        if not isinstance(value, icalendar.vBinary)
+        for name in event
+        for value in _values(event, name, broken=True)
+        if isinstance(value, icalendar.vBroken)
+        or (name in _KEPT_AS_TEXT and not isinstance(value, icalendar.vBinary))
     )
     parts = [_text(event, "DESCRIPTION"), "\n".join(others)]
     body = "\n\n".join(filter(None, parts))
@@ -118,7 +118,7 @@ def _moment(event: icalendar.cal.Component, name: str, zone: str) -> tuple[date 
     A time is that in `zone`, the zone of the calendar. Without one, UTC is converted to local time,
     and other times keep their zone.
     """
-    value: Any = next((value for value in _values(event, name) if hasattr(value, "dt")), None)
+    value: Any = next(iter(_values(event, name)), None)
     moment = value.dt if value is not None else None
     if not isinstance(moment, datetime):
         return (moment if isinstance(moment, date) else None), ""
@@ -150,9 +150,11 @@ def _people(event: icalendar.cal.Component) -> Iterator[Attendee]:
                 yield Attendee(known, email)
 
 
-def _values(part: icalendar.cal.Component, name: str) -> Sequence[Any]:
+def _values(part: icalendar.cal.Component, name: str, *, broken: bool = False) -> Sequence[Any]:
+    """Return the values of a property; those that break the format only if `broken`."""
     value = part.get(name, [])
-    return value if isinstance(value, list) else [value]
+    values = value if isinstance(value, list) else [value]
+    return [each for each in values if broken or not isinstance(each, icalendar.vBroken)]
 
 
 def _text(part: icalendar.cal.Component, name: str) -> str:
@@ -306,4 +308,4 @@ def _parts(value: str, separator: str) -> list[str]:
         else:
             escaped = character["escaped"]
             parts[-1].append("\n" if escaped in ("n", "N") else escaped or character[0])
-    return ["".join(part).strip() for part in parts]
+    return ["".join(part).replace("\r\n", "\n").strip() for part in parts]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from kbx_tui.errors import IndexFault
 from kbx_tui.index.array_file import verified_files
 from kbx_tui.index.build.stages import read_chunk_texts
 from kbx_tui.index.derived_files import DerivedFile
+from kbx_tui.index.index_status import stored_problems
 from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import LINKS, stored_entities
@@ -33,6 +36,7 @@ from kbx_tui.index.vectors import vector_lists
 from kbx_tui.index.vectors.stored_vectors import are_unit, vectors_file
 from kbx_tui.index.vectors.vector_lists import LISTS
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.redaction import NEAR_MARK
 from kbx_tui.removal import INDEX_TABLES
 
 INDEX = "`kbx index`"
@@ -68,6 +72,8 @@ class CheckReport:
     """Number of index files that have a digest."""
     rows: int
     seconds: float
+    near_marks: tuple[str, ...]
+    """A line for each place of a page that looks like a redaction mark, but is not one."""
 
 
 def check_index(
@@ -84,16 +90,29 @@ def check_index(
         verified_files.cache_clear()
         verified_files(store.uri).forget()
     steps = [_check_files, _check_tables, _check_links, _check_derived_files]
-    for step in [*steps, _check_rows, _check_vectors] if read_data else steps:
+    steps += [_check_rows, _check_vectors] if read_data else []
+    parts = [store, store.public()] if store.has_public() else [store]
+    for part, step in product(parts, steps):
         try:
-            step(store, check)
+            step(part, check)
         except IndexFault as error:
             check.add("index", str(error).partition("; `kbx")[0])
     for path, reason in unreadable:
         check.add(path, reason, KEEP)
     seconds = round(time.monotonic() - began, 3)
     faults = tuple(dict.fromkeys(check.faults))
-    return CheckReport(not faults, faults, read_data, check.files, check.rows, seconds)
+    near_marks = _near_marks(store)
+    return CheckReport(not faults, faults, read_data, check.files, check.rows, seconds, near_marks)
+
+
+def _near_marks(store: Store) -> tuple[str, ...]:
+    with suppress(IndexFault):
+        return tuple(
+            f"{problem.path}:{problem.line}: {problem.reason}"
+            for problem in stored_problems(store)
+            if problem.reason.startswith(NEAR_MARK)
+        )
+    return ()
 
 
 def _check_files(store: Store, check: IndexCheck) -> None:

@@ -2,7 +2,8 @@
 
 An index shows its own texts as those of the pages, and LanceDB opens what a table names. So an
 index that came with a clone could show anything. The marker of each index folder holds a random id,
-and the user's state folder an empty file of that name for each index that was made here or allowed.
+and the user's state folder a file of that name for each index made here, which is empty, or allowed
+by the user: that names the folder that the index lies in, as whoever made it chose the id.
 
 Digests of files begin with the id, and each version of a table carries it. Thus nobody who does not
 know it can put a file into such an index either, as `git pull` does with a file that git ignores.
@@ -10,6 +11,7 @@ know it can put a file into such an index either, as `git pull` does with a file
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -41,8 +43,8 @@ NOT_REMEMBERED = (
 )
 _MARKER = re.compile(rf"[^\n]*\n([0-9a-f]{{32}})\n(?:{_ASIDE}([0-9a-f]{{32}})\n)?")
 
-_allowed_now: set[str] = set()
-"""Ids of indexes that this process may open although the state folder does not know them."""
+_allowed_now: set[tuple[str, str]] = set()
+"""Ids, and folders as in the files of ids, that this process may open besides those."""
 
 
 def index_id(folder: Path) -> str:
@@ -52,7 +54,7 @@ def index_id(folder: Path) -> str:
 
 def was_put_aside(folder: Path) -> bool:
     """Return whether an index was put aside by this user, and so may be removed."""
-    return is_allowed(_ids_in(folder)[1])
+    return _is_allowed(_ids_in(folder)[1], folder)
 
 
 def _ids_in(folder: Path) -> tuple[str, str]:
@@ -71,15 +73,25 @@ def digest_seed(folder: Path) -> int:
 def is_own(folder: Path) -> bool:
     """Return whether an index was made here, or allowed by this user."""
     known, put_aside_by = _ids_in(folder)
-    return not put_aside_by and is_allowed(known)
+    return not put_aside_by and _is_allowed(known, folder)
 
 
-def is_allowed(known: str) -> bool:
-    return known in _allowed_now or is_remembered(known)
+def _is_allowed(known: str, folder: Path) -> bool:
+    if known:
+        with suppress(OSError):
+            stored = (user_state_folder() / IDS / known).read_text(encoding="utf-8")
+            if stored in ("", _place_of(folder)):
+                return True
+    return not _allowed_now.isdisjoint({(known, ""), (known, _place_of(folder))})
 
 
 def is_remembered(known: str) -> bool:
-    return known != "" and (user_state_folder() / IDS / known).is_file()
+    return (user_state_folder() / IDS / known).is_file()
+
+
+def _place_of(folder: Path) -> str:
+    """Return the folder that an index lies in, as do those that are built to replace it."""
+    return os.path.realpath(folder.parent)
 
 
 def is_foreign(folder: Path) -> bool:
@@ -88,27 +100,32 @@ def is_foreign(folder: Path) -> bool:
     return not is_own(folder) and any((folder / part).exists() for part in parts)
 
 
-def allow(known: str, *, lasting: bool = True) -> None:
-    """Let this user open the index with this id; only this process, if not `lasting`.
+def allow(folder: Path, *, lasting: bool = True) -> None:
+    """Let this user open the index that is in a folder; only this process, if not `lasting`.
 
     Raises KbxError if that cannot be stored: it then holds for this process.
     """
-    folder = user_state_folder() / IDS
-    if not lasting:
-        _allowed_now.add(known)
-        return
+    if lasting:
+        _remember(index_id(folder), _place_of(folder))
+    else:
+        _allowed_now.add((index_id(folder), _place_of(folder)))
+
+
+def _remember(known: str, place: str) -> None:
+    """Note an id that is good at a place, or anywhere if that is empty. Raises as `allow`."""
+    ids = user_state_folder() / IDS
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / known).touch(mode=0o600)
+        ids.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not (ids / known).exists():  # it may have been made here
+            (ids / known).write_text(place, encoding="utf-8")
     except OSError as error:
-        _allowed_now.add(known)
+        _allowed_now.add((known, place))
         reason = error.strerror or error
-        raise KbxError(f"{folder} cannot be written ({reason}); {NOT_REMEMBERED}") from error
+        raise KbxError(f"{ids} cannot be written ({reason}); {NOT_REMEMBERED}") from error
 
 
 def forget(known: str) -> None:
     """Take back `allow`. Raises KbxError."""
-    _allowed_now.discard(known)
     file = user_state_folder() / IDS / known
     try:
         remove_index_id(file)
@@ -121,14 +138,14 @@ def claim(folder: Path, known: str = "") -> None:
 
     Raises IndexFault for foreign content, and OSError.
     """
-    known = known or index_id(folder) or uuid4().hex
+    known = known or uuid4().hex
     if foreign := [] if has_marker(folder) else foreign_entries(folder):
         raise IndexFault(
             f"{folder} holds {foreign[0]}, which is not part of an index: move it elsewhere, "
             "or set [index] uri to a new folder"
         )
     with suppress(KbxError):  # `kbx index` says so
-        allow(known)
+        _remember(known, "")
     folder.mkdir(parents=True, exist_ok=True)
     if index_id(folder) != known:
         _write_marker(folder, f"{_TEXT}{known}\n")
@@ -141,7 +158,7 @@ def mark_aside(folder: Path) -> None:
     """
     put_aside_by = uuid4().hex
     with suppress(KbxError):  # it then stays for ever
-        allow(put_aside_by)
+        _remember(put_aside_by, "")
     _write_marker(folder, f"{_TEXT}{index_id(folder) or NO_ID}\n{_ASIDE}{put_aside_by}\n")
 
 

@@ -30,6 +30,7 @@ from kbx_tui.index.table_files import ID_KEY, require_sound_table
 from kbx_tui.index.tables import SCHEMA_VERSION, TEXT_RULES, table_schema
 from kbx_tui.removal import (
     INDEX_TABLES,
+    PUBLIC_INDEX,
     drop_index_table,
     remove_index,
     remove_index_file,
@@ -98,7 +99,8 @@ class Store:
     @property
     def is_own(self) -> bool:
         """Whether the index may be opened: it was made here, or the user says that it is theirs."""
-        return self._is_copy or is_own(Path(self.uri))
+        folder = Path(self.uri)
+        return self._is_copy or (is_own(folder) and not folder.is_symlink())
 
     def foreign_words(self) -> str:
         """Return a clause about an index that is there but is not opened; empty if none is."""
@@ -349,6 +351,26 @@ class Store:
         for clause in batched_clauses(column, sorted(values), DELETE_BATCH):
             with translate_errors(f"delete from table {name}", self.uri):
                 self.table(name).delete(clause)
+
+    def public(self) -> Store:
+        """Return the index of the base without its redacted parts; its folder may not exist."""
+        uri = f"{self.uri}/{PUBLIC_INDEX}"
+        return Store(uri, advice=self._advice, is_copy=self._is_copy)
+
+    def has_public(self) -> bool:
+        """Return whether the base has redacted parts, so that agents search another index."""
+        return os.path.lexists(f"{self.uri}/{PUBLIC_INDEX}")
+
+    def make_public(self) -> None:
+        """Make the folder of the public index, with the id of this index. Raises IndexFault.
+
+        What was not made here is renamed.
+        """
+        public, folder = self.public(), Path(self.uri) / PUBLIC_INDEX
+        with translate_errors("mark the index", public.uri):
+            if self.has_public() and not public.is_own:
+                set_aside(folder)
+            claim(folder, index_id(Path(self.uri)))
 
     def remove(self) -> None:
         """Remove an index that was made or put aside here. Raises IndexFault for any other."""

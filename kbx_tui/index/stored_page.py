@@ -19,7 +19,7 @@ from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.store import Store, translate_errors
 from kbx_tui.knowledge.decoding import content_hash, decode
-from kbx_tui.knowledge.records import REDACTED
+from kbx_tui.knowledge.redaction import may_hold_mark
 from kbx_tui.knowledge.vault import list_files, read_page
 from kbx_tui.removal import remove_temporary
 from kbx_tui.state_file import open_regular_file
@@ -54,7 +54,7 @@ def write_marked_pages(root: Path, store: Store, settings: Settings) -> None:
             data = read_page(Path(files[path]))
         if content_hash(data) != indexed_hash:
             marked[path] = b""
-        elif _has_word(data):
+        elif may_hold_mark(decode(data)[0]):
             marked[path] = data
     folder, encoded = Path(store.uri), msgspec.msgpack.encode(dict(sorted(marked.items())))
     temporary = folder / f"{PAGES}.{uuid4().hex}"
@@ -78,8 +78,3 @@ class MarkedPages:
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
-
-
-def _has_word(data: bytes) -> bool:
-    is_plain = b"\0" not in data  # UTF-16 has NULs in Latin letters
-    return REDACTED in (data.decode("latin-1") if is_plain else decode(data)[0]).lower()

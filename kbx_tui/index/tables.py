@@ -23,7 +23,7 @@ from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.markdown import without_entities
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 TEXT_RULES = 4
 """Number of the rules by which titles, searched texts and embedded texts are derived from files: an
 index with another number is rebuilt, with the vectors of all texts that stay the same."""
@@ -38,7 +38,7 @@ COLUMNS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("text", "frontmatter body"),
         ("int32", "body_line"),
         ("bool", "states_title"),
-        ("text", "content_hash! version!"),
+        ("text", "content_hash! public_hash! version!"),
         ("int64", "size"),
         ("text", "problems"),
     ),
@@ -73,6 +73,7 @@ COLUMNS: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Type and names of the columns of each table; `!` marks one without nulls.
 
+`public_hash` is the content hash of a page without its redacted parts, empty for a hidden page.
 Table vectors has a row per distinct text. Half precision moves a cosine by less than .0001
 (docs/decisions/index-size.md).
 """

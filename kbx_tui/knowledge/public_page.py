@@ -10,16 +10,30 @@ from kbx_tui.knowledge.entities import page_entity
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.reading import USUAL, Conventions, parse_document
-from kbx_tui.knowledge.records import REDACTED, Document, Entity, Fact
+from kbx_tui.knowledge.records import Document, Entity, Fact
 from kbx_tui.knowledge.redaction import (
     is_page_redacted,
     marked_lines,
+    may_hold_mark,
     paragraphs,
     public_text,
     says_redacted_at_top,
 )
 
 _WORD = re.compile(r"\w+")
+
+
+def public_data(
+    path: str, data: bytes, entity_types: frozenset[str], conventions: Conventions = USUAL
+) -> bytes | None:
+    """Return the content of a file as agents may see it; None for a page hidden from them.
+
+    It depends on nothing that is redacted: not on its words, nor on how long they are.
+    """
+    page = PublicPage(path, data, entity_types, conventions=conventions)
+    if not page.is_marked:
+        return data
+    return None if page.is_hidden else page.texts[1].encode()
 
 
 class PublicPage:
@@ -39,8 +53,15 @@ class PublicPage:
         )
         self.content_hash = file_hash or content_hash(data)
         self._text = decode(data)[0]
-        self._data = data if REDACTED in self._text.lower() else b""
+        self._data = data if may_hold_mark(self._text) else b""
         self._public = public_text(self._text)
+
+    @cached_property
+    def public_hash(self) -> str:
+        """The content hash of the public text; empty for a hidden page."""
+        if self.is_hidden:
+            return ""
+        return content_hash(self._public.encode()) if self.is_marked else self.content_hash
 
     @property
     def is_marked(self) -> bool:

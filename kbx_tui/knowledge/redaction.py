@@ -1,15 +1,19 @@
 """Marks for text that must not be passed on, and the parts of a page that they hide. Pure.
 
-Marks are `#redacted`, `(redacted)`, `(status: redacted)`. Lines keep their numbers.
+Marks are `#redacted`, `(redacted)`, `(status: redacted)`, also in code, a comment or a highlight,
+in full-width letters, and with characters that nobody sees. Lines keep their numbers.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
+
+from rapidfuzz.distance import OSA
 
 from kbx_tui.knowledge.fact_line import MARKERS, read_fact_line
 from kbx_tui.knowledge.fields import tags_of
@@ -23,21 +27,37 @@ from kbx_tui.knowledge.markdown import (
 from kbx_tui.knowledge.reading import read_frontmatter
 from kbx_tui.knowledge.records import REDACTED
 
-_TAG = r"(?:^|(?<=[\s|>*_(]))#redacted\b"
-_BRACKETS = r"[(\[]\s*(?:status::?\s*)?redacted\s*[)\]]"
+_TAG = r"(?<![^\W_])(?<![/\\#&?])#redacted(?![^\W_])"
+"""Not in a longer word, an escape or the address of a part: `notes.md/#redacted`."""
+_WORDS = r"\s*(?:status::?\s*)?#?redacted\s*"
+_COMMENT = rf"<!--{_WORDS}-->|%%{_WORDS}%%"
+_BRACKETS = rf"[(\[{{]{_WORDS}[)\]}}]|{_COMMENT}"
 _MARK = re.compile(f"{_TAG}|{_BRACKETS}", re.IGNORECASE)
 _FIELD_MARK = re.compile(rf"#[ \t]*redacted\b|{_BRACKETS}", re.IGNORECASE)
 _LONE_MARK = re.compile(
-    r"(?:#redacted\b|\(\s*(?:status::?\s*)?redacted\s*\)|\[\s*status::?\s*redacted\s*\]"
-    r"|status::?\s*redacted\b)",
+    rf"[(\[{{]?{_TAG}[)\]}}]?|[({{]{_WORDS}[)}}]|\[\s*status::?\s*redacted\s*\]|{_COMMENT}"
+    r"|status::?\s*redacted\b",
     re.IGNORECASE,
+)
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
 _OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+")
 _WORD = re.compile(r"\bredacted\b", re.IGNORECASE)
 _NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})
 
 
+def plain(text: str) -> str:
+    """Return text as it is seen: without unseen characters, full-width ones as usual ones."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", _UNSEEN.sub("", text))
+
+
+def may_hold_mark(text: str) -> bool:
+    return REDACTED in plain(text).lower()
+
+
 def has_redaction_mark(text: str) -> bool:
+    text = plain(text)
     if REDACTED not in text.lower():
         return False
     if _MARK.search(text):
@@ -50,6 +70,7 @@ def is_lone_mark(text: str) -> bool:
 
     `[redacted]` is not a mark: it replaces text that its writer already removed.
     """
+    text = plain(text)
     if REDACTED not in text.lower():
         return False
     rest, marks = _LONE_MARK.subn("", text)
@@ -65,13 +86,13 @@ def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
     if has_redaction_mark(title):
         return True
     for key, value in frontmatter.items():
-        name = key.strip().casefold()
-        if name == "status" and _WORD.search(str(value)):
+        name = plain(key).strip().casefold()
+        if name == "status" and _WORD.search(plain(str(value))):
             return True
         if name == REDACTED and str(value).strip().casefold() not in _NO:
             return True
     return any(
-        tag.casefold().split("/")[0] == REDACTED
+        plain(tag).casefold().split("/")[0] == REDACTED
         for tag in tags_of({key.strip().casefold(): value for key, value in frontmatter.items()})
     )
 
@@ -85,11 +106,12 @@ def redacted_lines(body: str) -> frozenset[int]:
     """Return the 0-based numbers of the redacted lines of a body.
 
     These are the list items (with everything nested in them), paragraphs, code blocks, table rows
-    and sections whose text or heading has a redaction mark. A mark alone in its block applies to
-    the list item around it, else to the section or block directly above. If the body has a mark
-    anywhere, its lines that are not read as markdown are redacted too.
+    and sections whose text or heading has a redaction mark. A mark in any paragraph or code block
+    of a list item applies to the item. A mark alone in its block applies to the section or block
+    directly above. If the body has a mark anywhere, its lines that are not read as markdown are
+    redacted too.
     """
-    if REDACTED not in body.lower():
+    if not may_hold_mark(body):
         return frozenset()
     return _redacted_lines(body)
 
@@ -159,17 +181,21 @@ class _Blocks:
                 yield self._section(index)
         for start, end in blocks.code:
             if any(map(has_redaction_mark, self._lines[start:end])):
-                yield start, end
+                yield self._inner[start] or (start, end)
         for start, end in self._paragraphs:
             text = self._text(start, end)
-            if has_redaction_mark(text):
-                yield start, end
-                if is_lone_mark(text):
-                    yield self._above(start, end)
+            if not has_redaction_mark(text):
+                continue
+            yield start, end
+            around = None if start in self._item_lines else self._inner[start]
+            if around is not None:
+                yield around
+            elif is_lone_mark(text):
+                yield self._above(start, end)
 
     def _above(self, start: int, end: int) -> Span:
         if (around := self._inner[start]) is not None:
-            return around
+            return around  # an item with nothing but a mark, in another item
         if start in self._item_lines:
             return start, end  # a list item of its own is a placeholder
         above = next((at for at in range(start - 1, -1, -1) if self._lines[at].strip()), -1)
@@ -200,7 +226,7 @@ _STATUS = re.compile(
 
 
 def marked_lines(text: str) -> frozenset[int]:
-    if REDACTED not in text.lower():
+    if not may_hold_mark(text):
         return frozenset()
     front = read_frontmatter(text)
     first = front.body_line - 1
@@ -232,7 +258,41 @@ def says_redacted_at_top(text: str) -> bool:
     front = read_frontmatter(text)
     end = front.body_line - 1
     top = "\n".join(text.split("\n")[:end]) if end else text.partition("\n\n")[0]
-    return _STATUS.search(top) is not None
+    return _STATUS.search(plain(top)) is not None
+
+
+NEAR_MARK = "looks like a redaction mark, but is not one"
+NEAR_MARK_SHOWN = 80
+_NEAR_MARK = re.compile(
+    r"[#@!%$\\(\[{<*_~=`][ \t]*(?:status::?[ \t]*)?(?P<adorned>[^\W_]{6,9})\b"
+    r"|^\W*(?:[\w-]+::?[ \t]*)?(?P<lone>[^\W_]{6,9})\W*$"
+)
+_HALVES = re.compile("reda|cted|redca", re.IGNORECASE)
+"""A word with one mistake has one of these: a cheap test for lines worth a look."""
+_NO_MISTAKES = frozenset({"reacted", "redactor"})
+
+
+def near_marks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield number (1-based) and beginning of the lines with what looks like a mark but is not."""
+    if not _HALVES.search(plain(text)):
+        return
+    lines = text.split("\n")
+    found = [
+        number
+        for number, line in enumerate(map(plain, lines))
+        if _HALVES.search(line) and any(map(_is_near_mark, _NEAR_MARK.finditer(line)))
+    ]
+    marked = marked_lines(text) if found else frozenset()
+    for number in found:
+        if number not in marked:
+            yield number + 1, lines[number].strip()[:NEAR_MARK_SHOWN]
+
+
+def _is_near_mark(found: re.Match[str]) -> bool:
+    word = (found["adorned"] or found["lone"]).lower()
+    if word in ("redact", REDACTED):
+        return True
+    return word not in _NO_MISTAKES and OSA.distance(word, REDACTED, score_cutoff=1) <= 1
 
 
 def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
@@ -242,7 +302,7 @@ def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
     after it.
     """
     for number in range(1, len(head) - 1):
-        line = head[number]
+        line = plain(head[number])
         if not _FIELD_MARK.search(line):
             continue
         item = _ITEM.match(line)

@@ -45,7 +45,7 @@ from kbx_tui.object_store.published_version import (
     PublishedFile,
     decode_manifest,
 )
-from kbx_tui.removal import INDEX_FILES, INDEX_MARKER, INDEX_TABLES
+from kbx_tui.removal import INDEX_FILES, INDEX_MARKER, INDEX_TABLES, PUBLIC_INDEX
 
 THREADS = 8
 REUSED_AGE = timedelta(hours=12)
@@ -54,10 +54,12 @@ deletes it, so that one which has lost its lease cannot delete it at the same ti
 
 Progress = Callable[[int, int], object]
 
-_PARTS = {INDEX_MARKER, *INDEX_FILES, *(f"{table}.lance" for table in INDEX_TABLES)}
-_LEFT_OUT = re.compile(r"VERIFIED|[^/]+\.lance/(_transactions/.*|.*hint\.json)")
+_PARTS = {INDEX_MARKER, *INDEX_FILES, *(f"{table}.lance" for table in INDEX_TABLES), PUBLIC_INDEX}
+_LEFT_OUT = re.compile(
+    rf"({PUBLIC_INDEX}/)?(VERIFIED|[^/]+\.lance/(_transactions/.*|.*hint\.json))"
+)
 """Files of an index that are of use only to its own machine."""
-_UNIQUE = re.compile(r"[^/]+\.lance/(data|_deletions|_indices)/")
+_UNIQUE = re.compile(rf"({PUBLIC_INDEX}/)?[^/]+\.lance/(data|_deletions|_indices)/")
 """Files that LanceDB gives a name of their own and never changes."""
 
 

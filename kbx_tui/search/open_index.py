@@ -97,7 +97,6 @@ class OpenIndex:
 
 TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
 SCOPES_KEPT = 8
-SIMILAR_NAMES = 5
 PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
 PATIENCE = 10.0
 """Pause before changed vectors are reread, as a multiple of the duration of the last read."""
@@ -201,20 +200,18 @@ class IndexGeneration:
     def scope(self, path: PathFilter, filters: Filters) -> ScopedDocuments:
         if scoped := self._scopes.get((path, filters)):
             return scoped
-        named = {name: self._ids_of(name, filters) for name in filters.typed_names}
+        named = {name: self._ids_of(name) for name in filters.typed_names}
         flags, scope = find_scope(self.snapshot, path, filters, named)
-        unknown = tuple(self._unknown(name, filters) for name, ids in named.items() if not ids)
+        unknown = tuple(self._unknown(name) for name, ids in named.items() if not ids)
         scoped = ScopedDocuments.of(self.snapshot, flags, replace(scope, unknown_names=unknown))
         return self._scopes.put((path, filters), scoped)
 
-    def _ids_of(self, name: str, filters: Filters) -> list[str]:
-        found = self.entity_names.named(name)
-        return [entity.id for entity in found if _is_visible(entity, name, filters)]
+    def _ids_of(self, name: str) -> list[str]:
+        return [entity.id for entity in self.entity_names.named(name)]
 
-    def _unknown(self, name: str, filters: Filters) -> UnknownName:
-        similar = self.entity_names.find(name, SIMILAR_NAMES)
-        visible = (entity.name for entity in similar if _is_visible(entity, name, filters))
-        return UnknownName(name, next(visible, ""))
+    def _unknown(self, name: str) -> UnknownName:
+        similar = self.entity_names.find(name, 1)
+        return UnknownName(name, similar[0].name if similar else "")
 
     def scored_documents(self, scoped: ScopedDocuments, share: float) -> ScoredDocuments:
         """Return the documents to score: those in scope and, if `share` > 0, adjacent parts."""
@@ -273,10 +270,6 @@ class IndexGeneration:
     @cached_property
     def title_words(self) -> TitleWords:
         return TitleWords(self.snapshot.segments, self.words.language_of)
-
-
-def _is_visible(entity: Entity, name: str, filters: Filters) -> bool:
-    return entity.path not in filters.hidden and (name, entity.id) not in filters.hidden_names
 
 
 MISSING: Body = ("", 1)

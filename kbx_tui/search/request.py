@@ -43,10 +43,6 @@ class Filters:
     tags: tuple[str, ...] = ()
     """Tags, ignoring case and a leading `#`."""
     entities: tuple[str, ...] = ()
-    hidden: frozenset[str] = frozenset()
-    """Paths of documents that the caller must not know of."""
-    hidden_names: frozenset[tuple[str, str]] = frozenset()
-    """Typed names, each with the id of an entity that the caller must not find by it."""
     muted_documents: frozenset[str] = frozenset()
     """Paths of documents that the user wants in no results; they are counted."""
     typed: tuple[TypedFilter, ...] = ()
@@ -379,13 +375,6 @@ class SearchRequest:
     """Tags, any of which matches."""
     entities: Sequence[str] = ()
     """Ids of entities; only documents linked to one of them match."""
-    hidden: Collection[str] = frozenset()
-    """Paths of documents that the caller must not know of: neither results nor counted."""
-    hidden_names: Collection[tuple[str, str]] = frozenset()
-    """Names in filters of the query, each with the id of an entity that it must not find."""
-    usual_words: bool = True
-    """False counts words that most documents hold as a topic, too: that they hold them may be
-    something that the caller must not know."""
     muted_documents: Collection[str] | None = None
     """Paths of documents left out of the results and counted; None: those of kbx.toml."""
     dates: str | None = None
@@ -437,8 +426,6 @@ class SearchRequest:
             "doc_types": tuple(map(replace_surrogates, self.doc_types or ())),
             "tags": tuple(map(replace_surrogates, self.tags)),
             "entities": tuple(self.entities),
-            "hidden": frozenset(self.hidden),
-            "hidden_names": frozenset(self.hidden_names),
             "also": tuple(self.also),
             "pinned": tuple(self.pinned),
             "muted": tuple(self.muted),
@@ -478,8 +465,6 @@ class SearchRequest:
             until=self.until,
             tags=self.tags,
             entities=self.entities,
-            hidden=self.hidden,
-            hidden_names=self.hidden_names,
             muted_documents=frozenset(self.muted_documents or ()),
             typed=self.typed.filters,
         )

@@ -10,11 +10,8 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.several_bases import OwnedResult, SeveralBases, SeveralResponse
 from kbx_tui.search.request import SearchRequest, command_line
 from kbx_tui.search.results.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
-from kbx_tui.tools.answers import KbxSearchAnswer
 from kbx_tui.tools.json_output import search_json
-from kbx_tui.tools.public_answers import public_search
-from kbx_tui.tools.redaction_filter import pass_on
-from kbx_tui.tools.visible_pages import visible_pages
+from kbx_tui.tools.public_answers import answer_publicly
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +79,13 @@ def public_response(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse
     request = replace(request, explain=True)
     response: SearchResponse
 
-    def answer() -> dict[str, Any]:
+    def answer(public: KnowledgeBase) -> dict[str, Any]:
         nonlocal response
-        response = public_search(visible_pages(kb), request)
+        response = public.search(request)
         return search_json(response)
 
     sent = {name: value for name, value in asdict(request).items() if value}
-    passed = pass_on(kb, KbxSearchAnswer, answer, sent)
+    passed = answer_publicly(kb, answer, sent)
     found = {result.path: result for result in response.results}
     meta = passed["meta"]
     dates = {read["text"] for read in meta["dates"]}

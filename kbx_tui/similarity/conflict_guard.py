@@ -231,7 +231,7 @@ class ProperName:
     `Alice`, `Berlin`, `Team A`, `v2`, `KBX-12`. A word is a name when it is capitalised for no
     other reason. At the start of a sentence it is one when a third-person verb or another name
     follows (`Alice prefers tea`); in a headline, where every word is capitalised, none is. The
-    value of a key is no headline: `manager: Bruno Brandt`.
+    value of a key does not count as one: `manager: Bruno Brandt`.
     """
 
     written: str

@@ -1,57 +1,10 @@
-"""The answers of each tool. The output schemas are made from these models.
-
-The type of each text field of an answer gives the source of the text, which decides how the
-redaction filter (`redaction_filter`) checks it before it is passed on. A field of plain `str` fails
-a test, and is withheld.
-"""
+"""The answers of each tool. The output schemas are made from these models."""
 
 from __future__ import annotations
 
-from enum import Enum, auto
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-
-
-class Provenance(Enum):
-    """The source of a text, which decides the check that it needs."""
-
-    PROGRAM = auto()  # a word of this program: a mode, a version, the name of a model
-    CALL = auto()  # repeated from the arguments of the call
-    SENTENCE = auto()  # by this program; withheld if a page that it names is redacted
-    PATH = auto()  # the path of a document, or empty
-    ID = auto()  # the id of a document or entity
-    TITLE = auto()  # the title of the page that the object is about, or the name of its entity
-    KIND = auto()  # the type of the page that the object is about; if about none, of any page
-    DATE = auto()  # a date from the page
-    PASSAGE = auto()  # words from the page, or the whole text of a fact on it
-    CONTENT = auto()  # a verbatim part of the public text of the page
-    FIELD = auto()  # the value of a field of the page: role, team, an alias, an item of a list
-    DIFF = auto()  # a unified diff of the page
-    DERIVED = auto()  # made from other texts of the same object, and withheld with it
-
-
-UNCHECKED = frozenset({Provenance.PROGRAM, Provenance.DERIVED})
-"""Texts that come from no page, or are withheld together with the texts they are made from."""
-OF_THE_PAGE = frozenset(
-    {Provenance.TITLE, Provenance.KIND, Provenance.DATE, Provenance.PASSAGE, Provenance.FIELD}
-)
-"""Texts that the index took from the page; public if all that it has of the page is."""
-
-Ours = Annotated[str, Provenance.PROGRAM]
-Sent = Annotated[str, Provenance.CALL]
-Sentence = Annotated[str, Provenance.SENTENCE]
-PagePath = Annotated[str, Provenance.PATH]
-PageId = Annotated[str, Provenance.ID]
-Title = Annotated[str, Provenance.TITLE]
-PageKind = Annotated[str, Provenance.KIND]
-PageDate = Annotated[str, Provenance.DATE]
-Passage = Annotated[str, Provenance.PASSAGE]
-Content = Annotated[str, Provenance.CONTENT]
-FieldValue = Annotated[str, Provenance.FIELD]
-PageDiff = Annotated[str, Provenance.DIFF]
-Derived = Annotated[str, Provenance.DERIVED]
-
 
 ErrorType = Literal["AUTH", "RATE_LIMIT", "TRANSIENT", "VALIDATION", "INTERNAL"]
 ErrorCode = Literal[
@@ -65,17 +18,9 @@ ErrorCode = Literal[
 
 
 class Answer(BaseModel):
-    """A JSON object with exactly these fields, each text with its provenance."""
+    """A JSON object with exactly these fields."""
 
     model_config = ConfigDict(extra="forbid")
-
-    about: ClassVar[str] = ""
-    """Key of the path or id of the page that the object is about, such as `metadata.file_path`; if
-    empty, it is about the page of the enclosing object. If the page is redacted, the object is
-    withheld. The key need not be a field: it is read in the handler's result, before the filter."""
-    stays_unnamed: ClassVar[bool] = False
-    """Whether the object is not withheld but gets `[redacted]` as id and name, so that totals stay
-    right."""
 
 
 Complete = Annotated[
@@ -101,7 +46,7 @@ Recall = Annotated[
 class ToolError(Answer):
     type: ErrorType
     code: ErrorCode
-    message: Sentence = Field(description="One sentence: what, where, what to do.")
+    message: str = Field(description="One sentence: what, where, what to do.")
     retryable: bool
     retry_after_seconds: float | None = Field(
         description="Seconds to wait before another try; null if unknown, or if it does not help."
@@ -109,7 +54,7 @@ class ToolError(Answer):
 
 
 class Meta(Answer):
-    tool: Ours
+    tool: str
     duration_ms: float | None = None
 
 
@@ -122,39 +67,37 @@ class Failed(Answer):
 
 
 class ResultMetadata(Answer):
-    file_path: PagePath | None = Field(description="Relative to the root of the knowledge base.")
+    file_path: str | None = Field(description="Relative to the root of the knowledge base.")
     chunk_index: int
     total_chunks: int
-    entity_id: PageId | None
-    date: PageDate | None
+    entity_id: str | None
+    date: str | None
     line: int
 
 
 class DatesRead(Answer):
-    text: Sent
-    first: Ours | None = Field(alias="from", description="First day; null if open.")
-    last: Ours | None = Field(alias="to", description="Last day, inclusive; null if open.")
+    text: str
+    first: str | None = Field(alias="from", description="First day; null if open.")
+    last: str | None = Field(alias="to", description="Last day, inclusive; null if open.")
 
 
 class KbSearchResult(Answer):
-    about = "metadata.file_path"
-
-    id: PageId = Field(description="Id of the entity or document, for kb_get.")
-    type: PageKind
-    title: Title
-    snippet: Passage | None = Field(description="At most 200 characters.")
+    id: str = Field(description="Id of the entity or document, for kb_get.")
+    type: str
+    title: str
+    snippet: str | None = Field(description="At most 200 characters.")
     score: float = Field(ge=0.0, le=1.0)
     source_type: Literal["kb_document"]
-    last_updated: PageDate | None
+    last_updated: str | None
     metadata: ResultMetadata
 
 
 class KbSearchData(Answer):
     results: list[KbSearchResult]
     total_found: int = Field(description="Number of results returned.")
-    query: Sent
-    filters_applied: dict[Ours, Sent] | None
-    typed_filters: list[Sent] = Field(description="Filters found in the text of the query.")
+    query: str
+    filters_applied: dict[str, str] | None
+    typed_filters: list[str] = Field(description="Filters found in the text of the query.")
     clamped: bool = Field(description="True when voice reduced top_k to 3.")
     total_matched: int = Field(description="Number of results without the limit of top_k.")
     total_below_floor: int = Field(
@@ -167,7 +110,7 @@ class KbSearchData(Answer):
     dates: list[DatesRead] = Field(
         description="Date words that were read, and the days they mean; see the argument dates."
     )
-    notes: list[Sentence]
+    notes: list[str]
 
 
 class KbSearchAnswer(Answer):
@@ -177,56 +120,50 @@ class KbSearchAnswer(Answer):
 
 
 class LinkingLine(Answer):
-    about = "path"
-
-    path: PagePath
-    title: Title
-    date: PageDate | None
+    path: str
+    title: str
+    date: str | None
     line: int = Field(description="1-based line of the file; 0 for a link in a property.")
-    text: Passage = Field(description="The line, at most 200 characters.")
+    text: str = Field(description="The line, at most 200 characters.")
 
 
 class MentioningLine(LinkingLine):
-    name: Passage = Field(description="The name as written there.")
+    name: str = Field(description="The name as written there.")
 
 
 class LinkedPage(Answer):
-    about = "id"
-
-    id: PageId | PagePath = Field(description="Of the entity; without one, the path.")
-    path: PagePath | None = Field(description="Null for an entity without a page.")
-    title: Title
+    id: str = Field(description="Of the entity; without one, the path.")
+    path: str | None = Field(description="Null for an entity without a page.")
+    title: str
     line: int
 
 
 class BrokenTarget(Answer):
-    target: Passage = Field(description="As written in the link.")
+    target: str = Field(description="As written in the link.")
     line: int
-    suggestions: list[PagePath] = Field(description="Documents that may be meant, likeliest first.")
+    suggestions: list[str] = Field(description="Documents that may be meant, likeliest first.")
 
 
 class KbxLinksAnswer(Answer):
-    about = "path"
-
-    path: PagePath
-    title: Title
+    path: str
+    title: str
     backlinks: list[LinkingLine] = Field(description="Links in other documents to this one.")
     mentions: list[MentioningLine] = Field(
         description="Names of this document in others that do not link to it; at most 200."
     )
     outgoing: list[LinkedPage] = Field(description="Where this document links, each once.")
     broken: list[BrokenTarget] = Field(description="Links of this document that lead to nothing.")
-    notes: list[Sentence]
+    notes: list[str]
 
 
 class KbGetMetadata(Answer):
-    file_path: PagePath | None
-    date: PageDate | None
-    entity_id: PageId | None
-    aliases: list[FieldValue]
-    role: FieldValue | None
-    team: FieldValue | None
-    members: list[PageId]
+    file_path: str | None
+    date: str | None
+    entity_id: str | None
+    aliases: list[str]
+    role: str | None
+    team: str | None
+    members: list[str]
 
 
 class FactPlace(Answer):
@@ -234,17 +171,15 @@ class FactPlace(Answer):
     line: int = Field(description="1-based line of the file.")
     status: Literal["active", "superseded", "archived"]
     done: bool
-    sources: list[Passage | PagePath]
+    sources: list[str]
     confidence: float
 
 
 class KbGetData(Answer):
-    about = "page"
-
-    id: PageId
-    type: Literal["fact", "open_item"] | PageKind
-    title: Title = Field(description="Of the page; for a fact, the name of its entity.")
-    content: Content = Field(
+    id: str
+    type: Literal["fact", "open_item"] | str
+    title: str = Field(description="Of the page; for a fact, the name of its entity.")
+    content: str = Field(
         description="Markdown of the file without redacted lines, or the text of the fact."
     )
     metadata: KbGetMetadata
@@ -252,7 +187,7 @@ class KbGetData(Answer):
     total_chars: int
     next_offset: int | None = Field(description="Offset of the rest; null at the end.")
     fact: FactPlace | None = Field(description="Only for the id of a fact or open item.")
-    notes: list[Sentence]
+    notes: list[str]
 
 
 class KbGetAnswer(Answer):
@@ -262,228 +197,193 @@ class KbGetAnswer(Answer):
 
 
 class ExpertRow(Answer):
-    about = "entity_id"
-
-    entity_id: PageId
-    name: Title
-    type: PageKind
+    entity_id: str
+    name: str
+    type: str
     claim_count: int
     full_claim_count: int = Field(
         description="Claims that hold every word of the topic; the others count by their share."
     )
     citation_count: int
     score: float
-    top_claim_ids: list[int | PageId]
+    top_claim_ids: list[int | str]
 
 
 class KbExpertsAnswer(Answer):
     experts: list[ExpertRow]
-    topic: Sent
+    topic: str
     weight: Literal["count", "recency", "citation", "relevance"]
     total_matched: int
     in_scope: int = Field(description="Number of claims that were looked through.")
-    notes: list[Sentence]
+    notes: list[str]
 
 
 class KbCapabilitiesAnswer(Answer):
-    version: Ours
-    methods: list[Ours]
+    version: str
+    methods: list[str]
     retrieval: list[Literal["fts", "vector", "two_pass"]]
     review_gated: Literal[False]
     writes: bool
     transports: list[Literal["mcp-stdio", "mcp-http", "jsonl"]]
-    types: list[PageKind] = Field(description="Document types in the base, for filters.")
+    types: list[str] = Field(description="Document types in the base, for filters.")
     documents: int
-    notes: list[Sentence]
+    notes: list[str]
 
 
 class TextConflict(Answer):
-    kind: Ours
-    left: Derived
-    right: Derived
+    kind: str
+    left: str
+    right: str
 
 
 class SimilarMatch(Answer):
-    about = "source_path"
-
-    text: Passage
+    text: str
     score: float
     fact_id: int | None
-    source_path: PagePath
-    date: PageDate | None
-    entity_name: Title | None
+    source_path: str
+    date: str | None
+    entity_name: str | None
     match_type: Literal["fact", "open_item", "chunk", "field"]
     threshold: float
-    relation: Ours
+    relation: str
     cosine: float
-    signals: dict[Ours, float | bool]
+    signals: dict[str, float | bool]
     conflicts: list[TextConflict]
-    reason: Derived = Field(description="Why that relation, in one line.")
+    reason: str = Field(description="Why that relation, in one line.")
     line: int
     done: bool
-    field: Derived | None = Field(description="Name of the field; only for the match type `field`.")
+    field: str | None = Field(description="Name of the field; only for the match type `field`.")
     is_similar: bool = Field(description="Whether it says the same; false below its threshold.")
 
 
 class NearestText(Answer):
-    about = "source_path"
-
-    text: Passage
+    text: str
     score: float
     threshold: float
     match_type: Literal["fact", "open_item", "chunk", "field"]
-    source_path: PagePath
+    source_path: str
     line: int
 
 
 class SimilarityScope(Answer):
-    about = "entity_id"
-
-    entity: Title | None = Field(None, description="Full name; missing without an entity.")
-    path: Sent | None = Field(None, description="Missing without a path.")
+    entity: str | None = Field(None, description="Full name; missing without an entity.")
+    path: str | None = Field(None, description="Missing without a path.")
 
 
 class KbxMemorySimilarAnswer(Answer):
-    query: Sent
+    query: str
     scope: SimilarityScope
     threshold: float
     matches: list[SimilarMatch]
     has_similar: bool
     best_score: float
     nearest: list[NearestText]
-    model: Ours
+    model: str
     is_calibrated: bool
     in_scope: int = Field(description="Number of facts and documents that were compared.")
-    notes: list[Sentence]
+    notes: list[str]
 
 
 class KbxEntitySimilarFieldAnswer(Answer):
-    about = "entity_id"
-
-    entity: Title
-    field: Sent
-    current_value: FieldValue | None
-    proposed_value: Sent
+    entity: str
+    field: str
+    current_value: str | None
+    proposed_value: str
     similarity: float
     is_similar: bool
     threshold: float
-    match_type: Ours
-    relation: Ours | None
+    match_type: str
+    relation: str | None
     cosine: float | None
-    signals: dict[Ours, float | bool] | None
+    signals: dict[str, float | bool] | None
     conflicts: list[TextConflict]
-    model: Ours
-    notes: list[Sentence]
+    model: str
+    notes: list[str]
 
 
 class WrittenAnswer(Answer):
     """The answer of every tool that writes."""
 
-    about = "path"
-
     written: bool = Field(description="False for a dry run, and for a known fact: see matches.")
     matches: list[SimilarMatch] = Field(description="Facts that state or contradict it.")
-    path: PagePath
+    path: str
     fact_id: int | None
     line: int | None
-    diff: PageDiff = Field(description="Unified diff of the page, as written or as it would be.")
-    hints: list[Sentence]
+    diff: str = Field(description="Unified diff of the page, as written or as it would be.")
+    hints: list[str]
     entry: int | None = Field(description="Number in the journal, for kbx undo.")
 
 
 class ListedResource(Answer):
-    about = "path"
-
-    uri: Derived
-    title: Title
-    path: PagePath
-
-
-class ResourceList(Answer):
-    """A page of the list of resources."""
-
-    resources: list[ListedResource]
-
-
-class ResourceText(Answer):
-    """The text of a resource."""
-
-    about = "id"
-
-    text: Content
+    uri: str
+    title: str
+    path: str
 
 
 class PassOneEntity(Answer):
-    about = "id"
-
-    id: PageId
-    name: Title
-    type: PageKind
+    id: str
+    name: str
+    type: str
     score: float
-    path: PagePath
+    path: str
 
 
 class FeedbackPage(Answer):
-    about = "path"
-
-    path: PagePath
-    title: Title
+    path: str
+    title: str
 
 
 class AppliedFilters(Answer):
-    types: list[Sent]
-    since: Sent | None = Field(alias="from")
-    until: Sent | None = Field(alias="to")
-    tags: list[Sent]
-    entities: list[Sent]
+    types: list[str]
+    since: str | None = Field(alias="from")
+    until: str | None = Field(alias="to")
+    tags: list[str]
+    entities: list[str]
 
 
 class Pipeline(Answer):
     in_scope: int
-    status: Ours
+    status: str
 
 
 class SearchExplanation(Answer):
-    document_query: Sent
-    path: Sent | None
+    document_query: str
+    path: str | None
     filters: AppliedFilters
     dates: Literal["prefer", "filter"] | None
     hierarchy_alpha: float
     hierarchy_threshold: float
     max_entities: int
-    preset: Ours
-    gate: Ours
-    parent: Ours
-    pinned: list[PageId]
-    muted: list[PageId]
-    sort: Ours
-    kept_entities: list[PageId]
+    preset: str
+    gate: str
+    parent: str
+    pinned: list[str]
+    muted: list[str]
+    sort: str
+    kept_entities: list[str]
     drawn_to: list[FeedbackPage]
     documents: int
     evaluated: int
-    stopped_by: Ours | None
-    reranker: Ours | None
+    stopped_by: str | None
+    reranker: str | None
     reranked: int = Field(description="Number of results that the reranker scored, at most 20.")
     lexical: Pipeline
     vector: Pipeline | None
 
 
 class EntityShare(Answer):
-    about = "id"
-    stays_unnamed = True
-
-    id: PageId
-    name: Title
+    id: str
+    name: str
     score: float
     link_strength: float
     answered: float
     weight: float
-    reason: Ours
+    reason: str
     share: float
 
 
 class MatchedTerm(Answer):
-    term: Sent
+    term: str
     body_count: int
 
 
@@ -505,22 +405,22 @@ class ResultExplanation(Answer):
     vector_score: float
     vector_weight: float
     date_part: float
-    date_reason: Ours | None
+    date_reason: str | None
     lent: float
-    lent_by: Ours | None
-    exact: Ours | None
+    lent_by: str | None
+    exact: str | None
     entities: list[EntityShare]
     matched_terms: list[MatchedTerm]
 
 
 class KbxSearchMeta(Answer):
     search_mode: Literal["two_pass", "flat"]
-    search_mode_reason: Ours
+    search_mode_reason: str
     pass1_entities: list[PassOneEntity]
-    path_filter: Sent | None
-    typed_filters: list[Sent]
+    path_filter: str | None
+    typed_filters: list[str]
     dates: list[DatesRead]
-    timings: dict[Ours, float]
+    timings: dict[str, float]
     total_matched: int
     total_below_floor: int
     in_scope: int
@@ -528,25 +428,23 @@ class KbxSearchMeta(Answer):
     complete: Complete = True
     candidates: Candidates = None
     recall: Recall = None
-    notes: list[Sentence]
+    notes: list[str]
     explain: SearchExplanation | None
 
 
 class KbxSearchResult(Answer):
-    about = "path"
-
-    path: PagePath
-    title: Title
-    date: PageDate | None
-    doc_type: PageKind
+    path: str
+    title: str
+    date: str | None
+    doc_type: str
     score: float
-    snippet: Passage
+    snippet: str
     explain: ResultExplanation | None
     line: int
     matches: list[tuple[int, int]]
 
 
 class KbxSearchAnswer(Answer):
-    query: Sent
+    query: str
     results: list[KbxSearchResult]
     meta: KbxSearchMeta

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from kbx_tui import errors
-from kbx_tui.errors import EmbeddingError, IndexFault, KbxError, NotFound
+from kbx_tui.errors import NotFound
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.tools.answers import ErrorCode, ErrorType
 from kbx_tui.tools.methods import Method, available_methods, find_method, input_schema
@@ -22,8 +22,6 @@ from kbx_tui.tools.methods import Method, available_methods, find_method, input_
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
 
-
-UNVERIFIED = "it failed, for a reason that could not be checked for what is redacted; see the log"
 
 log = logging.getLogger(__name__)
 
@@ -48,19 +46,18 @@ def call(
         raise NotFound(method.message)
     arguments = method.arguments.model_validate(params)
     from kbx_tui.tools.handlers import HANDLERS
-    from kbx_tui.tools.redaction_filter import pass_on  # loads the engine: not before a call
-    from kbx_tui.tools.visible_pages import visible_pages
+    from kbx_tui.tools.public_answers import answer_publicly  # loads the engine: not before a call
 
-    def answer() -> dict[str, Any]:
-        with kb.noting() as notices:
-            made = HANDLERS[method.name](visible_pages(kb), arguments)
+    def answer(public: KnowledgeBase) -> dict[str, Any]:
+        with public.noting() as notices:
+            made = HANDLERS[method.name](public, arguments)
         _add_notes(made, notices)
         if method.name == "kb.capabilities":
             names = [available.name for available in available_methods(allow_writes=allow_writes)]
             made |= {"methods": names, "writes": allow_writes}
         return made
 
-    return pass_on(kb, method.answer, answer, params, writes=method.writes)
+    return answer_publicly(kb, answer, params, writes=method.writes)
 
 
 def _add_notes(answer: dict[str, Any], notices: Sequence[str]) -> None:
@@ -81,29 +78,13 @@ def answer_call(
     method = callable_method(name, allow_writes=allow_writes)
     if isinstance(method, Failure):
         return failed_answer(name, method)
-    kb = None
     try:
-        kb = open_kb()
-        return Answer(call(kb, name, params, allow_writes=allow_writes))
+        return Answer(call(open_kb(), name, params, allow_writes=allow_writes))
     except Exception as error:
         failure = failure_of(error, partial(input_schema, method))
         if failure.is_bug:
             log.exception("call of %s failed", method.tool, exc_info=error)
-        elif kb is not None and isinstance(error, KbxError):
-            failure = replace(failure, message=public_error(kb, error, params))
         return failed_answer(name, failure)
-
-
-def public_error(kb: KnowledgeBase, error: KbxError, arguments: Any) -> str:
-    if isinstance(error, IndexFault | EmbeddingError):
-        return one_line(str(error))  # about the index or the model, never about a page
-    from kbx_tui.tools.redaction_filter import public_message  # loads the engine
-
-    try:
-        return one_line(public_message(kb, error, arguments))
-    except Exception:  # what cannot be verified is not passed on, the index being broken for one
-        log.exception("the message of an error could not be verified")
-        return UNVERIFIED
 
 
 def failed_answer(name: str, failure: Failure) -> Answer:

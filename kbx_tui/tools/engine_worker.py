@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import EmbeddingError, IndexElsewhere, IndexLocked, KbxError
-from kbx_tui.knowledge.records import REDACTED
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.dispatch import Answer, Failure, answer_call, failed_answer
 
@@ -129,7 +128,9 @@ class EngineWorker:
 
     def summary(self) -> Future[IndexSummary | None]:
         """Start summarizing the newest index, not counted as a call; None if no base is open."""
-        return self._thread.submit(lambda: None if self._kb is None else self._kb.index_summary())
+        return self._thread.submit(
+            lambda: None if self._kb is None else self._kb.public.index_summary()
+        )
 
     def answer(self, name: str, params: Mapping[str, Any]) -> Answer:
         try:
@@ -174,9 +175,9 @@ class EngineWorker:
     def _quietly(self, action: Callable[[KnowledgeBase], Any]) -> None:
         """Do in advance what a call will need; errors are logged here and reported by that call."""
         try:
-            from kbx_tui.tools import handlers, redaction_filter  # noqa: F401 - loads the engine
+            from kbx_tui.tools import handlers, public_answers  # noqa: F401 - loads the engine
 
-            action(self._opened())
+            action(self._opened().public)
         except KbxError as error:
             log.info("not loaded in advance: %s", error)
 
@@ -194,7 +195,6 @@ def _refresh(kb: KnowledgeBase) -> None:
 def _warm(kb: KnowledgeBase) -> None:
     if kb.is_indexed():
         kb.warm()
-        kb.documents.containing(REDACTED)  # every call checks which pages are hidden
 
 
 def say(text: str) -> None:

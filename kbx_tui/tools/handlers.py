@@ -1,6 +1,7 @@
 """The handler of each method, which turns validated arguments into the JSON of the answer.
 
-All handlers need the engine, so `dispatch` imports this module only at the first call.
+`kb` is the base as agents see it (`KnowledgeBase.public`). All handlers need the engine, so
+`dispatch` imports this module only at the first call.
 """
 
 from __future__ import annotations
@@ -33,10 +34,8 @@ from kbx_tui.tools.json_output import (
     search_json,
     written_json,
 )
-from kbx_tui.tools.public_answers import public_experts, public_links, public_search
-from kbx_tui.tools.visible_pages import VisiblePages
 
-Handler = Callable[[VisiblePages, Any], dict[str, Any]]
+Handler = Callable[[KnowledgeBase, Any], dict[str, Any]]
 Json = dict[str, Any]
 
 VOICE_RESULTS = 3
@@ -44,8 +43,8 @@ SNIPPET_LENGTH = 200
 NEWER_FILE = "the file changed since it was indexed: searches and metadata may not know its content"
 
 
-def search_data(pages: VisiblePages, args: KbSearch) -> Json:
-    kb, voice = pages.kb, args.capabilities is not None and args.capabilities.voice
+def search_data(kb: KnowledgeBase, args: KbSearch) -> Json:
+    voice = args.capabilities is not None and args.capabilities.voice
     top_k = min(args.top_k, VOICE_RESULTS) if voice else args.top_k
     filters = args.filters or SearchFilters.model_validate({})
     data: Json = {
@@ -65,7 +64,7 @@ def search_data(pages: VisiblePages, args: KbSearch) -> Json:
         raise ConfigError("query must have at least 3 characters besides spaces")
     if not kb.is_indexed():
         return data
-    _require_known_type(pages, filters.type)
+    _require_known_type(kb, filters.type)
     request = SearchRequest(
         args.query,
         limit=top_k,
@@ -77,7 +76,7 @@ def search_data(pages: VisiblePages, args: KbSearch) -> Json:
         entities=[filters.entity] if filters.entity else (),
         dates=args.dates,
     )
-    response = public_search(pages, request)
+    response = kb.search(request)
     meta, rows = response.meta, _rows(kb, response.results, with_snippets=args.include_snippets)
     return data | {
         "results": rows,
@@ -88,56 +87,56 @@ def search_data(pages: VisiblePages, args: KbSearch) -> Json:
     }
 
 
-def _require_known_type(pages: VisiblePages, name: str | None) -> None:
+def _require_known_type(kb: KnowledgeBase, name: str | None) -> None:
     """Raise ConfigError for an unknown type; a known one without documents only gets a note."""
     if name is None:
         return
-    kinds = pages.kinds()
-    known = DOCUMENT_KINDS.union(pages.kb.settings.entities.types)
+    kinds = kb.documents.kinds()
+    known = DOCUMENT_KINDS.union(kb.settings.entities.types)
     if kinds and name not in kinds and name not in known:
         valid = ", ".join(sorted(known.union(kinds)))
         raise ConfigError(f"filters.type {name!r} is not one of {valid}")
 
 
-def get_data(pages: VisiblePages, args: KbGet) -> Json:
+def get_data(kb: KnowledgeBase, args: KbGet) -> Json:
     """Return a fact, or a page as it is on disk and count it as opened. Raises NotFound."""
     if isinstance(args.id, int) or args.id.isdecimal():
-        return _fact_data(pages, pages.fact(int(args.id)))
-    documents = pages.kb.documents
-    path, entity = pages.identify(args.id)
-    page = pages.page(path) if path else None
-    if page is None:
-        if entity is None:
+        return _fact_data(kb, kb.pages.fact(int(args.id)))
+    documents = kb.documents
+    path, entity = documents.identify(args.id)
+    page = documents.public_page(path) if path else None
+    if page is None or page.is_hidden:
+        if entity is None or path:
             raise unknown_id(args.id)
-        return _data(entity.id, entity.id, entity.type, entity, None, "")  # it has no page
+        return _data(entity.id, entity.type, entity, None, "")  # it has no page
     document, text = page.document, page.body
     content = text[args.offset : args.offset + args.max_chars]
     end = args.offset + len(content)
     if args.offset == 0:  # reading later parts does not count as opening
         documents.opened(path)
     document_id, kind = documents.ids([path])[path], entity.type if entity else document.kind
-    return _data(path, document_id, kind, entity, document, content) | {
+    return _data(document_id, kind, entity, document, content) | {
         "chunks_count": len(documents.chunk_lines([path]).get(path, ())),
         "total_chars": len(text),
         "next_offset": end if content and end < len(text) else None,
-        "notes": _newer_file(pages, page),
+        "notes": _newer_file(kb, page),
     }
 
 
-def _fact_data(pages: VisiblePages, fact: Fact) -> Json:
-    path, entity = pages.identify(fact.path)
-    page = pages.page(path)
+def _fact_data(kb: KnowledgeBase, fact: Fact) -> Json:
+    _, entity = kb.documents.identify(fact.path)
+    page = kb.documents.public_page(fact.path)
     document = page.document if page else None
-    data = _data(path, str(fact.fact_id), fact.kind, entity, document, fact.text)
+    data = _data(str(fact.fact_id), fact.kind, entity, document, fact.text)
     return data | {
         "metadata": data["metadata"] | {"date": fact.date or None},
         "fact": picked(fact, "fact_id line status done sources confidence"),
-        "notes": _newer_file(pages, page),
+        "notes": _newer_file(kb, page),
     }
 
 
 def _data(
-    page: str, shown_id: str, kind: str, entity: Entity | None, document: Document | None, text: str
+    shown_id: str, kind: str, entity: Entity | None, document: Document | None, text: str
 ) -> Json:
     known = entity or Entity("", "", "", "")
     metadata = {
@@ -147,7 +146,6 @@ def _data(
         **picked(known, "aliases role? team? members"),
     }
     return {
-        "page": page,
         "id": shown_id,
         "type": kind,
         "title": entity.name if entity else document.title if document else "",
@@ -161,8 +159,8 @@ def _data(
     }
 
 
-def _newer_file(pages: VisiblePages, page: PublicPage | None) -> list[str]:
-    return [] if page is None or pages.kb.documents.is_as_indexed(page) else [NEWER_FILE]
+def _newer_file(kb: KnowledgeBase, page: PublicPage | None) -> list[str]:
+    return [] if page is None or kb.documents.is_as_indexed(page) else [NEWER_FILE]
 
 
 def _rows(kb: KnowledgeBase, results: Iterable[SearchResult], *, with_snippets: bool) -> list[Json]:
@@ -196,70 +194,65 @@ def _rows(kb: KnowledgeBase, results: Iterable[SearchResult], *, with_snippets: 
     return rows
 
 
-def experts(pages: VisiblePages, args: arguments.KbExperts) -> Json:
-    return experts_json(public_experts(pages, **args.model_dump()))
+def experts(kb: KnowledgeBase, args: arguments.KbExperts) -> Json:
+    return experts_json(kb.experts(**args.model_dump()))
 
 
-def capabilities(pages: VisiblePages, args: arguments.KbCapabilities) -> Json:
+def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> Json:
     """Return the capabilities, except `methods` and `writes`, which `dispatch` adds."""
-    kinds = pages.kinds() if pages.kb.is_indexed() else {}
+    kinds = kb.documents.kinds() if kb.is_indexed() else {}
     return {
         "version": __version__,
         "methods": [],
-        "retrieval": _retrieval_modes(pages.kb) if kinds else [],
+        "retrieval": _retrieval_modes(kb) if kinds else [],
         "review_gated": False,
         "writes": False,
         "transports": ["mcp-stdio", "mcp-http", "jsonl"],
         "types": list(kinds),
         "documents": sum(kinds.values()),
-        "notes": list(pages.kb.notes()),
+        "notes": list(kb.notes()),
     }
 
 
-def search(pages: VisiblePages, args: arguments.KbxSearch) -> Json:
-    return search_json(public_search(pages, SearchRequest(**args.model_dump())))
+def search(kb: KnowledgeBase, args: arguments.KbxSearch) -> Json:
+    return search_json(kb.search(SearchRequest(**args.model_dump())))
 
 
-def links(pages: VisiblePages, args: arguments.KbxLinks) -> Json:
-    return links_json(public_links(pages, args.id), pages.kb.notes())
+def links(kb: KnowledgeBase, args: arguments.KbxLinks) -> Json:
+    return links_json(kb.links.of(args.id), kb.notes())
 
 
-def memory_similar(pages: VisiblePages, args: arguments.KbxMemorySimilar) -> Json:
-    options = args.model_dump(exclude={"text"})
-    entity = pages.find(args.entity) if args.entity is not None else None
-    if entity is not None:
-        options["entity"] = entity.id
-    (check,) = pages.kb.similarity.check([args.text], **options)
-    answer = check_json(check)
-    return {**answer, "scope": {**answer["scope"], "entity_id": entity.id if entity else ""}}
+def memory_similar(kb: KnowledgeBase, args: arguments.KbxMemorySimilar) -> Json:
+    (check,) = kb.similarity.check([args.text], **args.model_dump(exclude={"text"}))
+    return check_json(check)
 
 
-def similar_field(pages: VisiblePages, args: arguments.KbxEntitySimilarField) -> Json:
-    entity = pages.find(args.entity)
-    check = pages.kb.entity_similar_field(
-        entity.id, args.field, args.value, threshold=args.threshold
+def similar_field(kb: KnowledgeBase, args: arguments.KbxEntitySimilarField) -> Json:
+    return field_json(kb.entity_similar_field(**args.model_dump()))
+
+
+def memory_add(kb: KnowledgeBase, args: arguments.KbxMemoryAdd) -> Json:
+    return written_json(
+        kb.memory_add(**args.model_dump() | {"entity": _entity_id(kb, args.entity)})
     )
-    return {**field_json(check), "entity_id": entity.id}
 
 
-def memory_add(pages: VisiblePages, args: arguments.KbxMemoryAdd) -> Json:
-    options = args.model_dump() | {"entity": pages.find(args.entity).id}
-    return written_json(pages.kb.memory_add(**options))
+def _entity_id(kb: KnowledgeBase, name: str) -> str:
+    if not kb.is_indexed():
+        kb.index(fast=True)
+    return kb.entities.resolve(name).id
 
 
-def edit_fact(pages: VisiblePages, args: arguments.KbxMemoryEditFact) -> Json:
-    pages.fact(args.fact_id)  # raises NotFound if it is redacted
-    return written_json(pages.kb.pages.reword_fact(**args.model_dump()))
+def edit_fact(kb: KnowledgeBase, args: arguments.KbxMemoryEditFact) -> Json:
+    return written_json(kb.pages.reword_fact(**args.model_dump()))
 
 
-def supersede(pages: VisiblePages, args: arguments.KbxMemorySupersede) -> Json:
-    pages.fact(args.fact_id)
-    return written_json(pages.kb.pages.supersede_fact(**args.model_dump()))
+def supersede(kb: KnowledgeBase, args: arguments.KbxMemorySupersede) -> Json:
+    return written_json(kb.pages.supersede_fact(**args.model_dump()))
 
 
-def delete_fact(pages: VisiblePages, args: arguments.KbxMemoryDeleteFact) -> Json:
-    pages.fact(args.fact_id)
-    return written_json(pages.kb.pages.delete_fact(**args.model_dump()))
+def delete_fact(kb: KnowledgeBase, args: arguments.KbxMemoryDeleteFact) -> Json:
+    return written_json(kb.pages.delete_fact(**args.model_dump()))
 
 
 def _retrieval_modes(kb: KnowledgeBase) -> list[str]:
@@ -272,9 +265,9 @@ def _retrieval_modes(kb: KnowledgeBase) -> list[str]:
     return ["fts", "vector", "two_pass"] if share > 0.0 else ["fts"]
 
 
-def _with_envelope(tool: str, handler: Handler, pages: VisiblePages, args: Any) -> Json:
+def _with_envelope(tool: str, handler: Handler, kb: KnowledgeBase, args: Any) -> Json:
     start = time.perf_counter()
-    data = handler(pages, args)
+    data = handler(kb, args)
     duration_ms = round((time.perf_counter() - start) * 1000, 3)
     return {"ok": True, "data": data, "meta": {"tool": tool, "duration_ms": duration_ms}}
 

@@ -29,8 +29,7 @@ from mcp.shared.message import SessionMessage
 from kbx_tui import __version__
 from kbx_tui.errors import KbxError, NotFound
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.tools.answers import ResourceList, ResourceText
-from kbx_tui.tools.dispatch import Answer
+from kbx_tui.tools.dispatch import Answer, one_line
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.jsonl_server import TOO_LONG, own_stdout, request_lines
 from kbx_tui.tools.methods import (
@@ -208,7 +207,7 @@ class _Handlers:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await self._run(lambda kb: read_or_refuse(kb, uri))
+        text = await self._run(lambda kb: read_resource(kb, uri))
         content = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -235,36 +234,32 @@ TEXT_LENGTH = 1_000_000
 
 def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]], int | None]:
     """Return (URI, title, path) of resources from `offset`, and the next offset or None."""
-    if not kb.is_indexed():
+    if not kb.public.is_indexed():
         return [], None
-    from kbx_tui.tools.redaction_filter import pass_on  # loads the engine
+    from kbx_tui.tools.public_answers import answer_publicly  # loads the engine
 
-    documents, rows = kb.documents.listed(offset, PAGE_SIZE), []
-    for document_id, path, title in documents:
-        is_entity = kb.documents.identify(path)[1] is not None
-        uri = ENTITY + quote(document_id) if is_entity else DOCUMENT + quote(path)
-        rows.append({"uri": uri, "title": title, "path": path})
-    listed = pass_on(kb, ResourceList, lambda: {"resources": rows}, {})["resources"]
-    rows_left = [(row["uri"], row["title"], row["path"]) for row in listed]
-    return rows_left, offset + PAGE_SIZE if len(documents) == PAGE_SIZE else None
+    def listed(public: KnowledgeBase) -> dict[str, Any]:
+        documents, rows = public.documents.listed(offset, PAGE_SIZE), []
+        for document_id, path, title in documents:
+            is_entity = public.documents.identify(path)[1] is not None
+            uri = ENTITY + quote(document_id) if is_entity else DOCUMENT + quote(path)
+            rows.append({"uri": uri, "title": title, "path": path})
+        return {"resources": rows, "is_last": len(documents) < PAGE_SIZE}
+
+    answer = answer_publicly(kb, listed, {})
+    rows = [(row["uri"], row["title"], row["path"]) for row in answer["resources"]]
+    return rows, None if answer["is_last"] else offset + PAGE_SIZE
 
 
 def read_resource(kb: KnowledgeBase, uri: str) -> str:
     """Return the text of a resource without redacted text. Raises NotFound."""
-    from kbx_tui.tools.redaction_filter import pass_on
-
-    text: str = pass_on(kb, ResourceText, lambda: _resource(kb, uri), _named(uri))["text"]
-    return text
-
-
-def read_or_refuse(kb: KnowledgeBase, uri: str) -> str:
-    """Return what `read_resource` does. Raises NotFound, with no redacted text in the message."""
-    from kbx_tui.tools.dispatch import public_error
+    from kbx_tui.tools.public_answers import answer_publicly
 
     try:
-        return read_resource(kb, uri)
+        text: str = answer_publicly(kb, lambda public: _resource(public, uri), _named(uri))["text"]
     except KbxError as error:
-        raise NotFound(public_error(kb, error, _named(uri))) from None
+        raise NotFound(one_line(str(error))) from None
+    return text
 
 
 def _named(uri: str) -> dict[str, str]:
@@ -273,14 +268,14 @@ def _named(uri: str) -> dict[str, str]:
 
 
 def _resource(kb: KnowledgeBase, uri: str) -> dict[str, str]:
-    from kbx_tui.tools.visible_pages import visible_pages
-
     for prefix in (DOCUMENT, ENTITY):
         if uri.startswith(prefix):
-            pages = visible_pages(kb)
-            path, entity = pages.identify(unquote(uri.removeprefix(prefix)))
-            page = pages.page(path) if path else None
-            if page is not None:
+            document_id = unquote(uri.removeprefix(prefix))
+            path, entity = kb.documents.identify(document_id)
+            page = kb.documents.public_page(path) if path else None
+            if page is not None and not page.is_hidden:
                 return {"id": path, "text": page.body[:TEXT_LENGTH]}
-            return {"id": entity.id, "text": f"# {entity.name}\n"} if entity else {"text": ""}
+            if path or entity is None:
+                raise NotFound(f"nothing here has the id {document_id!r}")
+            return {"id": entity.id, "text": f"# {entity.name}\n"}
     raise NotFound(f"no resource {uri[:200]!r}; URIs start with {DOCUMENT} or {ENTITY}")

@@ -16,7 +16,7 @@ from tests.command_line import program_environment
 HEAVY = ("fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "rich", "textual")
 ENGINE = {"fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "textual", "tokenizers"}
 SERVERS = {"mcp", "mcp_types", "starlette", "uvicorn", "google"}
-LATE = {"kbx_tui.api", "kbx_tui.tools.handlers", "kbx_tui.tools.redaction_filter"}
+LATE = {"kbx_tui.api", "kbx_tui.tools.handlers", "kbx_tui.tools.public_answers"}
 MODEL = {"fastembed", "onnxruntime", "tokenizers"}
 RUN = """
 import sys

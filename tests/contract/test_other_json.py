@@ -114,8 +114,9 @@ def test_trust_lists_what_is_granted(kbx: CommandLine, fresh_demo: Path) -> None
 def test_check_reports_faults_and_what_mends_them(kbx: CommandLine, demo_copy: Path) -> None:
     ran = kbx("check", "--read-data", "--json", "--kb", demo_copy)
     assert ran.code == 0
-    assert list(ran.json) == ["sound", "faults", "read_data", "files", "rows", "seconds"]
-    assert ran.json["faults"] == []
+    keys = ["sound", "faults", "read_data", "files", "rows", "seconds", "near_marks"]
+    assert list(ran.json) == keys
+    assert ran.json["faults"] == ran.json["near_marks"] == []
     assert ran.json["sound"] is ran.json["read_data"] is True
     words = demo_copy / ".kbx" / "index" / "words.bin"
     words.write_bytes(words.read_bytes().replace(b"budget", b"bud\0et"))

@@ -16,6 +16,7 @@ from kbx_tui.cli.write_output import chose_entities, confirmed, may_ask
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, IndexFault, IndexLocked, NotConfirmed, StoreFault
 from kbx_tui.formatting import format_count, format_percent, format_size
+from kbx_tui.safe_text import safe_line
 from kbx_tui.user_files import log_path
 
 if TYPE_CHECKING:
@@ -283,7 +284,7 @@ def check_command(read_data: bool) -> None:
 
     Compares structure, versions and the digests of files that changed; --read-data compares
     everything again. It only reads. The exit code is 5 if there is a fault, and each line says what
-    mends it.
+    mends it. Lines of pages that look like a redaction mark, but are not one, are listed too.
 
     \b
     Examples:
@@ -300,6 +301,7 @@ def check_command(read_data: bool) -> None:
 def check_lines(report: CheckReport) -> Iterator[str]:
     for fault in report.faults:
         yield f"{fault.where}: {fault.what}; mended by: {fault.remedy}"
+    yield from map(safe_line, report.near_marks)
     compared = f"{format_count(report.files, 'file')} and {format_count(report.rows, 'row')}"
     found = format_count(len(report.faults), "fault") if report.faults else "no fault"
     yield f"{found} in {compared}, {report.seconds:.1f} s"

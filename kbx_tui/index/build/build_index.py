@@ -24,7 +24,7 @@ from kbx_tui.embedding.local import SMALL_BATCH
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index import tables
 from kbx_tui.index.build.entity_stage import topic_rules, write_entities_and_links
-from kbx_tui.index.build.file_changes import Changes, find_changes
+from kbx_tui.index.build.file_changes import Changes, find_changes, find_public_changes
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener, ProgressMeter
 from kbx_tui.index.build.repair import (
     copy_vectors,
@@ -37,8 +37,10 @@ from kbx_tui.index.build.repair import (
     take_over_vectors,
 )
 from kbx_tui.index.build.stages import (
+    Wanted,
     compact,
     compact_if_short_of_space,
+    read_document_row,
     write_chunks,
     write_documents,
     write_vectors,
@@ -59,7 +61,6 @@ from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.index.versions import TABLES_ID
 from kbx_tui.knowledge.conventions import read_conventions, stored_conventions
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
-from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.topics import TopicRules
 from kbx_tui.knowledge.vault import load_suppressions
 
@@ -82,17 +83,19 @@ def build(
     on_wait: Callable[[str], None] | None = None,
     only: Collection[str] | None = None,
     workers: Workers | None = None,
+    wanted: Wanted = tuple,
 ) -> IndexReport:
     """Index `root`: with `fast` only the text, with `full` from scratch.
 
     With `only`, just the files at these paths are compared, for a caller that has written them.
-    `workers` have the same model as `embedder`; by default this process does the work. Raises
+    `workers` have the same model as `embedder`; by default this process does the work. Texts of the
+    documents at `wanted` get vectors first. Raises
     IndexLocked (if not `wait`, or if cancelled while waiting), IndexForeign, IndexFault and
     EmbeddingError.
     """
     store, meter = Store(index_uri(root, settings)), ProgressMeter(listener, cancelled)
     workers = workers or OwnProcess(embedder)
-    run = _Run(root, settings, embedder, store, workers, meter, fast=fast)
+    run = _Run(root, settings, embedder, store, workers, meter, wanted, fast=fast)
     with writer_lock(root, wait=wait, on_wait=on_wait, cancelled=cancelled):
         words, aside = store.foreign_words(), put_aside(store)
         sweep_leftovers(store)
@@ -107,6 +110,8 @@ def build(
                 raise
             repaired = [str(error)]  # damage found only while reading
             report = run.repair()
+        if report.finished:
+            run.update_public(is_whole=only is None)
     if aside is not None:
         repaired = [f"{words} and was put aside as {aside.name}; ", *repaired]
     rebuilt = (f"{sentence.rpartition('; ')[0]}; it has been rebuilt" for sentence in repaired)
@@ -145,7 +150,30 @@ class _Run:
     store: Store
     workers: Workers
     meter: ProgressMeter
+    wanted: Wanted
     fast: bool
+    source: Store | None = None
+    """For the public index, the index that it is the public part of."""
+
+    def update_public(self, *, is_whole: bool) -> None:
+        """Bring the public index up to date with this one, or remove it if it is not needed."""
+        store = self.store
+        if not store.has_public():
+            return
+        if is_whole and not store.rows("documents", ["path"], "public_hash != content_hash"):
+            store.public().remove()
+            return
+        if not store.public().is_own:
+            store.make_public()
+        run = replace(self, store=store.public(), source=store)
+        sweep_leftovers(run.store)
+        try:
+            if _damage(run.store) or _outdated(run.store, self.embedder):
+                run.rebuild()
+            else:
+                run.update(None)
+        except IndexDamaged:
+            run.rebuild()
 
     def update(self, only: Collection[str] | None) -> IndexReport:
         store = self.store
@@ -194,11 +222,15 @@ class _Run:
         """Write documents and data derived from them; return the changes, False when cancelled."""
         meta, types = store.meta(), entity_types(self.settings)
         vault, rules = read_vault_settings(self.root), topic_rules(self.settings)
-        changes = find_changes(self.root, store, self.settings, only)
-        if only is None:
-            conventions = read_conventions(self.root, changes.files)
-        else:  # not all pages are at hand
-            conventions = stored_conventions(meta.get("conventions"))
+        if self.source is not None:
+            changes = find_public_changes(self.root, self.source, store)
+            conventions = stored_conventions(self.source.meta().get("conventions"))
+        else:
+            changes = find_changes(self.root, store, self.settings, only)
+            if only is None:
+                conventions = read_conventions(self.root, changes.files)
+            else:  # not all pages are at hand
+                conventions = stored_conventions(meta.get("conventions"))
         reading = {
             "entity_types": sorted(types),  # kinds and ids of documents depend on them
             "conventions": msgspec.to_builtins(conventions),
@@ -207,8 +239,13 @@ class _Run:
             touched = {*changes.added, *changes.changed}
             changes.changed += [path for path in changes.hashes if path not in touched]
             delete_derived_files(store)  # the text of an unchanged version may differ now
-        parse = partial(parse_document, entity_types=types, conventions=conventions)
-        if changes and not write_documents(store, changes, parse, self.workers, self.meter):
+        read_row = partial(
+            read_document_row,
+            entity_types=types,
+            conventions=conventions,
+            public=self.source is not None,
+        )
+        if changes and not write_documents(store, changes, read_row, self.workers, self.meter):
             return changes, False
         derived_from = partial(_derived_from, self.root, rules, is_vault=vault is not None)
         new_meta = {
@@ -247,7 +284,9 @@ class _Run:
         if finished and not self.fast:
             note_state(store)
             take_over_vectors(store, embedder)
-            embedded, reused, finished = write_vectors(store, self.workers, self.meter)
+            embedded, reused, finished = write_vectors(
+                store, self.workers, self.meter, wanted=self.wanted, source=self.source
+            )
             _compact_vectors(store, embedder, refresh=finished)
         self.meter.end()
         note_state(store)
@@ -277,25 +316,44 @@ def add_vectors(
     *,
     only: Collection[str] | None = None,
     cancelled: Cancelled = lambda: False,
+    wanted: Wanted = tuple,
 ) -> int:
     """Embed texts of an existing index that have no vector; return their number.
 
     It embeds a few at a time, with the session used for queries, so that searches can run
-    meanwhile. With `only`, just the texts of the files at these paths. Raises IndexLocked while
-    another process writes, NotFound, IndexForeign, IndexFault and EmbeddingError.
+    meanwhile. With `only`, just the texts of the files at these paths; `wanted` is as in `build`.
+    Raises IndexLocked while another process writes, NotFound, IndexForeign, IndexFault and
+    EmbeddingError.
     """
     store = Store(index_uri(root, settings))
     with writer_lock(root, wait=False):
         store.check_compatible(model=embedder.model)
         meter = ProgressMeter(None, cancelled)
         workers = OwnProcess(embedder, texts_per_task=SMALL_BATCH)
-        embedded, finished = 0, write_chunks(store, workers, meter, only)
-        if finished:
-            take_over_vectors(store, embedder)
-            embedded, _, finished = write_vectors(store, workers, meter, only)
-        if only is None and embedded and finished:
-            _compact_vectors(store, embedder, refresh=True)
-        note_state(store)
+        embedded = _add_vectors(store, embedder, workers, meter, only, wanted)
+        public = store.public()
+        if public.exists() and public.is_searchable() and not cancelled():
+            _add_vectors(public, embedder, workers, meter, only, wanted, source=store)
+    return embedded
+
+
+def _add_vectors(
+    store: Store,
+    embedder: Embedder,
+    workers: Workers,
+    meter: ProgressMeter,
+    only: Collection[str] | None,
+    wanted: Wanted,
+    *,
+    source: Store | None = None,
+) -> int:
+    embedded, finished = 0, write_chunks(store, workers, meter, only)
+    if finished:
+        take_over_vectors(store, embedder)
+        embedded, _, finished = write_vectors(store, workers, meter, only, wanted, source=source)
+    if only is None and (embedded or source) and finished:
+        _compact_vectors(store, embedder, refresh=True)
+    note_state(store)
     return embedded
 
 

@@ -75,6 +75,24 @@ def find_changes(
     )
 
 
+def find_public_changes(root: Path, store: Store, public: Store) -> Changes:
+    """Compare the public index with what the index `store` notes of the public pages."""
+    hashes = store.mapping("documents", "path", "public_hash", "public_hash != ''")
+    indexed = public.mapping("documents", "path", "content_hash")
+    added = [path for path in hashes if path not in indexed]
+    changed = [path for path in hashes if path in indexed and indexed[path] != hashes[path]]
+    return Changes(
+        hashes=hashes,
+        indexed=indexed,
+        files={file.path: file.absolute for file in _located(root, [*added, *changed]).files},
+        added=added,
+        changed=changed,
+        deleted=[path for path in indexed if path not in hashes],
+        moved=0,
+        problems=[],
+    )
+
+
 def unreadable(path: str, error: OSError) -> Problem:
     return Problem(path, f"cannot be read: {error.strerror}", skipped=True)
 

@@ -31,13 +31,19 @@ from kbx_tui.errors import EmbeddingError, IndexFault, WriteFault
 from kbx_tui.index.array_file import VerifiedFiles, verified_files
 from kbx_tui.index.build.stages import add_vectors, read_texts
 from kbx_tui.index.build.writer_lock import writer_lock
+from kbx_tui.index.derived_files import delete_derived_files
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import changed_files, find_damage
 from kbx_tui.index.ownership import index_id, is_own, mark_aside
 from kbx_tui.index.stamp import read_stamp
 from kbx_tui.index.store import BATCH, BUILD, Store, translate_errors
 from kbx_tui.index.tables import table_schema
-from kbx_tui.index.vectors.stored_vectors import LENGTH_TOLERANCE, are_unit, vectors_file
+from kbx_tui.index.vectors.stored_vectors import (
+    LENGTH_TOLERANCE,
+    StoredVectors,
+    are_unit,
+    vectors_file,
+)
 from kbx_tui.index.vectors.vector_lists import LISTS
 from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.index.versions import hash_array
@@ -267,6 +273,7 @@ def _stored_by_hash(
     profiles = set(store.column("entities", "text_hash"))
     file = vectors_file(embedder.model, embedder.dimension)
     for stored in filter(None, (file.map(aside), file.of_newer.map(aside))):
+        _require_sizes(stored, embedder.dimension)
         of_documents = stored.versions[stored.document_rows]
         firsts, ends = (versions.searchsorted(of_documents, side) for side in ("left", "right"))
         starts = stored.starts
@@ -276,6 +283,23 @@ def _stored_by_hash(
         for profile, vector in zip(stored.profiles.tolist(), stored.entities, strict=True):
             if profile.decode() in profiles:
                 yield profile.decode(), vector
+
+
+def _require_sizes(stored: StoredVectors, dimension: int) -> None:
+    """Raise ValueError for arrays whose reading could take more memory than they have bytes."""
+    documents, profiles = len(stored.document_rows), len(stored.profiles)
+    shapes = {
+        "versions": ("S32", (len(stored.versions),)),
+        "document_rows": ("i8", (documents,)),
+        "starts": ("i8", (documents + 1,)),
+        "chunks": ("f4", (len(stored.chunks), dimension)),
+        "profiles": ("S32", (profiles,)),
+        "entities": ("f4", (profiles, dimension)),
+    }
+    for name, (dtype, shape) in shapes.items():
+        array = getattr(stored, name)
+        if array.dtype != np.dtype(dtype) or array.shape != shape:
+            raise ValueError(f"{name} has another type or shape")
 
 
 def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:
@@ -300,6 +324,12 @@ def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:
         )
     store.damaged_files.difference_update(damaged)
     return tuple(rewritten_note(name) for name in damaged)
+
+
+def remove_derived_files(root: Path, store: Store) -> None:
+    """Remove all derived files, which the next run writes again. Raises IndexFault."""
+    with writer_lock(root):
+        delete_derived_files(store)
 
 
 def rewritten_note(name: str) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
@@ -35,9 +37,13 @@ from kbx_tui.index.store import (
     translate_errors,
 )
 from kbx_tui.knowledge.chunker import split_documents
+from kbx_tui.knowledge.decoding import content_hash, decode
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.markdown import states_title
-from kbx_tui.knowledge.records import Chunk, Document
+from kbx_tui.knowledge.public_page import public_data
+from kbx_tui.knowledge.reading import Conventions, parse_document
+from kbx_tui.knowledge.records import Chunk, Document, Problem
+from kbx_tui.knowledge.redaction import NEAR_MARK, near_marks
 from kbx_tui.knowledge.vault import read_page
 from kbx_tui.removal import INDEX_TABLES
 
@@ -45,22 +51,26 @@ BATCH = 1000
 
 PAGES_PER_TASK = 50
 
-Parser = Callable[[str, bytes], Document]
 Page = tuple[str, bytes]
+RowReader = Callable[[str, bytes], dict[str, Any] | None]
+"""Makes the row of a page in table documents; None for one that is not indexed."""
 
 
 def write_documents(
-    store: Store, changes: Changes, parse: Parser, workers: Workers, meter: ProgressMeter
+    store: Store, changes: Changes, read_row: RowReader, workers: Workers, meter: ProgressMeter
 ) -> bool:
     """Bring table documents up to date, one commit per batch; False when cancelled."""
     paths = changes.added + changes.changed
     meter.begin("reading", len(paths))
     added, parsed, count = set(changes.added), list[dict[str, Any]](), 0
     pages = _read_pages(paths, changes, meter)
-    for finished in workers.map(partial(_parse_pages, parse), pages):
-        for _, rows in finished:
+    for finished in workers.map(partial(_read_rows, read_row), pages):
+        for read, rows in finished:
             parsed += rows
-            count += len(rows)
+            count += len(read)
+            for path in {path for path, _ in read} - {row["path"] for row in rows}:
+                changes.deleted.append(path)  # it was hidden after it was compared
+                changes.hashes.pop(path)
             changes.hashes.update((row["path"], row["content_hash"]) for row in rows)
         meter.report(count)
         if len(parsed) >= BATCH:
@@ -73,8 +83,8 @@ def write_documents(
     return True
 
 
-def _parse_pages(parse: Parser, _: Embedder, pages: list[Page]) -> list[dict[str, Any]]:
-    return [document_row(parse(path, data)) for path, data in pages]
+def _read_rows(read_row: RowReader, _: Embedder, pages: list[Page]) -> list[dict[str, Any]]:
+    return [row for path, data in pages if (row := read_row(path, data)) is not None]
 
 
 def _read_pages(paths: list[str], changes: Changes, meter: ProgressMeter) -> Iterator[list[Page]]:
@@ -96,7 +106,13 @@ def _read(path: str, changes: Changes) -> Page | None:
 
 
 def _upsert(store: Store, parsed: list[dict[str, Any]], added: set[str]) -> None:
-    """Append the rows of added paths, which is faster, and merge the others by path."""
+    """Append the rows of added paths, which is faster, and merge the others by path.
+
+    Before the first page with redacted parts, the folder of the public index is made, so that
+    agents never search an index with such a page.
+    """
+    if any(row["public_hash"] != row["content_hash"] for row in parsed):
+        store.make_public()
     store.append("documents", [row for row in parsed if row["path"] in added])
     changed = [row for row in parsed if row["path"] not in added]
     if changed:
@@ -111,8 +127,33 @@ TITLE_LENGTH = 200
 """Characters of a title that are embedded with the first chunk of its document."""
 
 
+def read_document_row(
+    path: str,
+    data: bytes,
+    *,
+    entity_types: frozenset[str],
+    conventions: Conventions,
+    public: bool,
+) -> dict[str, Any] | None:
+    """Return the row of a page; with `public`, of its public parts, None if it has none."""
+    parse = partial(parse_document, path, entity_types=entity_types, conventions=conventions)
+    shown = public_data(path, data, entity_types, conventions)
+    if public:
+        return None if shown is None else document_row(parse(shown))
+    document = parse(data)
+    looks = (
+        Problem(path, f"{NEAR_MARK}: {line}", number)
+        for number, line in near_marks(decode(data)[0])
+    )
+    row = document_row(replace(document, problems=(*document.problems, *looks)))
+    if shown is not data:
+        row["public_hash"] = "" if shown is None else content_hash(shown)
+    return row
+
+
 def document_row(document: Document) -> dict[str, Any]:
     return tables.field_values(document) | {
+        "public_hash": document.content_hash,
         "key": tables.document_key(document.path),
         "attendees": _json([[a.name, a.email] for a in document.attendees]),
         "frontmatter": _json(document.frontmatter),
@@ -179,7 +220,7 @@ def read_chunk_texts(store: Store, chunks: Sequence[Mapping[str, Any]]) -> list[
 
 DOCUMENTS_PER_BATCH = 500
 FIRST_BATCH, TEXTS_PER_BATCH = 64, 512
-"""Texts in the first batch, and at most in any other; sorted by length to reduce padding."""
+"""Texts read first, and at most in a batch; sorted by length to reduce padding."""
 TEXTS_PER_READ = 8192
 """Texts read at once, at most: finding them reads whole columns."""
 FEW_TEXTS = 1000
@@ -232,22 +273,41 @@ def _split(embedder: Embedder, documents: list[dict[str, Any]]) -> list[dict[str
     ]
 
 
+Wanted = Callable[[], Sequence[str]]
+"""Returns paths of documents whose texts are to be embedded first, in this order."""
+
+
 def write_vectors(
-    store: Store, workers: Workers, meter: ProgressMeter, only: Collection[str] | None = None
+    store: Store,
+    workers: Workers,
+    meter: ProgressMeter,
+    only: Collection[str] | None = None,
+    wanted: Wanted = tuple,
+    *,
+    source: Store | None = None,
 ) -> tuple[int, int, bool]:
     """Embed every text that has no vector, and delete vectors of deleted texts.
 
-    With `only`, embeds the texts of the files at these paths and deletes nothing. Returns how many
-    texts were embedded, how many had a vector, and False when cancelled.
+    With `only`, embeds the texts of the files at these paths and deletes nothing. `wanted` is asked
+    again and again: what is wanted may change while others are embedded. Vectors that the index
+    `source` has are copied. Returns how many texts were embedded, how many had a vector, and False
+    when cancelled.
     """
-    table_of = _texts_to_embed(store, only)
+    table_of, chunks_of = _texts_to_embed(store, only)
     few = only is not None and len(table_of) <= FEW_TEXTS
     of_these = is_one_of("text_hash", table_of) if few else None
     embedded = set(store.rows("vectors", ["text_hash"], of_these)["text_hash"].to_pylist())
     missing = [key for key in table_of if key not in embedded]
+    if source is not None and missing:
+        copied = _copy_vectors(source, store, missing)
+        missing = [key for key in missing if key not in copied]
     reused = len(table_of) - len(missing)
     meter.begin("vectors", len(missing))
-    texts = _read_missing(store, missing, table_of, workers.texts_per_task, meter)
+
+    def first() -> Iterator[str]:
+        return chain.from_iterable(chunks_of.get(path, ()) for path in wanted())
+
+    texts = _read_missing(store, missing, table_of, first, workers.texts_per_task, meter)
     waiting, count, stored, commits = list[tuple[Texts, Vectors]](), 0, 0, 0
     for finished in workers.map(_embed, texts, ordered=False):
         waiting += finished
@@ -268,6 +328,18 @@ def write_vectors(
     return count, reused, True
 
 
+def _copy_vectors(source: Store, store: Store, keys: list[str]) -> set[str]:
+    """Copy those vectors of `keys` that another index has; return their keys."""
+    copied = set[str]()
+    for clause in batched_clauses("text_hash", keys, TEXTS_PER_READ):
+        vectors = source.rows("vectors", ["text_hash", "vector"], clause)
+        if len(vectors):
+            with translate_errors("write vectors", store.uri):
+                store.table("vectors").add(vectors.cast(store.table("vectors").schema))
+            copied.update(vectors["text_hash"].to_pylist())
+    return copied
+
+
 def _embed(embedder: Embedder, texts: Texts) -> Vectors:
     return embedder.embed(list(texts.values()))
 
@@ -276,30 +348,37 @@ def _read_missing(
     store: Store,
     missing: list[str],
     table_of: dict[str, str],
+    first: Callable[[], Iterable[str]],
     texts_per_task: int,
     meter: ProgressMeter,
 ) -> Iterator[Texts]:
-    read, start, end = Texts(), 0, 0
-    while start < len(missing):
-        batch = missing[start : start + min(TEXTS_PER_BATCH, max(FIRST_BATCH, start))]
-        if start == end:
-            end = min(start + min(TEXTS_PER_READ, max(TEXTS_PER_BATCH, start)), len(missing))
-            ahead = missing[start:end]
-            read = _read_texts(store, {key: table_of[key] for key in ahead})
-        texts = [(key, read[key]) for key in batch if key in read]
-        by_length = sorted(texts, key=lambda item: -len(item[1]))
-        for offset in range(0, len(by_length), texts_per_task):
-            if meter.cancelled():
-                return
-            yield dict(by_length[offset : offset + texts_per_task])
-        start += len(batch)
+    left = dict.fromkeys(missing)
+    while left:
+        size = min(TEXTS_PER_READ, max(FIRST_BATCH, len(missing) - len(left)))
+        ahead = [key for key in dict.fromkeys(first()) if key in left][:size]
+        for key in ahead:
+            del left[key]
+        for key in list(islice(left, size - len(ahead))):
+            ahead.append(key)
+            del left[key]
+        read = _read_texts(store, {key: table_of[key] for key in ahead})
+        for start in range(0, len(ahead), TEXTS_PER_BATCH):
+            batch = ahead[start : start + TEXTS_PER_BATCH]
+            texts = [(key, read[key]) for key in batch if key in read]
+            by_length = sorted(texts, key=lambda item: -len(item[1]))
+            for offset in range(0, len(by_length), texts_per_task):
+                if meter.cancelled():
+                    return
+                yield dict(by_length[offset : offset + texts_per_task])
 
 
-def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[str, str]:
+def _texts_to_embed(
+    store: Store, only: Collection[str] | None = None
+) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return the table of each distinct text by its hash, in the order to embed them.
 
     Entities, facts and titles come first, then chunks, newest document first. With `only`, these
-    are the texts of the files at some paths.
+    are the texts of the files at some paths. With them come the hashes of chunks by path.
     """
     where = None if only is None else is_one_of("path", only)
     table_of: dict[str, str] = {}
@@ -313,9 +392,11 @@ def _texts_to_embed(store: Store, only: Collection[str] | None = None) -> dict[s
     dates = dict(zip(documents["path"].to_pylist(), documents["date"].to_pylist(), strict=True))
     chunks = store.rows("chunks", ["path", "text_hash"], where)
     pairs = zip(chunks["path"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True)
-    for _, key in sorted(pairs, key=lambda pair: dates.get(pair[0], ""), reverse=True):
+    chunks_of: dict[str, list[str]] = defaultdict(list)
+    for path, key in sorted(pairs, key=lambda pair: dates.get(pair[0], ""), reverse=True):
         table_of.setdefault(key, "chunks")
-    return table_of
+        chunks_of[path].append(key)
+    return table_of, chunks_of
 
 
 def _read_texts(store: Store, table_of: Mapping[str, str]) -> dict[str, str]:
@@ -344,7 +425,7 @@ def _read_texts(store: Store, table_of: Mapping[str, str]) -> dict[str, str]:
 
 def read_texts(store: Store, hashes: Iterable[str]) -> dict[str, str]:
     """Return what is embedded of some texts of an index, by hash. Raises KeyError for others."""
-    table_of = _texts_to_embed(store)
+    table_of, _ = _texts_to_embed(store)
     return _read_texts(store, {key: table_of[key] for key in hashes})
 
 

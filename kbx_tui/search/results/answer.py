@@ -22,7 +22,6 @@ from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY, read_filters, type_names
 from kbx_tui.search.results.response import (
     MAX_BY_DATE,
-    FewAnswers,
     PassOneEntity,
     SearchMeta,
     SearchResponse,
@@ -67,7 +66,6 @@ def answer(
         )
         for ranked, snippet in zip(top, snippets, strict=True)
     )
-    few = find_few_answers(ranking)
     meta = SearchMeta(
         search_mode=ranking.search_mode,
         search_mode_reason=ranking.search_mode_reason,
@@ -83,12 +81,9 @@ def answer(
         vector_share=round(evidence.vector_share, SCORE_DIGITS),
         candidates=evidence.scope.candidates,
         recall=None if evidence.scope.complete else _rounded(evidence.scope.recall),
-        searched=evidence.as_typed.query,
         dates=() if evidence.date_preference is None else evidence.date_preference.dates,
         typed_filters=tuple(map(str, evidence.scope.filters.typed)),
-        topic="" if ranking.topic is None else topic_words(ranking.components.query),
-        few_answers=few,
-        notes=(*notes, *search_notes(ranking, few, types, outdated)),
+        notes=(*notes, *search_notes(ranking, types, outdated)),
         explain=_search_explanation(ranking, sort) if with_explain else None,
     )
     return SearchResponse(evidence.query, results, meta)
@@ -200,7 +195,7 @@ NOT_INDEXED = "there is no index yet; `kbx index` builds it"
 
 
 def search_notes(
-    ranking: Ranking, few: FewAnswers | None, types: Collection[str], outdated: Sequence[str]
+    ranking: Ranking, types: Collection[str], outdated: Sequence[str]
 ) -> Iterator[str]:
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
@@ -220,7 +215,7 @@ def search_notes(
         documents = format_count(left_out, "muted document")
         yield f"{documents} left out: [search] muted_documents in kbx.toml"
     yield from scope_notes(evidence.scope, types)
-    if note := few_answers_note(few):
+    if note := few_answers_note(ranking):
         yield note
     if evidence.scope.in_scope and not ranking.total_matched:
         yield from nothing_found_notes(
@@ -233,33 +228,23 @@ def search_notes(
         )
 
 
-def find_few_answers(ranking: Ranking) -> FewAnswers | None:
+def few_answers_note(ranking: Ranking) -> str:
+    """Return that only a few documents answer the topic, where the list continues with others."""
     if not ranking.lists_linked:
-        return None
-    evidence, rows = ranking.evidence, np.flatnonzero(ranking.says_something).tolist()
-    return FewAnswers(
-        topic=topic_words(ranking.components.query),
-        paths=tuple(evidence.paths[row] for row in rows),
-        linked=frozenset(evidence.paths[row] for row in rows if ranking.is_linked[row]),
-        others=ranking.total_matched - len(rows),
-        linked_to=tuple(entity.name for entity in ranking.kept_entities),
-        is_scoped=evidence.scope.in_scope < evidence.scope.total,
-        is_linked=ranking.tuning.gate == "hard",
-    )
-
-
-def few_answers_note(few: FewAnswers | None) -> str:
-    if few is None or few.others <= 0:
         return ""
-    names = join_limited([safe_line(name) for name in few.linked_to], " and ")
-    topic = safe_line(few.topic)
+    answers = int(np.count_nonzero(ranking.says_something))
+    if answers >= ranking.total_matched:
+        return ""
+    names = join_limited([safe_line(entity.name) for entity in ranking.kept_entities], " and ")
+    topic = safe_line(topic_words(ranking.components.query))
     if len(topic) > MAX_TOPIC:
         topic = f"{topic[:MAX_TOPIC].rstrip()} …"
-    here = " in scope" if few.is_scoped else ""
-    linked = f" linked to {names}" if few.is_linked else ""
-    if few.paths:
-        count = f"only {format_count(len(few.paths), 'document')}{here}{linked}"
-        verb = "says" if len(few.paths) == 1 else "say"
+    scope = ranking.evidence.scope
+    here = " in scope" if scope.in_scope < scope.total else ""
+    linked = f" linked to {names}" if ranking.tuning.gate == "hard" else ""
+    if answers:
+        count = f"only {format_count(answers, 'document')}{here}{linked}"
+        verb = "says" if answers == 1 else "say"
         return f"{count} {verb} something about “{topic}”; the others are linked to {names}"
     return f"no document{here}{linked} says anything about “{topic}”; these are linked to {names}"
 

@@ -71,20 +71,6 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class FewAnswers:
-    """The few documents that answer a topic, in a list that continues with those only linked."""
-
-    topic: str
-    paths: tuple[str, ...]
-    linked: frozenset[str]
-    """The `paths` that would be results without the topic, too."""
-    others: int
-    linked_to: tuple[str, ...]
-    is_scoped: bool
-    is_linked: bool
-
-
-@dataclass(frozen=True, slots=True)
 class SearchMeta:
     search_mode: str
     search_mode_reason: str
@@ -98,15 +84,12 @@ class SearchMeta:
     """Documents with a positive cosine that are not results: no term, and a cosine below .3."""
     notes: tuple[str, ...] = ()
     """Sentences for the user: damage to the index, vectors still missing, ambiguous names."""
-    searched: str = ""
-    topic: str = ""
     candidates: int | None = None
     """Documents that were scored, in a scope too wide to compare every chunk in meaning; None: all
     in scope."""
     recall: float | None = None
     """Where `candidates` is given: the share of the ten best chunks by meaning that such a search
     finds, measured on a sample when the index was built."""
-    few_answers: FewAnswers | None = None
     dates: tuple[PreferredDates, ...] = ()
     typed_filters: tuple[str, ...] = ()
     explain: Mapping[str, Any] | None = None

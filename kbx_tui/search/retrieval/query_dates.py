@@ -71,15 +71,8 @@ class QueryDates:
         def spans_of_names(text: str) -> list[Span]:
             return [(match.start, match.end) for match in find_names(text).matches if match.named]
 
-        def document_dates() -> DocumentDates:
-            if not request.hidden:
-                return generation.document_dates
-            base = generation.snapshot
-            visible = zip(base.paths, base.dates, strict=True)
-            return DocumentDates(["" if p in request.hidden else day for p, day in visible])
-
         today, is_filter = request.today or date.today(), request.dates == "filter"
-        dated = read_dates(query, today, document_dates, spans_of_names)
+        dated = read_dates(query, today, lambda: generation.document_dates, spans_of_names)
         periods = [read.period for read in (*dated.dates, *dated.undated)]
         if not periods:
             return cls(query, filters)

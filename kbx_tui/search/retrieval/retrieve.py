@@ -90,7 +90,7 @@ class Retriever:
         query, generation = request.searched, None if as_typed else self._index.in_memory
         if generation is not None:
             matches, entities = generation.names_if_ready(query), generation.snapshot.entities
-            is_usual = _is_usual(request, generation)
+            is_usual = generation.words.is_usual
             query = NamedQuery.of(query, matches, entities, is_usual).document_query
         self._query_vectors.begin(query)
 
@@ -300,7 +300,7 @@ class _Search:
         if not self._request.fast:
             recent = generation.pass_one.get(query)
             names = list(recent[0] if recent else generation.entity_pass.names.find(query))
-        entities, is_usual = generation.snapshot.entities, _is_usual(self._request, generation)
+        entities, is_usual = generation.snapshot.entities, generation.words.is_usual
         named = NamedQuery.of(query, names, entities, is_usual)
         if not named.spans or not named.things or named.asked_for:
             return named
@@ -379,10 +379,6 @@ class _Search:
             return dict.fromkeys(dated.tolist(), "date")
         is_listed = bool(self._request.typed.filters) and not dates.undated
         return dict.fromkeys(range(len(self._scoped.rows)), "filter") if is_listed else {}
-
-
-def _is_usual(request: SearchRequest, generation: IndexGeneration) -> Callable[[str], bool]:
-    return lambda word: request.usual_words and generation.words.is_usual(word)
 
 
 class QueryVectors:

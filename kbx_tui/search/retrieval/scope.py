@@ -72,12 +72,10 @@ def find_scope(
     flags = _flags(snapshot, path, filters)
     for typed in filters.typed:
         flags &= _flags(snapshot, *_as_filters(typed, named))
-    hidden = [snapshot.row_of[name] for name in filters.hidden if name in snapshot.row_of]
-    flags[hidden] = False
     muted = [snapshot.row_of[name] for name in filters.muted_documents if name in snapshot.row_of]
     left_out = int(np.count_nonzero(flags[muted]))
     flags[muted] = False
-    total, in_scope = len(flags) - len(hidden), int(np.count_nonzero(flags))
+    total, in_scope = len(flags), int(np.count_nonzero(flags))
     return frozen(flags), Scope(path.text, filters, in_scope, total, left_out=left_out)
 
 

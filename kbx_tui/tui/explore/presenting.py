@@ -35,7 +35,6 @@ from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results.answer import (
     asks_for_experts,
     few_answers_note,
-    find_few_answers,
     in_order,
     not_dates_notes,
     reranker_failure,
@@ -164,7 +163,7 @@ def _note(ranking: Ranking) -> str:
     about_filters = (*unknown_names_notes(evidence.scope), *not_dates_notes(evidence.query))
     return (
         "; ".join(about_filters)
-        or few_answers_note(find_few_answers(ranking))
+        or few_answers_note(ranking)
         or reranker_failure(ranking)
         or (EXPERTS_NOTE if asks_for_experts(evidence.query) else "")
     )

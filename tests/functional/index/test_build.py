@@ -12,6 +12,7 @@ from kbx_tui.index.store import Store
 from kbx_tui.index.tables import TEXT_RULES
 from kbx_tui.index.vectors.vector_matrix import read_chunk_lines
 from kbx_tui.removal import INDEX_TABLES
+from kbx_tui.search.query_history import PastQuery, QueryHistory
 from kbx_tui.tools.dispatch import call
 from tests.functional.vaults import BOB, FILES, store_of, stored_rows, tree_digest, write_vault
 from tests.trusting import configure_trusted
@@ -54,6 +55,29 @@ def test_an_unchanged_run_writes_nothing(base: Path) -> None:
     again = KnowledgeBase(base).index()
     assert (again.added, again.changed, again.deleted, again.embedded) == (0, 0, 0, 0)
     assert again.generation == first.generation
+
+
+def test_documents_that_were_opened_or_found_get_vectors_first(tmp_path: Path) -> None:
+    names = {f"n{number}.md": f"Remark {number}.\n" for number in range(9)}
+    head = "---\ndate: 2026-01-01\ntitle: Day\n---\n"
+    days = {f"d{number:03}.md": f"{head}Entry {number}\n" for number in range(300)}
+    base = write_vault(tmp_path / "base", days | names)
+    kb = KnowledgeBase(base)
+    kb.index(fast=True)
+    kb.documents.opened("n3.md")
+    QueryHistory(base).add(PastQuery("remark", first=("n7.md",)))
+    embedded = 0
+
+    def note(progress: Progress) -> None:
+        nonlocal embedded
+        embedded = progress.done if progress.stage == "vectors" else 0
+
+    report = kb.index(note, cancelled=lambda: embedded > 0)
+    assert not report.finished
+    store = store_of(base)
+    hash_of = store.mapping("chunks", "path", "text_hash")
+    hashes = set(store.rows("vectors", ["text_hash"])["text_hash"].to_pylist())
+    assert {path for path in names if hash_of[path] in hashes} == {"n3.md", "n7.md"}
 
 
 def test_an_edit_embeds_only_changed_chunks(base: Path) -> None:

@@ -190,14 +190,6 @@ def test_note_says_that_a_typed_filter_holds_no_date(kb: KnowledgeBase) -> None:
     assert response.meta.notes[0].startswith("from:Ada holds no date such as 2026-03-17")
 
 
-def test_name_of_a_hidden_page_is_not_known_to_typed_filters(kb: KnowledgeBase) -> None:
-    hidden = ["memory/people/ada-stone.md"]
-    for query in ("ferry @ada", "ferry @ada-stoen"):
-        meta = kb.search(query, hidden=hidden).meta
-        assert meta.in_scope == 0
-        assert meta.notes == (f"no entity is called {query[7:]}",)
-
-
 def test_note_names_all_entities_that_share_a_name(tmp_path: Path) -> None:
     files = {
         f"memory/people/{slug}.md": PERSON.format(name, name)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from kbx_tui.embedding.pair_model import LABELS, MAX_TOKENS, PairModel, bundled_pair_model
+from kbx_tui.embedding.pair_model import (
+    LABELS,
+    MAX_TOKENS,
+    MODEL,
+    PairModel,
+    bundled_pair_model,
+)
+from kbx_tui.errors import EmbeddingError
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +67,35 @@ def test_reads_the_beginning_of_a_long_text(model: PairModel) -> None:
 def test_any_characters_can_be_read(model: PairModel) -> None:
     odd = ["\x00\x1b[31m", "\ud800", "日本語", "🎉" * 100, "[SEP] [CLS]"]
     assert np.isfinite(model.probabilities([(text, "tea") for text in odd])).all()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a model", MODEL.read_bytes()[:100_000]])
+def test_a_missing_or_damaged_model_is_one_sentence(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "model.onnx"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(EmbeddingError, match="cannot be loaded") as raised:
+        PairModel(file)
+    message = str(raised.value)
+    assert str(file) in message
+    assert "\n" not in message
+    assert message.endswith("; install kbx-tui again")
+
+
+def test_a_model_with_other_inputs_cannot_run() -> None:
+    other = PairModel(MODEL.parents[1] / "bundled" / "model.onnx")
+    with pytest.raises(EmbeddingError, match="cannot run"):
+        other.probabilities([("a", "b")])
+
+
+def test_the_model_card_states_the_hash_of_each_file() -> None:
+    card = (MODEL.parent / "MODEL_CARD.md").read_text(encoding="utf-8")
+    stated = dict(re.findall(r"^\| (\S+) \| \d+ \| ([0-9a-f]{64}) \|$", card, re.MULTILINE))
+    files = [path for path in MODEL.parent.iterdir() if path.name != "MODEL_CARD.md"]
+    assert stated == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_the_model_ships_with_its_licences_and_stays_small() -> None:
+    assert "Apache License" in (MODEL.parent / "LICENSE").read_text(encoding="utf-8")
+    assert "Princeton University" in (MODEL.parent / "NOTICE").read_text(encoding="utf-8")
+    assert MODEL.stat().st_size <= 25_000_000

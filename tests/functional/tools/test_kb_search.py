@@ -15,6 +15,7 @@ from kbx_tui import (
     IndexLocked,
     KnowledgeBase,
 )
+from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.tools.dispatch import Answer, failure_of
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.handlers import NEWER_FILE
@@ -216,15 +217,17 @@ def test_reading_a_page_records_one_opening(demo: EngineWorker, tools_demo: Path
     assert usage.read_text(encoding="utf-8").count("marek-dvorak") == before + 1
 
 
-def test_a_file_that_changed_since_it_was_indexed_has_a_note(demo_copy: Path) -> None:
+def test_a_file_that_changed_and_cannot_be_indexed_now_has_a_note(demo_copy: Path) -> None:
     page = demo_copy / "memory/people/alice-chen.md"
     worker = EngineWorker(lambda: KnowledgeBase(demo_copy))
     assert get(worker, id="person:alice-chen")["notes"] == []
     page.write_text(page.read_text("utf-8") + "\nPlays the cello.\n", encoding="utf-8")
-    data = get(worker, id="person:alice-chen")
-    worker.close()
+    with writer_lock(demo_copy):
+        data = get(worker, id="person:alice-chen")
     assert "Plays the cello." in data["content"]
     assert data["notes"] == [NEWER_FILE]
+    assert get(worker, id="person:alice-chen")["notes"] == []
+    worker.close()
 
 
 PAGE = "# Ada\n\n## Facts\n- Fires the kiln\n"

@@ -1,10 +1,13 @@
 """An index that came with a base is not believed: it is put aside and made again, or allowed."""
 
+import json
 import os
 import shutil
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +20,7 @@ from kbx_tui.index.ownership import IDS, claim, index_id
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_records import BODIES, BODY_COLUMNS, write_bodies
 from kbx_tui.index.vectors.stored_vectors import vectors_file
-from kbx_tui.removal import INDEX_MARKER
+from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tui.bases import Bases
 from tests.command_line import CommandLine
@@ -142,6 +145,19 @@ def test_vectors_that_the_model_would_not_make_are_not_taken_over(
     assert KnowledgeBase(base).check(read_data=True).sound
 
 
+def test_arrays_that_would_take_all_memory_are_not_read(base: Path, elsewhere: Path) -> None:
+    index = index_of(base)
+    store = Store(str(index), is_copy=True)
+    file = vectors_file(store.stored_meta()["model"], 384)
+    stored = file.map(store)
+    assert stored is not None
+    rows = np.zeros(100_000, np.int64)  # each would copy one version of two megabytes
+    wide = np.array([b"x" * 2_000_000])
+    file.write(store, replace(stored, versions=wide, document_rows=rows))
+    report = KnowledgeBase(base).index()
+    assert (report.reused, report.embedded) == (0, report.vectors)
+
+
 @pytest.mark.parametrize("junk", [b"", b"kbx", b"\0" * 4096, b"kbx vectors 4\n" + b"\xff" * 999])
 def test_an_index_of_junk_is_put_aside_like_any_other(
     base: Path, elsewhere: Path, junk: bytes
@@ -179,7 +195,7 @@ def test_a_pipe_as_marker_neither_blocks_nor_passes(base: Path) -> None:
 def test_kbx_trust_opens_it_from_then_on(kbx: CommandLine, base: Path, elsewhere: Path) -> None:
     known = index_id(index_of(base))
     shown = kbx("trust", base)
-    assert f"the index in {index_of(base)}" in shown.out
+    assert f"an index that was not made here, in {index_of(base)}" in shown.out
     before = (index_of(base) / "BUILD").read_bytes()
     ran = kbx("--kb", base, "search", "soup")
     assert (ran.code, SAID in ran.err) == (0, False)
@@ -191,6 +207,15 @@ def test_kbx_trust_opens_it_from_then_on(kbx: CommandLine, base: Path, elsewhere
     assert listed["granted"] == {"index": known}
     kbx("trust", base, "--remove")
     assert SAID in kbx("--kb", base, "status").out
+
+
+def test_the_same_id_in_another_base_is_not_trusted_with_it(
+    kbx: CommandLine, base: Path, elsewhere: Path, tmp_path: Path
+) -> None:
+    another = shutil.copytree(base, tmp_path / "another-clone")
+    kbx("trust", base)
+    assert SAID not in kbx("--kb", base, "status").out
+    assert SAID in kbx("--kb", another, "status").out
 
 
 def test_it_is_opened_once_with_the_option(kbx: CommandLine, base: Path, elsewhere: Path) -> None:
@@ -348,3 +373,29 @@ def test_a_memory_folder_elsewhere_asks(kbx: CommandLine, tmp_path: Path) -> Non
     assert f"a link from memory to {private}" in ran.err
     assert kbx("trust", base).code == 0
     assert "Secret" in kbx("--kb", base, "search", "soup").out
+
+
+# Mapped files with the right digest and other content than their layout says.
+
+
+@pytest.mark.parametrize("name", sorted(DERIVED_FILES))
+@pytest.mark.parametrize("value", [0xFF, 0x7F])
+def test_what_a_mapped_file_raises_is_damage(base: Path, name: str, value: int) -> None:
+    file = index_of(base) / name
+    if not file.exists():
+        pytest.skip("a base of this size has none")
+    data = bytearray(file.read_bytes())
+    (size,) = struct.unpack("<I", data[-8:-4])
+    directory = json.loads(data[-8 - size : -8])
+    for dtype, shape, begin in directory.values():
+        if dtype.startswith("<i"):  # numbers of rows, and places
+            end = begin + np.dtype(dtype).itemsize * prod(shape)
+            data[begin:end] = bytes([value]) * (end - begin)
+    seal(file, bytes(data), int(index_id(index_of(base))[:8], 16))
+    heard = list[str]()
+    with KnowledgeBase(base, notice=heard.append) as kb:
+        assert kb.search("how do deployment rollbacks work").results
+        assert len([text for text in heard if "cannot be used" in text]) == len(heard) <= 1
+        changed = file.read_bytes()
+        assert kb.search("how do deployment rollbacks work").results
+    assert not heard or changed != bytes(data)

@@ -315,6 +315,24 @@ async def test_without_git_everything_else_works_and_the_question_is_not_repeate
         assert not asked(driver)
 
 
+@pytest.mark.parametrize("is_allowed", [True, False], ids=["allowed", "declined"])
+async def test_an_index_from_elsewhere_waits_for_the_answer(
+    demo_copy: Path, is_allowed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KBX_STATE_DIR", str(demo_copy.parent / "another"))
+    index = demo_copy / ".kbx" / "index"
+    before = (index / "BUILD").read_bytes()
+    async with starting(demo_copy, WIDE) as driver:
+        await until_asked(driver)
+        await driver.until_shown(ChoiceList, "that index is put aside, and made again")
+        await driver.press(*["down"] * is_allowed, "enter")
+        await until_back(driver)
+        await driver.ask("alice")
+        await driver.until(lambda: driver.titles)
+    assert ((index / "BUILD").read_bytes() == before) is is_allowed
+    assert len([*index.parent.glob("index.aside-*")]) == (not is_allowed)
+
+
 async def test_the_app_says_that_a_write_is_not_committed(demo_copy: Path) -> None:
     async with starting(configure(demo_copy, COMMITS), WIDE) as driver:
         await until_asked(driver)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -80,8 +81,12 @@ def test_stage_of_one_step_prints_no_line(capsys: pytest.CaptureFixture[str]) ->
         (progress_of("vectors", 0, 10), ""),
         (progress_of("vectors", 9, 10, 5.0), "5/s"),
         (progress_of("vectors", 100, 1_000, 2.0), "2/s, 8 min left"),
+        (
+            replace(progress_of("vectors", 9, 10, 5.0), searchable=True),
+            "5/s, words can be searched",
+        ),
     ],
-    ids=["unknown", "nearly-done", "minutes"],
+    ids=["unknown", "nearly-done", "minutes", "searchable"],
 )
 def test_pace_omits_what_is_unknown(progress: Progress, pace: str) -> None:
     assert format_pace(progress) == pace

@@ -192,6 +192,23 @@ def test_events_of_several_days_say_until_when() -> None:
     assert night.body == "- Comment: Bring, tea\n"
 
 
+def test_properties_that_occur_twice_are_tolerated() -> None:
+    rules = "RRULE:FREQ=DAILY\nRRULE:FREQ=WEEKLY\nDURATION:PT1H\nDURATION:nonsense"
+    document = event(f"DTSTART:20260701T120000\n{rules}\nCATEGORIES:a,b\nCATEGORIES:c")
+    assert document.fields == {
+        "time": "12:00-13:00",
+        "repeats": "FREQ=DAILY FREQ=WEEKLY",
+        "tags": ["a", "b", "c"],
+    }
+    assert document.body == "- Duration: nonsense\n"
+
+
+def test_a_date_that_cannot_be_read_stays_as_text() -> None:
+    document = event("DTSTART:20260230T100000\nDESCRIPTION:Low tide")
+    assert (document.date, document.fields) == ("", {})
+    assert document.body == "Low tide\n\n- Dtstart: 20260230T100000\n"
+
+
 def test_what_a_calendar_holds_besides_events_is_named() -> None:
     todo = "BEGIN:VTODO\nUID:2\nSUMMARY:Paint\nEND:VTODO\n"
     event = "BEGIN:VEVENT\nUID:1\nSUMMARY:Tide\nDTSTART:20260701T120000\nEND:VEVENT\n"
@@ -230,6 +247,11 @@ def test_fields_of_contacts(lines: str, fields: dict[str, object]) -> None:
     document = card(lines)
     assert document.kind == "person"
     assert document.fields == fields
+
+
+def test_lines_of_a_note_in_quoted_printable_are_lines() -> None:
+    note = "FN:Ida Holm\nNOTE;ENCODING=QUOTED-PRINTABLE:tides=0D=0A=\nand winds"
+    assert card(note, "2.1").body == "tides\nand winds\n"
 
 
 def test_commas_of_an_old_card_are_text() -> None:

@@ -2,11 +2,19 @@ import pytest
 
 from kbx_tui.knowledge.fields import DEFAULT_ENTITY_TYPES
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.knowledge.redaction import redacted_lines
+from kbx_tui.knowledge.redaction import near_marks, redacted_lines
 
 
 def read(text: str) -> str:
     return PublicPage("memory/people/ada.md", text.encode(), DEFAULT_ENTITY_TYPES).body
+
+
+MARKS = (
+    *("[#redacted]", "(#redacted)", "`#redacted`", "==#redacted==", "**#redacted**", "_#redacted_"),
+    *("<!-- #redacted -->", "<!--#redacted-->", "<!-- redacted -->", "%% redacted %%"),
+    *("{redacted}", "\uff03redacted", "#\uff52\uff45\uff44\uff41\uff43\uff54\uff45\uff44"),
+    *("\uff08redacted\uff09", "#\u200bredacted", "#redac\u00adted", "(redacted\u200b)"),
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +35,11 @@ def read(text: str) -> str:
         ("| open | 1 |\n|---|---|\n| secret | 2 #redacted |\n| open | 3 |\n", "open | 3"),
         ("## Plan #redacted\n\nsecret plan\n\n## Else\nopen\n", "open"),
         ("open\n- secret #redacted\n", "open"),
+        ("## Facts\n- secret\n\n  more secret #redacted\n- open\n", "open"),
+        ("## Facts\n- secret\n\n  ```\n  secret (redacted)\n  ```\n- open\n", "open"),
+        *((f"- secret {mark}\n- open\n", "open") for mark in MARKS),
+        *((f"secret {mark}\n\nopen\n", "open") for mark in MARKS),
+        *((f"open\n\nsecret\n\n{mark}\n", "open") for mark in MARKS),
     ],
 )
 def test_marked_lines_are_blanked_and_the_others_stay(hidden: str, kept: str) -> None:
@@ -46,6 +59,31 @@ def test_marked_page_is_blanked_completely() -> None:
 def test_the_word_redacted_in_a_sentence_is_not_a_mark() -> None:
     text = "# Ada\n\n## Facts\n- Redacted the report\n- superseded (status: superseded)\n"
     assert read(text) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("# redacted", "\\#redacted", "#redact", "#redacetd", "#redcated"),
+        *(
+            "- x (redacted by legal)",
+            "**redacted**",
+            "- x ~~redacted~~",
+            "redacted",
+            "state: redacted",
+            "(status: redacetd)",
+        ),
+    ],
+)
+def test_what_looks_like_a_mark_but_is_not_one_is_found(line: str) -> None:
+    text = f"# Ada\n\n{line}\n\nopen #redacted\n"
+    assert list(near_marks(text)) == [(3, line)]
+    assert "open" not in read(text)
+
+
+def test_words_and_marks_are_not_taken_for_near_marks() -> None:
+    text = "# Ada\n\n- Redacted the report\n- He #reacted and (directed) it\n- x #redacted\n"
+    assert list(near_marks(text)) == []
 
 
 def test_a_page_knows_its_redacted_lines_and_texts() -> None:

@@ -36,7 +36,7 @@ def test_names_that_differ_are_a_conflict(known: str, draft: str) -> None:
         ("Director of Engineering", "Engineering Director"),
     ],
 )
-def test_forms_of_one_name_are_no_conflict(one: str, other: str) -> None:
+def test_forms_of_one_name_do_not_conflict(one: str, other: str) -> None:
     assert find_conflicts(one, other) == ()
 
 

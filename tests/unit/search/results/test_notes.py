@@ -9,7 +9,7 @@ from kbx_tui.api.session import outdated_notes
 from kbx_tui.search.evidence.evidence import Evidence, Topic
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Filters, Tuning
-from kbx_tui.search.results.answer import find_few_answers, search_notes, vector_notes
+from kbx_tui.search.results.answer import search_notes, vector_notes
 from tests.unit.search.building import components, entity, evidence
 
 TYPES = ["meeting", "note"]
@@ -23,7 +23,7 @@ def notes_on(
     found = replace(found, scope=replace(found.scope, filters=Filters(**filters), **scope))
     ranking = rank(found, tuning or Tuning())
     outdated = tuple(outdated_notes(newer_files, entities=False))
-    return " / ".join(search_notes(ranking, find_few_answers(ranking), TYPES, outdated))
+    return " / ".join(search_notes(ranking, TYPES, outdated))
 
 
 def test_a_query_that_is_cut_is_noted() -> None:

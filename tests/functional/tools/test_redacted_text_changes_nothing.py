@@ -1,0 +1,128 @@
+"""Bases that differ only in redacted text give agents the same answers, byte for byte."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import chain, product
+from typing import Any
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.tools.dispatch import answer_call
+from kbx_tui.tools.mcp_server import list_page, read_resource
+from kbx_tui.tools.methods import METHODS
+from tests.functional.tools.planted import PAGES, SECRETS, text_of
+from tests.functional.tools.test_planted_secrets import calls
+
+SECRET = re.compile(r"zq\w+", re.IGNORECASE)
+PUBLIC_WORDS = ("lighthouse", "ledger", "keeper", "lamp", "oil", "rope", "vera", "kane", "boat")
+"""Words of the public text, some of which stand in the redacted text of the second base."""
+GUESSES = (*SECRETS, *PUBLIC_WORDS, *(f"fjord{number}" for number in range(len(SECRETS))))
+"""A dictionary that holds every redacted word of both bases."""
+
+
+def other_text(text: str, *, is_name: bool = False) -> str:
+    """Return text with each secret replaced: by words of other lengths, of the public text too."""
+
+    def other(match: re.Match[str]) -> str:
+        number = SECRETS.index(match[0].lower())
+        if is_name or number % 3 == 0:
+            return f"Fjord{number}"
+        return PUBLIC_WORDS[number % len(PUBLIC_WORDS)] * (number % 2 + 1)
+
+    return SECRET.sub(other, text)
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KnowledgeBase, ...]]:
+    roots = tmp_path_factory.mktemp("one") / "base", tmp_path_factory.mktemp("other") / "base"
+    for name, template in PAGES.items():
+        text = text_of(template, marked=True).decode()
+        for root, path, shown in (
+            (roots[0], name, text),
+            (roots[1], other_text(name, is_name=True), other_text(text)),
+        ):
+            file = root / "memory" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(shown.encode())
+    opened = tuple(map(KnowledgeBase, roots))
+    for kb in opened:
+        kb.index()
+    yield opened
+    for kb in opened:
+        kb.close()
+
+
+def answers_differ(
+    bases: tuple[KnowledgeBase, ...], asked: Iterator[tuple[str, dict[str, Any]]]
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the calls that the bases answer differently; each answer has its declared form."""
+    method_of = {method.tool: method for method in METHODS.values()}
+    different = []
+    for tool, arguments in asked:
+        one, other = (
+            answer_call(lambda kb=kb: kb, tool, arguments, allow_writes=True)  # type: ignore[misc]
+            for kb in bases
+        )
+        if one.failure is None:
+            method_of[tool].answer.model_validate_json(json.dumps(one.json))
+        if json.dumps(untimed(one.json)) != json.dumps(untimed(other.json)):
+            different.append((tool, arguments))
+    return different
+
+
+def untimed(value: Any) -> Any:
+    if isinstance(value, dict):
+        timed = ("duration_ms", "timings")
+        return {key: untimed(each) for key, each in value.items() if key not in timed}
+    return [untimed(each) for each in value] if isinstance(value, list) else value
+
+
+def dictionary_attacks() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield calls that would tell a guessed word by a score, count, name, id, place or refusal."""
+    beside = ("lighthouse", "Vera Sand", "ledger", "key lies in", "what did Kane mend in", "oil of")
+    for word, known in product(GUESSES, beside):
+        query = f"{known} {word}"
+        yield "kbx_search", {"query": query, "fast": True, "explain": True, "limit": 50}
+        yield "kbx_search", {"query": query, "explain": True, "hierarchy": False}
+        yield "kbx_search", {"query": query, "preset": "seed", "limit": 3}
+        yield "kb_search", {"query": query, "top_k": 10}
+        yield "kb_experts", {"topic": query}
+        yield "kbx_memory_similar", {"text": query, "threshold": 0.0, "chunks": True}
+    for word in GUESSES:
+        yield "kbx_search", {"query": word, "explain": True, "sort": "date", "feedback": 1.0}
+        yield "kbx_search", {"query": f"@{word} lighthouse", "fast": True}
+        yield "kbx_search", {"query": f"tag:{word} lighthouse", "fast": True}
+        yield "kbx_search", {"query": "lighthouse", "path": f"memory/**/*{word}*", "fast": True}
+        yield "kbx_search", {"query": "lighthouse", "pin": [f"{word} Sand"]}
+        yield "kb_experts", {"topic": f"lighthouse {word}", "weight": "relevance"}
+        yield "kb_get", {"id": f"memory/notes/{word}.md"}
+        yield "kb_get", {"id": f"team:{word}"}
+        yield "kbx_links", {"id": f"{word} Sand"}
+        for field in ("role", "codename", "team", "aliases", "plan", "facts"):
+            value = {"entity": "Vera Sand", "field": field, "value": f"keeper of {word}"}
+            yield "kbx_entity_similar_field", value
+        fact = f"Lighthouse key lies in {word}"
+        yield "kbx_memory_add", {"text": fact, "entity": "Vera Sand", "dry_run": True}
+        yield "kbx_memory_similar", {"text": fact, "entity": "Vera Sand", "threshold": 0.0}
+
+
+def test_a_few_calls_of_every_tool_tell_nothing(bases: tuple[KnowledgeBase, ...]) -> None:
+    some = chain([*calls()][::6], [*dictionary_attacks()][::101])
+    assert answers_differ(bases, some) == []
+
+
+def test_resources_tell_nothing(bases: tuple[KnowledgeBase, ...]) -> None:
+    one, other = (list_page(kb, 0) for kb in bases)
+    assert one == other
+    for uri, _, _ in one[0]:
+        assert read_resource(bases[0], uri) == read_resource(bases[1], uri)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(5))
+def test_five_thousand_calls_tell_nothing(bases: tuple[KnowledgeBase, ...], part: int) -> None:
+    asked = [*calls(), *dictionary_attacks()]
+    assert len(asked) > 5000
+    assert answers_differ(bases, iter(asked[part::5])) == []

@@ -46,6 +46,7 @@ SLOW = (
     "functional/web/",
     "functional/test_state_files.py",
     "functional/writing/test_crash_safety.py",
+    "functional/writing/test_door.py",
     "functional/writing/test_doors_agree.py",
     "snapshots/",
     "terminal/",

@@ -6,12 +6,15 @@ or `Tuning` (knobs of one ranking).
 
 Filters of different kinds are combined with AND, several values of one kind with OR. Those typed in
 the query, `type:meeting tag:ops from:2026-03 in:memory/notes @alice`, narrow the documents further.
+So do `title:budget`, `-word` and `-"two words"`, which leave documents out, and `"exact words"`, of
+which `"one" OR "the other"` matches either. What is in quotation marks is searched for as well; in
+a longer question, of which it is less than half, it is words like others.
 
 A typed filter is at the beginning of a query or after a space, and ends before the next. Values
 with spaces are quoted: `tag:"road map"`, `@"Alice Chen"`. A comma means "or": `type:meeting,note`.
 
 Everything else is words: other keys (`note: call Bob`, `http://x`, `error:5032`), keys without a
-value, what is within quotation marks (`"type:meeting"`), and dates that are none (`from:Bob`).
+value, dates that are none (`from:Bob`), and options (`-v`, `-5`).
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, Self, cast, get_args
 
 from kbx_tui.errors import ConfigError, OutOfRange
-from kbx_tui.knowledge.folding import fold, slug
+from kbx_tui.knowledge.folding import fold, folded_words, slug
 from kbx_tui.safe_text import replace_surrogates
 
 Dates = Literal["prefer", "filter", "off"]
@@ -127,17 +130,17 @@ def _date(name: str, value: str | None) -> str:
     return text
 
 
-Key = Literal["type", "tag", "from", "to", "in", "@"]
-KEYS: tuple[Key, ...] = ("type", "tag", "from", "to", "in", "@")
+Key = Literal["type", "tag", "from", "to", "in", "@", "title", "-", '"']
+KEYS: tuple[Key, ...] = get_args(Key)
 
 DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 """A date, or a prefix of one."""
 
 _FILTER_OR_QUOTED = re.compile(
     r"""
-    (?<!\S) (?: (?P<key>type|tag|from|to|in) : | @(?=["\w]) )
+    (?<!\S) (?: (?P<key>type|tag|from|to|in|title) : | (?P<sign>[@-]) (?=["\w]) )
             (?: "(?P<quoted>[^"]*)" | (?P<bare>[^\s"]+) ) (?!\S)
-    | "[^"]*" | “[^“”]*”
+    | (?P<words> "[^"]*" | “[^“”]*” )
     """,
     re.VERBOSE,
 )
@@ -150,6 +153,9 @@ _UNFINISHED = re.compile(
 )
 _CLOSING = ",;.?!"
 """Punctuation after a value that belongs to the sentence."""
+_OR = re.compile(r"(?<=[\"”])\s+OR\s+")
+_EXCLUDED = re.compile(r"(?=\w*[^\W\d_])\w{2}")
+"""Matches what may be left out after a minus sign: not the option `-v` nor the number `-5`."""
 _POSSESSIVE = re.compile(r"['’]s$")
 _NEEDS_QUOTES = re.compile(rf"[\s,]|[{_CLOSING}]$|['’]s$")
 
@@ -158,9 +164,13 @@ _NEEDS_QUOTES = re.compile(rf"[\s,]|[{_CLOSING}]$|['’]s$")
 class TypedFilter:
     key: Key
     values: tuple[str, ...]
-    """At least one; a document must match one of them."""
+    """At least one; a document must match one of them, or none where the key is `-`."""
 
     def __str__(self) -> str:
+        if self.key == '"':
+            return " OR ".join(f'"{value}"' for value in self.values)
+        if self.key == "-":
+            return f"-{_quoted(self.values[0], is_quoted=not _EXCLUDED.match(self.values[0]))}"
         values = map(_quoted, self.values) if len(self.values) == 1 else iter(self.values)
         return f"{_start(self.key)}{','.join(values)}"
 
@@ -183,18 +193,23 @@ def read_filters(query: str) -> TypedQuery:
     spans: list[tuple[int, int]] = []
     not_dates: list[str] = []
     for match in _FILTER_OR_QUOTED.finditer(query):
-        if match["quoted"] is None and match["bare"] is None:
-            continue
-        key = cast("Key", match["key"] or "@")
-        values = _values(key, match["quoted"], match["bare"])
+        key = cast("Key", match["key"] or match["sign"] or '"')
+        values = _values(key, match["quoted"], match["bare"] or (match["words"] or "")[1:-1])
         if values and key in ("from", "to") and not DATE.fullmatch(values[0]):
             not_dates.append(match[0])
+        elif values and key == '"' and spans and _OR.fullmatch(query, spans[-1][1], match.start()):
+            filters[-1] = replace(filters[-1], values=(*filters[-1].values, *values))
+            spans[-1] = spans[-1][0], match.end()
         elif values:
             filters.append(TypedFilter(key, values))
             spans.append(match.span())
-    if not filters:
-        return TypedQuery(query, not_dates=tuple(not_dates))
-    return TypedQuery(_cut(query, spans), tuple(filters), tuple(spans), tuple(not_dates))
+    narrowing = [span for span, each in zip(spans, filters, strict=True) if each.key != '"']
+    text = _cut(query, narrowing) if narrowing else query
+    quoted = [value for each in filters if each.key == '"' for value in each.values]
+    if quoted and 2 * len(folded_words(" ".join(quoted))) < len(folded_words(text)):
+        kept = [each for each in zip(filters, spans, strict=True) if each[0].key != '"']
+        filters, spans = [each for each, _ in kept], [span for _, span in kept]
+    return TypedQuery(text, tuple(filters), tuple(spans), tuple(not_dates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +265,12 @@ def _cut(query: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _values(key: Key, quoted: str | None, bare: str | None) -> tuple[str, ...]:
-    if bare is None:
-        return tuple(filter(None, [(quoted or "").strip()]))
+    if quoted is not None or key == '"':
+        value = (quoted or bare or "").strip()
+        return (value,) if value and (key != '"' or re.search(r"\w", value)) else ()
+    assert bare is not None
+    if key == "-":
+        return (bare.rstrip(_CLOSING),) if _EXCLUDED.match(bare) else ()
     if key == "in":  # a glob may hold any of these signs
         return (bare,)
     bare = bare.rstrip(_CLOSING)
@@ -263,12 +282,12 @@ def _values(key: Key, quoted: str | None, bare: str | None) -> tuple[str, ...]:
 
 
 def _start(key: Key) -> str:
-    return key if key == "@" else f"{key}:"
+    return key if key in ("@", "-") else f"{key}:"
 
 
-def _quoted(value: str) -> str:
+def _quoted(value: str, *, is_quoted: bool = False) -> str:
     value = value.replace('"', " ").strip()
-    return f'"{value}"' if _NEEDS_QUOTES.search(value) else value
+    return f'"{value}"' if _NEEDS_QUOTES.search(value) or is_quoted else value
 
 
 Gate = Literal["soft", "hard"]

@@ -133,8 +133,8 @@ def search_command(
     be any text, with or without quotes; put -- before one that starts with a dash.
 
     Filters may be part of the query: type:meeting tag:ops from:2026-03 to:2026-05 in:memory/notes
-    @alice. A comma means "or": type:meeting,note. They narrow what the options allow. Within
-    quotation marks, such words are ordinary words.
+    @alice title:budget -word "exact words". A comma means "or": type:meeting,note. They narrow what
+    the options allow.
 
     With --kb given more than once, those bases are searched together, each result with its base.
 

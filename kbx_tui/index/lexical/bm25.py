@@ -14,20 +14,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
 
 from kbx_tui.index.arrays import Flags, Rows, Scores
 from kbx_tui.index.lexical.postings import UNKNOWN, Postings
-from kbx_tui.index.lexical.terms import OF, term_of
+from kbx_tui.index.lexical.terms import OF, stem_of_term, term_of, words_in
 from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
 
 K1, B = 1.2, 0.75
 
 TERMS_KEPT = 1000
 """Terms whose place and idf are kept: one search asks for those of its terms several times."""
+
+SHORTEST_MISSPELLED = 5
+"""Letters of a word from which it can be told from others if one is wrong."""
 
 FREQUENT = 20
 
@@ -91,6 +96,11 @@ class PostingsSegment:
                 self._term_ids.clear()
             term_id = self._term_ids[term] = self.postings.term_id(term)
         return term_id
+
+
+def errors_in(word: str) -> int:
+    """Return how many letters of a word may be wrong, missing, added or exchanged with the next."""
+    return 0 if len(word) < SHORTEST_MISSPELLED else min((len(word) + 1) // 4, 2)
 
 
 class Bm25Index:
@@ -231,6 +241,36 @@ class Bm25Index:
             holds[self.rows_holding(term)] = True
             rows = rows[holds[rows]]
         return rows
+
+    def rows_with_phrase(self, text: str) -> Rows:
+        """Return the rows of the texts with these words one after the other, ascending.
+
+        Words count in any form, and stop words not at all.
+        """
+        words, found = words_in(text), [np.empty(0, np.int64)]
+        for language in self.languages:
+            terms = [term_of(word, language) for word in words]
+            pairs = [pair for pair in pairwise(terms) if all(pair)]
+            if any(terms):
+                found.append(self.rows_holding_all([*pairs, *filter(None, terms)]))
+        return np.unique(np.concatenate(found))
+
+    def is_held(self, word: str) -> bool:
+        """Return whether a text holds a folded word, in any form and language."""
+        return any(self._rarity(term)[1] for term in self._terms_of(word).values())
+
+    def spelled_alike(self, word: str) -> list[str]:
+        """Return the terms of the main language spelled most like a folded word, nearest first.
+
+        They begin with the same letter and differ by at most `errors_in(word)`.
+        """
+        term, most = term_of(word, self.usual_language), errors_in(word)
+        stem = stem_of_term(term)
+        beginning = term[: len(term) - len(stem) + 1]
+        known = {each for part in self._segments for each in part.postings.terms_from(beginning)}
+        errors = {each: OSA.distance(stem, stem_of_term(each)) for each in known if term}
+        near = sorted(each for each in errors if errors[each] <= most)
+        return sorted(near, key=lambda each: (errors[each], -len(self.rows_holding(each))))
 
     def idf(self, term: Term) -> float:
         return self._rarity(term)[0]

@@ -264,6 +264,23 @@ class DatePreference:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedKind:
+    """The kind of document that a query asks for, beside its topic.
+
+    What a document of another kind scores is lowered by a factor.
+    """
+
+    words: str
+    """`people`, `meetings`, `the newest`."""
+    factors: Scores
+    """Shape (n,), above 0 and at most 1."""
+
+    def reason(self, row: int) -> str:
+        factor = float(self.factors[row])
+        return "" if factor == 1.0 else f"asked for {self.words}: × {format_score(factor)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """The documents a query may return: the filters, and how many documents pass them."""
 
@@ -281,6 +298,8 @@ class Scope:
     asked_about: frozenset[str] = frozenset()
     """Paths of documents beside the candidates, scored because `SearchRequest.also` has them."""
     unknown_names: tuple[UnknownName, ...] = ()
+    nowhere: tuple[str, ...] = ()
+    """Words in quotation marks that no document has one after the other, as typed."""
     left_out: int = 0
     """Documents that pass the other filters and are muted."""
 
@@ -335,9 +354,12 @@ class Evidence:
     reranker: RerankerScores | None = None
     date_preference: DatePreference | None = None
     """The dates that the query asks for; None if it holds none, or dates are not read."""
+    asked_kind: AskedKind | None = None
     undated: tuple[str, ...] = ()
     """Dates that the query asks for, in words, on which no document of the base is dated."""
     lists_missing: bool = False
+    corrections: tuple[tuple[str, str], ...] = ()
+    """Words of the query that no document holds, as typed, and what was searched for instead."""
 
     def __len__(self) -> int:
         return len(self.paths)

@@ -126,6 +126,9 @@ RELATED_FIELD_STRENGTH = 0.25
 the page does not concern it. Chosen by the experiment "named in the frontmatter alone" in
 docs/quality.md."""
 
+PERSON_STRENGTH = 0.9
+"""Least strength of the link with the page of a person where a query asks who."""
+
 RERANKER_WEIGHT = 0.5
 """Share of what is missing to a score of 1 that a reranker adds at most. Not chosen by experiment,
 as no trained cross-encoder was at hand: half keeps it from overruling what an entity adds. `kbx
@@ -207,6 +210,24 @@ class LinkedDocuments:
     propagated: Flags | None = None
     """Documents linked only through an adjacent part (`Continuations`); None if there are none.
     Such a link counts only if the document has some relevance to the query."""
+
+    def strengthened(self, links: Mapping[int, tuple[float, str]]) -> LinkedDocuments:
+        """Return the documents with further links, the strength and reason of each by row."""
+        of_row = self.by_row()
+        of_row |= {row: link for row, link in links.items() if link[0] > of_row.get(row, (0.0,))[0]}
+        rows = np.array(sorted(of_row), np.int64)
+        strengths = np.array([of_row[row][0] for row in rows.tolist()])
+        reasons = tuple(of_row[row][1] for row in rows.tolist())
+        propagated = None
+        if self.propagated is not None:
+            others = np.isin(rows, list(links), invert=True)
+            propagated = frozen(others & np.isin(rows, self.rows[self.propagated]))
+        return LinkedDocuments(frozen(rows), frozen(strengths), reasons, propagated)
+
+    def by_row(self) -> dict[int, tuple[float, str]]:
+        """Return the strength and reason of each link by row."""
+        links = zip(self.strengths.tolist(), self.reasons, strict=True)
+        return dict(zip(self.rows.tolist(), links, strict=True))
 
     def within(self, in_scope: Flags, scope_rows: Rows) -> LinkedDocuments:
         """Return the documents in scope, renumbered by their positions in `scope_rows`.

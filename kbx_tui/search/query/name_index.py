@@ -44,6 +44,7 @@ from kbx_tui.index.stored_records import (
     DocumentSegment,
     EntityColumn,
     item_key,
+    key_hash,
     places_by_row,
 )
 from kbx_tui.index.text_columns import TextColumn
@@ -102,6 +103,15 @@ class NameIndex:
             people = stored.first_names.numbers[start : min(end, start + MOST_NAMESAKES)].tolist()
             found.first_names[ranges[number][0]] = people
         return found
+
+    def role_holders(self, role: Words) -> list[int]:
+        stored = self._stored
+        found = stored.roles.find(key_hash(" ".join(role)))
+        return [
+            holder
+            for text in found
+            for holder in stored.holders[slice(*stored.holder_starts[text : text + 2])].tolist()
+        ]
 
 
 def lengths_of(names: Iterable[Words]) -> list[int]:
@@ -395,6 +405,8 @@ def _stems(word: str, language: str) -> set[str]:
 
 ID = KINDS.index("id")
 
+LONGEST_TITLE = 8
+
 
 class KnownItems:
     def __init__(self, segments: Sequence[DocumentSegment], pages: EntityPages) -> None:
@@ -406,6 +418,18 @@ class KnownItems:
         found = self._with_key(key) if key else []
         words = name_key(text)
         return found or (self._with_key(words) if " " in words else [])
+
+    def titles_in(self, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+        """Yield the runs of folded words that are the title of one document: start, end, its row.
+
+        Longest first. Titles that several documents share are left out: they name a series.
+        """
+        for size in range(min(len(words), LONGEST_TITLE), 1, -1):
+            for start in range(len(words) - size + 1):
+                found = self._with_key(" ".join(words[start : start + size]))
+                rows = [row for row, kind in found if kind == "title"]
+                if len(rows) == 1:
+                    yield start, start + size, rows[0]
 
     def _with_key(self, key: str) -> list[tuple[int, str]]:
         found = [(ID, row, ID) for row in self._pages.with_id_key(key)]

@@ -53,19 +53,21 @@ from kbx_tui.search.query.name_index import (
 )
 from kbx_tui.search.query.query_terms import AMBIGUOUS, HINT, TYPO_WEIGHT, NameMatch
 from kbx_tui.search.query.query_words import (
+    ARTICLES,
     ASKING_AFTER,
     FUNCTION_WORDS,
     NAMES_THAT_ARE_WORDS,
     OF_AGENTS,
     OF_WORDS,
     QueryWords,
-    has_topic,
+    topic_words_of,
 )
 
 SHORTEST_IN_USER_NAME = 4
 """Letters of a part of a name that show an alias to be made of it; fewer are in many words."""
 
 LONGEST_ACRONYM = 3
+LONGEST_ROLE = 5
 
 WORDS_OF_A_LETTER = frozenset("aiавикосуя")
 """Words of one letter in English and Russian: in small letters they are not initials."""
@@ -137,11 +139,13 @@ class _QueryNames:
         self._entities, self._types = base.entities, base.entities.types
         self._priors, self._texts_with = base.priors, base.texts_with
         self._misspelled, self._misspelled_parts = base.misspelled, base.misspelled_parts
+        self._name_index = base.names
         self._names = base.names.find(self.query.folded)
         self._find_full_names()
 
     def find_all(self) -> list[NameMatch]:
         self._find_misspelled(sizes=(2, 3))
+        self._find_roles()
         self._find_surnames()
         self._find_first_names()
         self._find_misspelled(sizes=(1,))
@@ -294,6 +298,20 @@ class _QueryNames:
                 detail = f"{text} ~ {self._entities[person].name}"
                 signal = Signal("fuzzy", score, detail, ambiguous=not alone)
                 self.matches.append(NameMatch(person, signal, start, end, alone))
+
+    # Roles
+
+    def _find_roles(self) -> None:
+        """Find who alone has a role that is asked about: `what did the head of support say`."""
+        query = self.query
+        for index, size, folded in query.free_ranges(range(LONGEST_ROLE, 0, -1)):
+            first = index - 1 if query.before(index) in ARTICLES else index
+            if query.is_asked_about(first, size + index - first):
+                holders = self._name_index.role_holders(folded)
+                if len(holders) == 1:
+                    start, end = query.use(index, size)
+                    signal = Signal("role", 1.0, query.text_of(index, size))
+                    self.matches.append(NameMatch(holders[0], signal, start, end, named=True))
 
     # Surnames
 
@@ -471,11 +489,12 @@ class _QueryNames:
         A hint at a project counts if another entity is named outright (`what did alice decide about
         the migration`), any hint if the query has no other topic (`platform migration`).
         """
-        only_names = not has_topic(
+        others = (
             word.folded
             for word in self.query.words
             if not any(match.start <= word.start < match.end for match in self.matches)
         )
+        only_names = not any(True for _ in topic_words_of(others))
         projects = any(match.named for match in self.matches)
         self.matches = [
             match.as_meant()

@@ -186,6 +186,9 @@ QUERIES_KEPT = 16
 
 _WORD = re.compile(r"\w+")
 _YEAR = re.compile(r"(19|20)\d\d")
+_IDENTIFIER = re.compile(r"\d|(?<=\w)_(?=\w)")
+_JOINED = re.compile(r"(?!\d{4}-\d\d)\w+(?:[-.:]\w+)*")
+"""Matches words that are joined, of which those with `_IDENTIFIER` are one name: `LK-014`."""
 _CJK_SIGN, _CJK_RUN = re.compile(CJK_CHARACTER), re.compile(f"{CJK_CHARACTER}{{2,}}")
 _KANA = re.compile("[\u3040-\u30ff]")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
@@ -228,12 +231,15 @@ def weighted_terms(query: str) -> list[str]:
 
 @lru_cache(maxsize=QUERIES_KEPT)
 def identifiers(query: str) -> frozenset[str]:
-    """Return the words with digits if they are a third of the query: `pull request 2718`."""
+    """Return the words with digits or underscores if they are a third of the query.
+
+    `pull request 2718`, `flush_queue_now`.
+    """
     words = query_terms(query)
     if any(fold(word) in MONTHS for word in words):
         return frozenset()
     terms = [word for word in words if has_topic([fold(word)])]
-    numbers = {t for t in terms if any(map(str.isdigit, t)) and not _YEAR.fullmatch(t)}
+    numbers = {t for t in terms if _IDENTIFIER.search(t) and not _YEAR.fullmatch(t)}
     return frozenset(numbers if len(numbers) >= weights.IDENTIFIER_SHARE * len(terms) else ())
 
 
@@ -277,12 +283,16 @@ def searched_terms(
         plain |= dict.fromkeys(found)
         for term in _any_of(found):
             terms[term] = terms.get(term, 0.0) + counts[word]
-    pairs: list[Term] = []
-    for first, second in islice(pairwise(in_order), MAX_TERMS):
-        adjacent = zip(spelled[first], spelled[second], strict=True)
-        pairs += _any_of([pair for pair in adjacent if pair[0] in plain and pair[1] in plain])
+    names = filter(_IDENTIFIER.search, _JOINED.findall(query))
+    joined = {pair for name in names for pair in pairwise(words_in(name))}
+    pairs: dict[Term, float] = {}
+    for pair_of_words in islice(pairwise(in_order), MAX_TERMS):
+        adjacent = zip(*(spelled[word] for word in pair_of_words), strict=True)
+        weight = weights.REPEATS_COUNTED if pair_of_words in joined else weights.PAIR_WEIGHT
+        both = [pair for pair in adjacent if pair[0] in plain and pair[1] in plain]
+        pairs |= dict.fromkeys(_any_of(both), weight)
     words = list(terms)
-    terms |= dict.fromkeys(pairs, weights.PAIR_WEIGHT)
+    terms |= pairs
     if signs := _adjacent_signs(query):
         words = [*(word for word in words if not _is_sign(word)), *signs]
         weighed = {term: _weight_of_sign(term, weight, signs) for term, weight in terms.items()}

@@ -41,7 +41,11 @@ FUNCTION_WORDS = _LISTS["FUNCTION_WORDS"]
 """Words that are never a topic."""
 REQUEST_WORDS = _LISTS["REQUEST_WORDS"]
 DOCUMENT_WORDS = _LISTS["DOCUMENT_WORDS"]
-"""Words for documents of any kind: `meetings last week` asks for a time and nothing else."""
+"""Words for what is asked for, whatever it is about: `meetings last week` asks for a time alone."""
+FOR_PEOPLE, FOR_MEETINGS, FOR_NEWEST = (
+    _LISTS[name] for name in ("FOR_PEOPLE", "FOR_MEETINGS", "FOR_NEWEST")
+)
+"""Words that ask for people, for meetings, or for the newest documents (`asked_kind`)."""
 ASKING_BEFORE = _LISTS["ASKING_BEFORE"]
 """Words before the person or group a query asks about: `what did X ...`, `advice from X`."""
 VERB_FOLLOWS = _LISTS["VERB_FOLLOWS"]

@@ -62,6 +62,8 @@ class Explanation:
     besides people, as it scales the other parts then."""
     date_reason: str
     """Whether the document is of that time; empty without a date preference."""
+    kind_reason: str
+    """What the document loses as one of another kind than asked for; empty if nothing."""
     propagated: float
     propagated_from: str
     """`part before`, `part after`, or empty."""
@@ -94,6 +96,7 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
         vector_part=scale * (1.0 - weight) * vector,
         date_part=ranked.answered - own,
         date_reason=preference.reason(row, ranking.evidence.dates[row]) if preference else "",
+        kind_reason=ranking.asked_kind.reason(row) if ranking.asked_kind else "",
         propagated=scale * float(components.doc_relevance[row] - components.own_relevance[row]),
         propagated_from=SIDE_NAMES.get(int(components.propagated_from[row]), ""),
         entities=_shares(ranking, row),
@@ -105,6 +108,7 @@ def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
     preference, factor = ranking.date_preference, 1.0
     if preference is not None:
         factor = float(preference.credit_factors(np.array([row]))[0])
+    factor = float(ranking.of_kind(np.array([factor]), np.array([row]))[0])
     dated = ranking.dated(ranking.doc_relevance[[row]], np.array([row]), alone=False)
     of_each = ranking.credit.credits(np.array([row]), dated)
     for index, credit in zip(ranking.counted, of_each, strict=True):

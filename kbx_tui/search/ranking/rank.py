@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
-from kbx_tui.search.evidence.evidence import DatePreference, Evidence, FeedbackDocument
+from kbx_tui.search.evidence.evidence import AskedKind, DatePreference, Evidence, FeedbackDocument
 from kbx_tui.search.evidence.reranking import RERANKED, reranked
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores
 from kbx_tui.search.ranking.entities import EntityChoice, EntityCredit, choose_entities
@@ -94,6 +94,17 @@ class Ranking(EntityChoice):
         """The preference for the time that the query asks for; None without one that applies."""
         preference = self.evidence.date_preference
         return preference if preference is not None and preference.applies else None
+
+    @property
+    def asked_kind(self) -> AskedKind | None:
+        """What the query asks for; None with the seed preset, or where flat was asked for."""
+        applies = self.tuning.scale_by_topic and self.tuning.hierarchy
+        return self.evidence.asked_kind if applies else None
+
+    def of_kind(self, scores: Scores, rows: Rows | slice) -> Scores:
+        """Return the scores of some rows, lowered for those of another kind than asked for."""
+        kind = self.asked_kind
+        return scores if kind is None else scores * kind.factors[rows]
 
     @cached_property
     def final(self) -> Scores:
@@ -252,7 +263,8 @@ class Ranking(EntityChoice):
         This is the dated relevance itself where `topic` is None, and 0 where the relevance is 0.
         """
         dated = self.dated(relevance, rows)
-        return dated if self.topic is None else self.topic.answered(dated)
+        answered = dated if self.topic is None else self.topic.answered(dated)
+        return self.of_kind(answered, rows)
 
     def dated(self, relevance: Scores, rows: Rows | slice, *, alone: bool = True) -> Scores:
         """Return the relevance of some rows with the time that the query asks for as part of it."""
@@ -263,6 +275,7 @@ class Ranking(EntityChoice):
 
     def _parent_scores(self, rows: Rows | slice, relevance: Scores) -> Scores:
         parents = self.credit.parent_scores(rows, self.dated(relevance, rows, alone=False))
+        parents = self.of_kind(parents, rows)
         preference = self.date_preference
         return parents if preference is None else parents * preference.credit_factors(rows)
 

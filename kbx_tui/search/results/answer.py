@@ -152,6 +152,7 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "vector_weight": why.vector_weight,
         "date_part": why.date_part,
         "date_reason": why.date_reason or None,
+        "kind_reason": why.kind_reason or None,
         "lent": float(lent),  # part of doc_relevance; why.propagated is part of answered
         "lent_by": why.propagated_from or None,
         "exact": ranked.known_item or None,
@@ -206,6 +207,9 @@ def search_notes(
     if not evidence.fast and evidence.scope.total:
         yield from vector_notes(evidence.vector_share, evidence.without_vector)
     yield from wide_scope_notes(evidence)
+    for typed, meant in evidence.corrections:
+        typed = safe_line(typed)
+        yield f'no document has {typed}: searched for {meant}; "{typed}" is searched for as typed'
     if evidence.undated:
         yield f"no document is dated {join_limited(evidence.undated, ' or ')}"
     yield from outdated
@@ -309,6 +313,8 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     kinds = [names for names in (given.doc_types, *kinds) if names]
     yield from unknown_types_note([name for names in kinds for name in names], types)
     yield from unknown_names_notes(scope)
+    for words in scope.nowhere:
+        yield f"no document has {safe_line(words)} word for word: searched for the words"
     is_explained = scope.unknown_names or any(not set(names) & set(types) for names in kinds)
     if scope.in_scope or is_explained:
         return

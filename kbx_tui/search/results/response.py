@@ -182,6 +182,7 @@ def score_reasons(explanation: Mapping[str, Any], *, fast: bool = False) -> Scor
     full, note = explanation["full_relevance"], ""
     if full is not None:
         note = answer_words(explanation["doc_relevance"], full)
+    note = " · ".join(filter(None, (note, explanation["kind_reason"])))
     score = [(value, part) for part, value in parts.items() if value]
     document = _document_parts(explanation, fast=fast)
     sums = [

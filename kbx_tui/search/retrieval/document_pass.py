@@ -57,6 +57,7 @@ from kbx_tui.search.query.query_terms import (
 )
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
+from kbx_tui.search.retrieval.asked_kind import asks_for_people
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 
@@ -160,7 +161,7 @@ def query_topic(
     bm25 = FULL_BM25 * sum(terms.weights[term] * value for term, value in idf.items())
     full = fuse(scale_lexical(np.array(bm25)), np.array(FULL_COSINE), lexical_weight)
     thing_share, total = 0.0, sum(idf.values())
-    if named.things:
+    if named.things and not asks_for_people(named.text):
         asked = named.words_asked and searched_terms(
             named.words_asked, words.languages, words.holds
         )

@@ -37,7 +37,14 @@ from kbx_tui.knowledge.languages import ENGLISH, stem
 from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.evidence import scores as normalization
 from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind
-from kbx_tui.search.evidence.scores import Continuations, LinkedDocuments, Scores, frozen, highest
+from kbx_tui.search.evidence.scores import (
+    Continuations,
+    LinkedDocuments,
+    Rows,
+    Scores,
+    frozen,
+    highest,
+)
 from kbx_tui.search.query.name_matching import NameMatcher, TextsWith
 from kbx_tui.search.query.query_terms import NameMatch, query_terms
 from kbx_tui.search.query.query_words import ARTICLES, ASKING_WHO, FUNCTION_WORDS
@@ -333,7 +340,7 @@ class EntityDocuments:
     def linked(self, entity_id: str) -> LinkedDocuments:
         if entity_id not in self._linked:
             base = self._snapshot
-            number = base.entities.row_of.get(entity_id, -1)
+            number = self._number(entity_id)
             is_tag = number >= 0 and base.entities.types[number] == TAG
             # A tag says what a page is about, whosever it is.
             pages = NO_ROWS if is_tag else base.entity_pages.own
@@ -349,12 +356,52 @@ class EntityDocuments:
             self._propagated[entity_id] = share, linked
         return linked
 
+    def with_people(self, entity_id: str, share: float) -> LinkedDocuments:
+        """Return the documents of an entity, the pages of people who belong to it in full strength.
+
+        Those are people whose page links to it, and those that its own page names.
+        """
+        base, linked = self._snapshot, self.propagated(entity_id, share)
+        found = linked_documents(base.links.get(entity_id)).by_row()
+        page = base.row_of.get(base.entities[self._number(entity_id)].path, -1)
+        for number in base.links.entities_of(page).tolist() if page >= 0 else ():
+            person = base.entities[number]
+            if person.type == "person" and (row := base.row_of.get(person.path, -1)) >= 0:
+                strength, reason = linked_documents(base.links.get(person.id)).by_row()[page]
+                if strength > found.get(row, (0.0, ""))[0]:
+                    found[row] = strength, f"on its page: {reason}"
+        floor = normalization.PERSON_STRENGTH
+        return linked.strengthened(
+            {
+                row: (max(strength, floor), reason)
+                for row, (strength, reason) in found.items()
+                if base.kinds[row] == "person"
+            }
+        )
+
     def about(self, entity_id: str) -> LinkedDocuments:
         if entity_id not in self._about:
             linked = self.linked(entity_id)
-            places = [self._place(row, entity_id) for row in linked.rows.tolist()]
-            self._about[entity_id] = about_person(linked, places) if places else linked
+            self._about[entity_id] = linked
+            if places := [self._place(row, entity_id) for row in linked.rows.tolist()]:
+                is_team = self._snapshot.entities.types[self._number(entity_id)] == "team"
+                members = self._members(entity_id, linked.rows) if is_team else None
+                self._about[entity_id] = (
+                    about_person(linked, places)
+                    if members is None
+                    else about_team(linked, members, np.array([n for _, n in places]))
+                )
         return self._about[entity_id]
+
+    def _number(self, entity_id: str) -> int:
+        return int(self._snapshot.entities.row_of.get(entity_id, -1))
+
+    def _members(self, team_id: str, rows: Rows) -> Rows:
+        """Return how many members of a team attended each document of `rows`."""
+        links = self._snapshot.links.get(team_id)
+        assert links is not None  # the rows are those of its links
+        members = np.where(links.kinds == _MEMBER, links.counts, 0)
+        return np.array([members[links.rows == row].max() for row in rows.tolist()], np.int64)
 
     def _place(self, row: int, entity_id: str) -> tuple[int, int]:
         """Return a person's 1-based position among the attendees of a document, and their number.
@@ -412,6 +459,17 @@ def linked_documents(
     )
     strongest[others] = np.minimum(strongest, related)[others]
     return LinkedDocuments(frozen(documents), frozen(strongest), reasons)
+
+
+def about_team(linked: LinkedDocuments, members: Rows, attendees: Rows) -> LinkedDocuments:
+    """Return the links of a team, those with meetings by the share of attendees who are in it.
+
+    `members` and `attendees` are the numbers of both in each linked document.
+    """
+    shares = members / np.maximum(attendees, 1)
+    floor = normalization.ABOUT_FLOOR
+    strengths = np.where(members > 0, floor + (1.0 - floor) * shares, linked.strengths)
+    return LinkedDocuments(linked.rows, frozen(strengths), linked.reasons)
 
 
 def about_person(linked: LinkedDocuments, places: Sequence[tuple[int, int]]) -> LinkedDocuments:

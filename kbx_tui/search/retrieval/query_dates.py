@@ -192,7 +192,7 @@ _FROM_ANOTHER = re.compile(
     re.IGNORECASE,
 )
 """Matches before a date that only locates another: `the Sunday before 25 October`."""
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”")
+QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”")
 
 _DIRECTIONS: dict[str, Direction] = {
     "since": "since", "after": "after", "before": "before", "until": "until", "till": "until",
@@ -294,7 +294,7 @@ def read_dates(
 def _find_expressions(query: str, today: date) -> list[_Expression]:
     if not _HINT.search(query):
         return []
-    query = _QUOTED.sub(lambda match: '"' * len(match[0]), query)
+    query = QUOTED.sub(lambda match: '"' * len(match[0]), query)
     dates = find_dates(query, today)
     if origins := [
         each for each in dates if not each.relative and _precedes(_FROM_ANOTHER, query, each)

@@ -13,15 +13,24 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
 
 from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.errors import EmbeddingError
-from kbx_tui.index.lexical.terms import term_of_stem
+from kbx_tui.index.lexical.bm25 import errors_in
+from kbx_tui.index.lexical.terms import term_of, term_of_stem, words_in
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.evidence.evidence import DateMatch, EntityCandidate, Evidence, FeedbackDocument
+from kbx_tui.search.evidence.evidence import (
+    PEOPLE,
+    DateMatch,
+    EntityCandidate,
+    Evidence,
+    FeedbackDocument,
+)
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_WEIGHT,
     PROPAGATION_SHARE,
@@ -33,6 +42,7 @@ from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
 from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
+from kbx_tui.search.query.query_words import QueryWords, has_topic, topic_words_of, words_of
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import (
@@ -45,6 +55,7 @@ from kbx_tui.search.results.snippets import (
     wanted_words,
 )
 from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
+from kbx_tui.search.retrieval.asked_kind import asked_kind, asks_for_people
 from kbx_tui.search.retrieval.document_pass import (
     DocumentPass,
     FeedbackQuery,
@@ -52,11 +63,15 @@ from kbx_tui.search.retrieval.document_pass import (
     with_cosines,
 )
 from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
-from kbx_tui.search.retrieval.query_dates import QueryDates
+from kbx_tui.search.retrieval.query_dates import QUOTED, QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
 
 VECTORS_KEPT = 256
 EMBEDDING_THREADS = 2
+MOST_WORDS = 16
+"""Words of a query in which titles are looked for: a longer one is a text."""
+FORMS_FROM = 5
+"""Documents that a misspelt word is compared with for each word it may be."""
 HAND_OVER = 0.05
 """Maximum time in seconds to wait for a thread to start embedding; it usually starts at once."""
 
@@ -192,7 +207,8 @@ class _Search:
             generation.entity(entity_id)
         self._scoped = scoped = generation.scope(path, dates.filters)
         self._lap("open_ms")
-        self._named = named = self._find_names(dates.text)
+        self._corrections, text = self._corrected(self._find_names(dates.text))
+        self._named = named = self._find_names(text)
         if not request.fast:
             self._query_vectors.begin(named.document_query)
         self._documents = documents = DocumentPass(generation, named, fast=request.fast)
@@ -274,7 +290,14 @@ class _Search:
             without_vector=vectors.coverage.missing if vectors else 0,
             timings=MappingProxyType(self._laps),
             date_preference=preference,
+            asked_kind=asked_kind(
+                self._request.searched,
+                self._generation.snapshot,
+                scoped.rows,
+                lambda: self._generation.meetings,
+            ),
             undated=self._dates.undated,
+            corrections=self._corrections,
         )
 
     def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:
@@ -310,6 +333,48 @@ class _Search:
         names = [name.as_hint() if name.entity in unlinked else name for name in names]
         return NamedQuery.of(query, names, entities, is_usual)
 
+    def _corrected(self, named: NamedQuery) -> tuple[tuple[tuple[str, str], ...], str]:
+        """Return the misspelt words of the query, each with what is meant, and the query with it.
+
+        Words in quotation marks are searched for as typed, and so are names.
+        """
+        text = named.text
+        exact = [(match.start, match.end) for match in named.matches]
+        exact += [match.span() for match in QUOTED.finditer(text)]
+        corrections = list[tuple[str, str]]()
+        for word in reversed(words_of(text)):
+            is_exact = any(start <= word.start < end for start, end in exact)
+            if not is_exact and (meant := self._meant_by(word.folded)):
+                corrections.append((word.text, meant))
+                text = text[: word.start] + meant + text[word.end :]
+        return tuple(reversed(corrections)), text
+
+    def _meant_by(self, word: str) -> str:
+        """Return the word of a document that a folded word is a misspelling of, or nothing.
+
+        A word that a document holds is not misspelt, nor one that the model has a token for, as it
+        has for most words of its language.
+        """
+        generation, most = self._generation, errors_in(word)
+        words, titles = generation.words, generation.snapshot.titles
+        if not most or not (word.isalpha() and has_topic([word])) or words.is_held(word):
+            return ""
+        if is_common_word(word) or (not self._request.fast and self._query_vectors.is_token(word)):
+            return ""
+        for term in words.spelled_alike(word):
+            rows = words.rows_holding(term)
+            rows = rows[self._scoped.flags[rows]][:FORMS_FROM]
+            bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows])
+            forms = {
+                (OSA.distance(word, form), form)
+                for row, (body, _) in zip(rows.tolist(), bodies, strict=True)
+                for form in words_in(f"{titles[row]} {body}")
+                if term_of(form, words.language_of(row)) == term
+            }
+            if forms and min(forms)[0] <= most:
+                return min(forms)[1]
+        return ""
+
     def _is_linked(self, entity: Entity) -> bool:
         """Return whether any document except its own page is linked to an entity.
 
@@ -342,7 +407,9 @@ class _Search:
 
     def _linked(self, entity: Entity | EntityCandidate) -> LinkedDocuments:
         documents = self._generation.entity_documents
-        if self._named.names_only and entity.type == "person":
+        if asks_for_people(self._request.searched):
+            return documents.with_people(entity.id, self._share)
+        if self._named.names_only and entity.type in PEOPLE:
             return documents.about(entity.id)
         return documents.propagated(entity.id, self._share)
 
@@ -359,12 +426,31 @@ class _Search:
             *(item for text in texts for item in generation.known_items.find(text)),
             *((row_of.get(entities[number].path, -1), "name") for number in named.asked_for),
             *((row_of.get(entities[number].path, -1), "role") for number in holders),
+            *((row, "title") for row in self._titles_in_query()),
         ]
         known_items: dict[int, str] = {}
         for row, what in items:
             if row >= 0 and self._scoped.flags[row]:
                 known_items.setdefault(row, what)
         return known_items
+
+    def _titles_in_query(self) -> Iterator[int]:
+        """Yield the pages whose whole title is a part of the query, of two telling words or more.
+
+        Not where the title names who is asked about (`what did Customer Care decide`), or an
+        entity, whose documents are found by their links.
+        """
+        query, pages = QueryWords(self._named.text), self._generation.snapshot.entity_pages
+        if len(query.words) > MOST_WORDS:
+            return
+        named = [(match.start, match.end) for match in self._named.matches if match.named]
+        for start, end, row in self._generation.known_items.titles_in(query.folded):
+            first, last = query.words[start], query.words[end - 1]
+            is_name = any(begin <= first.start and last.end <= end for begin, end in named)
+            telling = list(topic_words_of(query.folded[start:end]))
+            is_asked = is_name or query.is_asked_about(start, end - start)
+            if len(telling) > 1 and not is_asked and row not in pages:
+                yield row
 
     def _listed(self) -> Mapping[int, str]:
         """Return the documents listed by a query that consists of a time or typed filters only.
@@ -417,6 +503,11 @@ class QueryVectors:
         except EmbeddingError:
             self._futures.drop(text)  # the next search tries again
             raise
+
+    def is_token(self, word: str) -> bool:
+        """Return whether the model has a token for a word."""
+        one, own = self._open_embedder().count_tokens(["the", word])
+        return one == own
 
     def known(self, text: str) -> Vector | None:
         return self.vector(text) if self._futures.get(text) is not None else None

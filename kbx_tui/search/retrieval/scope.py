@@ -18,6 +18,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.text_columns import CodedColumn, TextColumn
 from kbx_tui.index.vectors.vector_lists import VectorLists
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.evidence.evidence import Scope
 from kbx_tui.search.evidence.scores import Flags, LinkedDocuments, Rows, Scores, frozen, highest
 from kbx_tui.search.request import Filters, TypedFilter
@@ -62,21 +63,43 @@ def find_scope(
     path: PathFilter,
     filters: Filters | None = None,
     named: Mapping[str, Sequence[str]] = _NOBODY,
+    rows_with: Callable[[str], Rows] = lambda _: np.empty(0, np.int64),
 ) -> tuple[Flags, Scope]:
     """Return which documents are in scope, shape (documents,), and the filters with their counts.
 
-    `named` has the ids of the entities with each name in a typed filter. All filtered columns are
-    in memory; no table is read.
+    `named` has the ids of the entities with each name in a typed filter, and `rows_with` returns
+    the documents with words one after the other. Words in quotation marks that no document in scope
+    has are no filter. All filtered columns are in memory; no table is read.
     """
     filters = filters or Filters()
     flags = _flags(snapshot, path, filters)
+    nowhere = []
     for typed in filters.typed:
-        flags &= _flags(snapshot, *_as_filters(typed, named))
+        if typed.key in ("-", '"'):
+            with_words = np.zeros(len(flags), np.bool_)
+            with_words[np.concatenate([rows_with(words) for words in typed.values])] = True
+            if typed.key == "-":
+                flags &= ~with_words
+            elif (flags & with_words).any():
+                flags &= with_words
+            else:
+                nowhere.append(str(typed))
+        elif typed.key == "title":
+            flags &= _titled(snapshot.titles, typed.values)
+        else:
+            flags &= _flags(snapshot, *_as_filters(typed, named))
     muted = [snapshot.row_of[name] for name in filters.muted_documents if name in snapshot.row_of]
     left_out = int(np.count_nonzero(flags[muted]))
     flags[muted] = False
     total, in_scope = len(flags), int(np.count_nonzero(flags))
-    return frozen(flags), Scope(path.text, filters, in_scope, total, left_out=left_out)
+    scope = Scope(path.text, filters, in_scope, total, left_out=left_out, nowhere=tuple(nowhere))
+    return frozen(flags), scope
+
+
+def _titled(titles: Sequence[str], wanted: Sequence[str]) -> Flags:
+    words = [frozenset(folded_words(each)) for each in wanted]
+    of_titles = (frozenset(folded_words(title)) for title in titles)
+    return np.array([any(each <= title for each in words) for title in of_titles], np.bool_)
 
 
 def _as_filters(
@@ -96,6 +119,8 @@ def _as_filters(
         case "@":
             ids = [found for name in typed.values for found in named.get(name, ())]
             return PathFilter(), Filters(entities=tuple(ids) or typed.values)
+        case _:
+            raise AssertionError(f"{typed.key} is a filter by words")
 
 
 def _path_below_root(text: str) -> PathFilter:

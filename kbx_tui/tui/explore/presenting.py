@@ -329,7 +329,9 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
     parts = (explanation.lexical_part, explanation.vector_part, explanation.date_part)
     lexical, vector, dated, propagated = rounded_parts(total, [*parts, explanation.propagated])
     maxima: list[float | None] = [None, None]
-    if explanation.full_relevance is None and not explanation.date_reason:
+    if explanation.full_relevance is None and not (
+        explanation.date_reason or explanation.kind_reason
+    ):
         maxima[:] = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
     bm25, cosine = explanation.raw_lexical, explanation.cosine
     of_words = words_sentence(bm25, explanation.lexical)
@@ -346,6 +348,8 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
     if explanation.full_relevance is not None:
         relevance = explanation.ranked.doc_relevance
         notes.append(answer_words(relevance, explanation.full_relevance))
+    if explanation.kind_reason:
+        notes.append(explanation.kind_reason)
     feedback = [safe_line(document.title) for document in ranking.feedback_documents]
     if feedback and cosine is not None:
         notes.append(f"feedback from {join_limited(feedback)}")

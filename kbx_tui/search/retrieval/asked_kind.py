@@ -1,0 +1,95 @@
+"""The kind of document that a query asks for: people, meetings, or the newest.
+
+    asked with                     preferred
+    -----------------------------  ------------------------------------------------------
+    who, whose, expert             pages of people
+    decide, discuss, say, meeting  meetings and decisions: by type, attendees, or a title or
+                                   path that says so
+    latest, news, status           the newer the better
+
+The first row that applies counts. Words that ask for a kind stay in the query, as texts hold them
+too, but they are not its topic (`query_words`). Every document keeps a part of its score, so one of
+another kind that alone answers the query is still found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+
+import numpy as np
+
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.tables import attendees_from
+from kbx_tui.knowledge.folding import fold, folded_words
+from kbx_tui.search.evidence.evidence import AskedKind
+from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
+from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_NEWEST, FOR_PEOPLE
+
+OTHER_KIND = 0.6
+OLDEST = 0.85
+"""Factors of the score of a document of another kind, and of the oldest where the newest are asked
+for."""
+
+_MEETING, _DECISION = (
+    re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])")
+    for words in ("meetings?|minutes", "decisions?")
+)
+SEVERAL = 2
+"""Attendees of a meeting: a note has one author."""
+SOME = 3
+"""Documents of a kind from which a base has that kind."""
+
+
+def meeting_flags(base: Snapshot) -> Flags:
+    """Return which documents of a base are meetings, shape (documents,)."""
+    columns = zip(base.kinds, base.attendees, base.paths, base.titles, strict=True)
+    names = [fold(f"{path} {title}") for _, _, path, title in columns]
+    meetings = np.array(
+        [
+            kind == "meeting"
+            or len(attendees_from(attendees)) >= SEVERAL
+            or _MEETING.search(name) is not None
+            for kind, attendees, name in zip(base.kinds, base.attendees, names, strict=True)
+        ],
+        np.bool_,
+    )
+    if np.count_nonzero(meetings) < SOME:
+        return np.zeros_like(meetings)
+    return meetings | np.array([_DECISION.search(name) is not None for name in names], np.bool_)
+
+
+def asks_for_people(query: str) -> bool:
+    return not FOR_PEOPLE.isdisjoint(folded_words(query))
+
+
+def asked_kind(
+    query: str, base: Snapshot, rows: Rows, meetings: Callable[[], Flags]
+) -> AskedKind | None:
+    """Return the kind that a query asks for, for some rows of a base, so that no filter counts.
+
+    None if it asks for none, or if the base has hardly any documents of that kind or no others.
+    """
+    words = folded_words(query)
+    if asks_for_people(query):
+        name, wanted = "people", np.array([kind == "person" for kind in base.kinds], np.bool_)
+    elif not FOR_MEETINGS.isdisjoint(words):
+        name, wanted = "meetings", meetings()
+    elif not FOR_NEWEST.isdisjoint(words):
+        return AskedKind("the newest", frozen(_newness(base.dates)[rows]))
+    else:
+        return None
+    if wanted.all() or np.count_nonzero(wanted) < SOME:
+        return None
+    return AskedKind(name, frozen(np.where(wanted[rows], 1.0, OTHER_KIND)))
+
+
+def _newness(dates: Sequence[str]) -> Scores:
+    """Return the factors of documents with these dates, 1 for the newest and those without a date.
+
+    It falls with the logarithm of the age: days count among the new, years among the old.
+    """
+    days = np.array([date.fromisoformat(day[:10]).toordinal() if day else 0 for day in dates])
+    ages = np.log1p(np.where(days > 0, days.max(initial=0) - days, 0))
+    return 1.0 - (1.0 - OLDEST) * ages / max(float(ages.max(initial=0.0)), 1.0)

@@ -245,7 +245,7 @@ class Bm25Index:
     def rows_with_phrase(self, text: str) -> Rows:
         """Return the rows of the texts with these words one after the other, ascending.
 
-        Words count in any form, and stop words not at all.
+        Words match in any form; stop words are ignored.
         """
         words, found = words_in(text), [np.empty(0, np.int64)]
         for language in self.languages:

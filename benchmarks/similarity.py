@@ -1,12 +1,17 @@
 """Measure the similarity score on labelled pairs, and time similarity checks.
 
     python -m benchmarks.similarity pairs FOLDER FOLDER ...
+    python -m benchmarks.similarity judge FOLDER [--rules]
     python -m benchmarks.similarity speed [--facts 50000] [--keep BASE]
 
 `pairs`: each FOLDER holds pairs.tsv (text_a, text_b, label). Prints per set the average precision,
 the best F1 of any cut-off, and precision, recall and F1 at .85, for the score, the raw cosine,
 Levenshtein, and max(cosine, 1 - Levenshtein), as first proposed. For the score, conflicts are
 ranked last and never accepted.
+
+`judge`: FOLDER holds pairs.tsv (id, a, b, label, phenomenon, source; `a` is known, `b` a draft, the
+label is same, refines, conflict or different). Prints what the judge of drafts makes of them: the
+confusion, the measures and the cost for all and by source, and the phenomena below .7.
 
 `speed`: uses a base of generated people with 20 facts each, which is written and indexed (minutes)
 unless BASE exists from an earlier run.
@@ -15,10 +20,13 @@ unless BASE exists from an earlier run.
 from __future__ import annotations
 
 import argparse
+import csv
 import random
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -29,8 +37,14 @@ from benchmarks.common import milliseconds, resident_mb, row, spread
 from benchmarks.labelled_pairs import LabelledPairs, Ranks, average_precision, best_f1, read_pairs
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.similarity.pair_score import DUPLICATE, precision_recall_f1
+from kbx_tui.similarity.judging import COSTS, DUPLICATE, JUDGED
+from kbx_tui.similarity.pair_score import precision_recall_f1
 
+DUPLICATES = ("same", "refines")
+JUDGE_HEAD = (
+    f"{'set':<18}{'pairs':>6}{'right':>9}{'F1':>8}{'c→dup':>9}{'d→dup':>9}{'d→c':>9}"
+    f"{'same':>9}{'dup P':>9}{'cost':>8}"
+)
 FACTS_EACH = 20
 HEAD = (
     f"{'set':<18}{'ranked by':<14}{'AP':>6}{'best F1 (cut)':>16}{'P':>8}{'R':>7}{'F1 at .85':>11}"
@@ -49,12 +63,17 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     pairs = commands.add_parser("pairs")
     pairs.add_argument("folders", type=Path, nargs="+")
+    judge = commands.add_parser("judge")
+    judge.add_argument("folder", type=Path)
+    judge.add_argument("--rules", action="store_true")
     speed = commands.add_parser("speed")
     speed.add_argument("--facts", type=int, default=50_000)
     speed.add_argument("--keep", type=Path)
     options = parser.parse_args()
     if options.command == "pairs":
         measure_pairs([read_pairs(folder) for folder in options.folders])
+    elif options.command == "judge":
+        measure_judgements(options.folder, by_rules=options.rules)
     elif options.keep:
         measure_speed(options.keep, options.facts)
     else:
@@ -93,6 +112,78 @@ def print_way(labelled: LabelledPairs, name: str, ranks: Ranks) -> None:
 
 def likeness(left: str, right: str) -> float:
     return float(Levenshtein.normalized_similarity(left.lower(), right.lower()))
+
+
+def measure_judgements(folder: Path, *, by_rules: bool) -> None:
+    with (folder / "pairs.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    with tempfile.TemporaryDirectory() as base:
+        if by_rules:
+            (Path(base) / "kbx.toml").write_text('[dedup]\njudge = "rules"\n')
+        with KnowledgeBase(base) as kb:
+            found = kb.similarity.judge([(pair["b"], pair["a"]) for pair in rows])
+    judged = [
+        Judged(pair["label"], each.judgement.relation, pair["source"], pair["phenomenon"])
+        for pair, each in zip(rows, found, strict=True)
+    ]
+    print(f"{'label':<12}" + "".join(f"{relation:>11}" for relation in JUDGED))
+    for label in JUDGED:
+        counts = [sum(p.label == label and p.relation == said for p in judged) for said in JUDGED]
+        print(f"{label:<12}" + "".join(f"{count:>11}" for count in counts))
+    print(JUDGE_HEAD)
+    print_measures("all", judged)
+    for source in sorted({pair.source for pair in judged}):
+        print_measures(source, [pair for pair in judged if pair.source == source])
+    by_phenomenon = defaultdict[str, list[Judged]](list)
+    for pair in judged:
+        by_phenomenon[pair.phenomenon].append(pair)
+    right = {name: share(pairs, _is_right) for name, pairs in by_phenomenon.items()}
+    print("phenomena below .7, and the share judged right:")
+    for name in sorted((name for name in right if right[name] < 0.7), key=right.__getitem__):
+        print(f"  {right[name]:.2f} of {len(by_phenomenon[name]):>3}  {name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    label: str
+    relation: str
+    source: str
+    phenomenon: str
+
+    @property
+    def is_duplicate(self) -> bool:
+        return self.relation in DUPLICATES
+
+
+def print_measures(name: str, pairs: list[Judged]) -> None:
+    """Print F1 of conflicts and shares in percent; a duplicate is judged the same or to refine."""
+    of = {label: [pair for pair in pairs if pair.label == label] for label in JUDGED}
+    conflicts = [pair for pair in pairs if pair.relation == "conflict"]
+    hits = sum(pair.label == "conflict" for pair in conflicts)
+    f1 = 2 * hits / max(len(conflicts) + len(of["conflict"]), 1)
+    exact = [pair for pair in pairs if pair.is_duplicate and pair.label != "refines"]
+    cost = sum(COSTS[JUDGED.index(pair.relation), JUDGED.index(pair.label)] for pair in pairs)
+    shares = (
+        share(of["conflict"], lambda pair: pair.is_duplicate),
+        share(of["different"], lambda pair: pair.is_duplicate),
+        share(of["different"], lambda pair: pair.relation == "conflict"),
+        share(of["same"], lambda pair: pair.is_duplicate),
+        share(exact, lambda pair: pair.label == "same"),
+    )
+    print(
+        f"{name:<18}{len(pairs):>6}{share(pairs, _is_right):>9.3f}{f1:>8.3f}"
+        + "".join(f"{100 * value:>9.1f}" for value in shares)
+        + f"{cost / max(len(pairs), 1):>8.3f}"
+    )
+
+
+def share(pairs: list[Judged], counts: Callable[[Judged], bool]) -> float:
+    """Return the share of pairs that count; nan without any."""
+    return sum(map(counts, pairs)) / len(pairs) if pairs else float("nan")
+
+
+def _is_right(pair: Judged) -> bool:
+    return pair.label == pair.relation
 
 
 def measure_speed(base: Path, facts: int) -> None:

@@ -155,6 +155,10 @@ class DedupSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 0.85
     open_item_threshold: Annotated[Unit, about("similarity to an open item")] = 0.8
     chunk_threshold: Annotated[Unit, about("similarity to a passage of a document")] = 0.8
+    judge: Annotated[
+        Literal["model", "rules"],
+        about("whether drafts repeat or contradict facts: bundled pair model with rules, or rules"),
+    ] = "model"
 
 
 class ExpertSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

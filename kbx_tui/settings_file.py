@@ -138,7 +138,8 @@ def _with_default_threshold(table: dict[str, Any]) -> dict[str, Any]:
     """Return `[dedup]` with `default_threshold`, if set, for each type without a key of its own."""
     if DEFAULT_THRESHOLD not in table:
         return table
-    return dict.fromkeys(DedupSettings.__struct_fields__, table[DEFAULT_THRESHOLD]) | table
+    keys = [key for key in DedupSettings.__struct_fields__ if key.endswith("_threshold")]
+    return dict.fromkeys(keys, table[DEFAULT_THRESHOLD]) | table
 
 
 def _flattened(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from benchmarks.labelled_pairs import LabelledPairs, average_precision, f1_by_cut, read_pairs
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.similarity.compared_words import Form, Signals
+from kbx_tui.similarity.judging import DUPLICATE
 from kbx_tui.similarity.pair_score import (
-    DUPLICATE,
     TABLES,
     Calibration,
     Curve,

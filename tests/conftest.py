@@ -46,6 +46,7 @@ SLOW = (
     "functional/web/",
     "functional/test_state_files.py",
     "functional/writing/test_crash_safety.py",
+    "functional/writing/test_door.py",
     "functional/writing/test_doors_agree.py",
     "snapshots/",
     "terminal/",
@@ -180,9 +181,8 @@ def isolated_environment(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / "data-home"))
     monkeypatch.setenv("KBX_LOG_DIR", str(tmp_path_factory.getbasetemp() / "log"))
-    state = tmp_path_factory.mktemp("user") / "state"
-    monkeypatch.setenv("KBX_STATE_DIR", str(state))
     (STATE / IDS).mkdir(exist_ok=True)
-    state.mkdir()
+    state = Path(tempfile.mkdtemp(dir=STATE))  # unlike `mktemp`, looks at no other test's folder
+    monkeypatch.setenv("KBX_STATE_DIR", str(state))
     (state / IDS).symlink_to(STATE / IDS)  # tests copy indexes of one another
     monkeypatch.setenv("KBX_CACHE_DIR", str(tmp_path / "cache"))

@@ -1,6 +1,6 @@
 """Stands in for the app around a session that a test runs without one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -10,6 +10,7 @@ from kbx_tui.tui.commands.keymap import Keymap
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
+    from kbx_tui.knowledge.topics import EntityProposal
 
 
 class RecordingHost:
@@ -47,6 +48,6 @@ class RecordingHost:
         return False
 
     def ask_for_entities(
-        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
+        self, proposal: "EntityProposal", answer: Callable[[bool], object]
     ) -> None:
-        raise AssertionError(sentence)
+        raise AssertionError(proposal)

@@ -161,7 +161,7 @@ class Drafts:
         ids = [fact.fact_id for group in duplicate_groups(scan) for fact in group]
         facts = facts_by_id(self._session.open_index(), ids)
         scale = self._similarity.engine().scale(threshold)
-        return check_groups(scan, facts, self._entities(), scale, self._similarity.pairs)
+        return check_groups(scan, facts, self._entities(), scale, self._similarity.judge)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:
         """Return exactly what applying drafts would write, and problems. Raises IndexFault."""

@@ -33,6 +33,15 @@ class Similarity:
         cleaned = [(replace_surrogates(left), replace_surrogates(right)) for left, right in pairs]
         return pair_similarity(cleaned, self._session.embedder())
 
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[PairSimilarity]:
+        """Return the pairs of a draft and a known text, in order, as drafts are judged.
+
+        `judgement` says which of the two repeats, refines or contradicts the other, how certain
+        that is and why. The first call loads the pair model, unless `[dedup] judge` is `rules`.
+        Raises the errors of `pairs`.
+        """
+        return self.engine().judge(self.pairs(pairs))
+
     def check(
         self,
         texts: Sequence[str],

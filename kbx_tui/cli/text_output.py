@@ -309,7 +309,11 @@ INDENT = " " * 11
 
 
 def print_drafts(
-    checks: Sequence[tuple[DraftCheck, Verdict]], plan: Plan, applied: Applied | None
+    checks: Sequence[tuple[DraftCheck, Verdict]],
+    plan: Plan,
+    applied: Applied | None,
+    *,
+    explain: bool = False,
 ) -> None:
     out = console()
     states: Counter[str] = Counter(verdict.state for _, verdict in checks)
@@ -318,6 +322,8 @@ def print_drafts(
     out.print(Text(f"{total}: {counts}" if counts else "no drafts", "bold"))
     for check, verdict in checks:
         _print_draft(out, check, verdict)
+        if explain:
+            _print_difference(out, check, verdict)
     if applied is None:
         if plan.diff:
             out.print()
@@ -329,6 +335,18 @@ def print_drafts(
     out.print(Text(summary, "bold"))
     for problem in applied.failed:
         say(problem.reason)
+
+
+def _print_difference(out: Console, check: DraftCheck, verdict: Verdict) -> None:
+    from kbx_tui.drafting.texts import difference
+
+    known = verdict.match.known if verdict.match else verdict.repeat
+    if known is None:
+        return
+    texts = difference(check.text, known.text, known.pair.conflicts)
+    for sign, pieces in (("−", texts.right), ("+", texts.left)):
+        marked = (piece.text if piece.mark == "same" else f"[{piece.text}]" for piece in pieces)
+        out.print(Text(safe_line(f"{INDENT}{sign} {''.join(marked)}"), DIM))
 
 
 def _print_draft(out: Console, check: DraftCheck, verdict: Verdict) -> None:

@@ -25,6 +25,7 @@ from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.conflict_guard import find_conflicts
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
+from kbx_tui.similarity.judging import CERTAIN
 from kbx_tui.similarity.pair_score import (
     FLOOR,
     MAX_TEXT,
@@ -38,6 +39,8 @@ from kbx_tui.similarity.pair_score import (
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
 MATCHES = 8
+JUDGED = 6
+"""Known texts of a draft that the pair model is asked about, those with the highest scores."""
 
 
 def check_drafts(
@@ -59,7 +62,7 @@ def check_drafts(
         strip_subject(text, entities.get(owner))
         for text, owner in zip(full_texts, owners, strict=True)
     ]
-    near = engine.near(full_texts, owners, FLOOR, MATCHES)
+    near = engine.near(full_texts, owners, FLOOR, MATCHES, nearest=JUDGED)
     for row, draft in enumerate(drafts):
         is_open = chosen[row] is None and draft.is_guessed and not draft.entity_name
         if is_open and not any(guess.is_named for guess in guesses[row]):
@@ -72,7 +75,7 @@ def check_drafts(
     ]
     repeats = find_batch_duplicates(resolved, texts, engine.vectors.of(texts), engine.scale())
     hints = _said_of_others(resolved, texts, engine, entities, subjects)
-    return [
+    checks = [
         DraftCheck(
             draft=resolved[row],
             text=texts[row],
@@ -87,6 +90,7 @@ def check_drafts(
         )
         for row, draft in enumerate(drafts)
     ]
+    return _judged(checks, engine)
 
 
 def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) -> DraftCheck:
@@ -96,9 +100,9 @@ def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) ->
     IndexForeign.
     """
     text = _compared_text(draft)
-    (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True)
+    (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True, nearest=JUDGED)
     guess = entity_guess(entity, "chosen")
-    return DraftCheck(
+    check = DraftCheck(
         draft=draft,
         text=strip_subject(text, entity),
         entity=guess,
@@ -109,6 +113,65 @@ def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) ->
         is_calibrated=engine.calibration.is_known,
         written=strip_subject(draft.text, entity),
     )
+    return _judged([check], engine)[0]
+
+
+def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[DraftCheck]:
+    """Return the checks with what the pair model says of the texts that decide, in one batch."""
+    asked = {id(known.pair): known for check in checks for known in _deciding(check)}
+    judged = engine.judge([_with_key(known) for known in asked.values()])
+    pairs = dict(zip(asked, judged, strict=True))
+    notes = (engine.judging_note,) if engine.judging_note else ()
+    return [
+        replace(_with_judgements(check, pairs), notes=(*check.notes, *notes)) for check in checks
+    ]
+
+
+def _deciding(check: DraftCheck) -> list[SimilarityMatch | BatchMatch]:
+    """Return the nearest known texts, fields that the draft names first."""
+    own = [
+        match.known
+        for match in check.matches
+        if match.is_own and (is_near(match.known.pair) or _is_named_field(check.text, match.known))
+    ]
+
+    def rank(known: SimilarityMatch | BatchMatch) -> tuple[bool, float]:
+        return _is_named_field(check.text, known), known.pair.score
+
+    return nlargest(JUDGED, [*own, *check.repeats], key=rank)
+
+
+def _is_named_field(text: str, known: SimilarityMatch | BatchMatch) -> bool:
+    if isinstance(known, BatchMatch) or not known.field:
+        return False
+    key = analyse_words(known.field.replace("_", " ")).content
+    return not key.isdisjoint(analyse_words(text).content)
+
+
+def _with_key(known: SimilarityMatch | BatchMatch) -> PairSimilarity:
+    """Return the pair to judge: the value of a field says something only after its key."""
+    if isinstance(known, BatchMatch) or not known.field:
+        return known.pair
+    return replace(known.pair, right=f"{known.field.replace('_', ' ')}: {known.text}")
+
+
+def _with_judgements(check: DraftCheck, pairs: Mapping[int, PairSimilarity]) -> DraftCheck:
+    matches = [
+        replace(match, known=replace(match.known, pair=pairs.get(id(pair), pair)))
+        for match in check.matches
+        for pair in [match.known.pair]
+    ]
+    near = [match for match in matches if match.known.score >= FLOOR or _says_something(match)]
+    repeats = [
+        replace(repeat, pair=pairs.get(id(repeat.pair), repeat.pair)) for repeat in check.repeats
+    ]
+    return replace(check, matches=tuple(near), repeats=tuple(repeats))
+
+
+def _says_something(match: DraftMatch) -> bool:
+    """Return whether the model judged it, and not as saying something else for certain."""
+    judged = match.known.pair.judged
+    return judged is not None and (judged.relation != "different" or judged.certainty < CERTAIN)
 
 
 def with_written_texts(
@@ -338,6 +401,13 @@ def duplicate_groups(scan: DuplicateScan) -> list[tuple[DuplicateFact, ...]]:
     return [*clusters, *(pair.facts for pair in scan.conflicting)]
 
 
+def _without_names(text: str, group: Sequence[Fact], entities: Mapping[str, Entity]) -> str:
+    """Return a text without the name at its beginning of an entity that the group is about."""
+    for fact in group:
+        text = strip_subject(text, entities.get(fact.entity_id))
+    return text
+
+
 def check_groups(
     scan: DuplicateScan,
     facts: Mapping[int, Fact],
@@ -348,7 +418,7 @@ def check_groups(
     checks = []
     for group in duplicate_groups(scan):
         newest, *others = members = [facts[fact.fact_id] for fact in group]
-        text, *texts = (strip_subject(fact.text, entities.get(fact.entity_id)) for fact in members)
+        text, *texts = (_without_names(fact.text, members, entities) for fact in members)
         pairs = compare([(text, other) for other in texts])
         matches = []
         for duplicate, fact, pair in zip(group[1:], others, pairs, strict=True):

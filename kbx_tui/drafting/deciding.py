@@ -1,24 +1,34 @@
 """The verdict on a draft: its state and a proposal, from a check and a threshold. Pure.
 
-Every way to write a fact uses it: new facts are written, all others only if the user or caller
-insists.
+Every way to write a fact uses it. A match counts if it is judged to say the same, to say more or
+less, or to contradict the draft, or if its score reaches the threshold and the judgement is not
+certain that it says something else.
 
-exact      the entity already has this text                   -> skip
-repeated   an earlier draft of the batch says the same        -> skip
-conflict   the best match differs in a number, date, name ... -> supersede it
-near       the best match says the same                       -> skip if it says all of it, merge if
-                                                                 one sentence says both, else create
-new        nothing reaches the threshold                      -> create
+| the decisive match | of the same section | of another section |
+|---|---|---|
+| exact, or an earlier draft says the same | skip | skip |
+| duplicate | skip, or merge if the draft has more words | skip; tick an open item that is done |
+| refines | merge; skip if the draft says less | skip; tick |
+| conflict | supersede; skip if the draft is older | create; tick |
+| none of these, but as similar as a duplicate | create | skip |
+| no match | create | create |
+
+Only a proposal that can lose nothing is sure: to skip an equal text, to merge one that has all
+words of the known line and certainly says more, and to create one that nothing of its entity is
+similar to and that is not said of another. A hedged draft is never sure. Everything else is
+written only if the user insists.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from kbx_tui.drafting.drafts import BatchMatch, Choice, DraftCheck, DraftMatch, State, Verdict
-from kbx_tui.drafting.texts import one_sentence
-from kbx_tui.similarity.conflict_guard import Conflict
-from kbx_tui.similarity.pair_score import require_threshold
+from kbx_tui.drafting.texts import merged_text, one_sentence
+from kbx_tui.similarity.compared_words import analyse_words
+from kbx_tui.similarity.judging import CERTAIN
+from kbx_tui.similarity.pair_score import FLOOR, require_threshold
 
 
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
@@ -35,10 +45,10 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
     repeats = [
         repeat
         for repeat in check.repeats
-        if repeat.pair.score >= (repeat.threshold if threshold is None else threshold)
+        if repeat.pair.is_known(repeat.threshold if threshold is None else threshold)
     ]
     exact = next((match for match in near if match.known.relation == "exact"), None)
-    compatible = [repeat for repeat in repeats if not repeat.pair.conflicts]
+    compatible = [repeat for repeat in repeats if _repeats(repeat)]
     same = min(compatible, key=lambda repeat: not _is_equal(check, repeat), default=None)
     if exact:
         place = f"{exact.known.source_path}:{exact.known.line}"
@@ -47,21 +57,29 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
         return Verdict("exact", Choice("skip"), is_sure, f"{reason}{_kind(check, exact)}", exact)
     if same:
         reason = f"says the same as the draft {same.text!r}"
-        # A score cannot see order or a swapped word, so only an equal text is dropped unseen.
+        # Only an equal text is dropped unseen.
         is_sure = _is_equal(check, same)
         return Verdict("repeated", Choice("skip"), is_sure, reason, repeat=same)
     if near:
         return _decide_near(check, near[0])
     if repeats:
-        reason = f"contradicts the draft {repeats[0].text!r}: {_listed(repeats[0].pair.conflicts)}"
-        return Verdict("conflict", Choice("create"), False, reason, repeat=repeats[0])
+        return _decide_beside_draft(repeats[0])
     return _decide_new(check)
 
 
 def known_matches(check: DraftCheck, threshold: float | None = None) -> list[DraftMatch]:
-    """Return the matches that make a draft known, best first; of equal scores, conflicts last."""
-    own = [match for match in _reaching(check.matches, threshold) if match.is_own]
-    return sorted(own, key=lambda match: (-match.known.score, bool(match.known.conflicts)))
+    """Return the matches that make a draft known, the decisive one first.
+
+    That is an exact one, then the one whose judgement is most certain, then the most similar.
+    """
+    own = [match for match in _counting(check.matches, threshold) if match.is_own]
+    return sorted(own, key=_decisiveness)
+
+
+def _decisiveness(match: DraftMatch) -> tuple[bool, bool, float, float]:
+    known = match.known
+    is_undecided = known.judgement.relation == "different"
+    return known.score < 1.0, is_undecided, -known.judgement.certainty, -known.score
 
 
 def _decide_new(check: DraftCheck) -> Verdict:
@@ -72,49 +90,126 @@ def _decide_new(check: DraftCheck) -> Verdict:
         reason = f"{entity.name} has no page yet; create one first"
     elif not entity.is_named and check.draft.is_guessed:
         reason = f"nothing similar enough is known about {entity.name}, its likely entity"
+    elif nearest := _nearest(check):
+        reason = f"perhaps not new: compare it with {nearest!r}"
     else:
-        is_sure, reason = True, f"nothing similar enough is known about {entity.name}"
+        is_sure = check.of_another is None and not _HEDGED.search(check.text)
+        reason = f"nothing similar enough is known about {entity.name}"
     if (other := check.of_another) is not None:
         reason += f"; the same is said of {other.known.entity_name}: {other.known.text!r}"
     return Verdict("new", Choice("create"), is_sure, reason)
 
 
+_HEDGED = re.compile(
+    r"(?i)\?|\b(?:maybe|perhaps|possibly|probably|apparently|allegedly|supposedly|might|i think"
+    r"|i guess|i believe|not sure|unsure|unclear|unconfirmed|rumou?r(?:s|ed)?|tbc|tbd)\b"
+)
+"""Words of a text that does not stand by what it says."""
+
+
+def _nearest(check: DraftCheck) -> str:
+    """Return the most similar text of the entity or an earlier draft; empty if none is similar.
+
+    The model is hardly ever in doubt that texts say different things, and is sometimes wrong where
+    they share few words; so what is similar by its score is looked at, whatever the model says.
+    """
+    known = [(match.known.score, match.known.text) for match in check.matches if match.is_own]
+    known += [(repeat.pair.score, repeat.text) for repeat in check.repeats]
+    score, text = max(known, default=(0.0, ""))
+    return text if score >= FLOOR else ""
+
+
 def _decide_near(check: DraftCheck, match: DraftMatch) -> Verdict:
-    known = match.known
+    known, relation = match.known, match.known.relation
     ids = (known.fact_id,) if known.fact_id is not None else ()
-    if known.conflicts:
-        reason = f"contradicts {known.text!r}{_kind(check, match)}: {_listed(known.conflicts)}"
-        is_replaced = _has_same_kind(check, match)
-        proposal = Choice("supersede", ids) if is_replaced else Choice("create")
-        return Verdict("conflict", proposal, False, reason, match)
+    said = f"{known.text!r}{_kind(check, match)}"
+    state: State = "conflict" if relation == "conflict" else "near"
+    if relation == "conflict":
+        reason = f"contradicts {said}: {known.judgement.reason}"
+    elif relation == "duplicate":
+        reason = f"says the same as {said}"
+    else:
+        reason = f"is similar to {said}"
     if not _has_same_kind(check, match):
-        reason = f"is similar to {known.text!r}{_kind(check, match)}"
-        return Verdict("near", Choice("skip"), False, reason, match)
+        if _is_done_by(check, match):
+            return Verdict(state, Choice("tick", ids), False, f"{said} is done", match)
+        proposal = Choice("create" if relation == "conflict" else "skip")
+        return Verdict(state, proposal, False, reason, match)
+    if relation == "conflict":
+        if check.draft.date and check.draft.date < known.date:
+            return Verdict(state, Choice("skip"), False, f"{reason}; it is older", match)
+        proposal = Choice("supersede", ids) if ids else Choice("create")
+        return Verdict(state, proposal, False, reason, match)
+    return _decide_alike(check, match, ids, reason)
+
+
+def _decide_alike(
+    check: DraftCheck, match: DraftMatch, ids: tuple[int, ...], reason: str
+) -> Verdict:
+    known, text = match.known, check.written or check.draft.text
     existing = match.written or known.text
-    merged = one_sentence(check.written or check.draft.text, existing)
+    merged = one_sentence(text, existing)
     if merged == existing:
         reason = f"adds nothing to {known.text!r}"
         return Verdict("near", Choice("skip"), False, reason, match)
-    if not merged:
-        reason = f"is similar to {known.text!r}, and each says something that the other does not"
-        return Verdict("near", Choice("create"), False, reason, match)
-    reason = f"is similar to {known.text!r}"
-    return Verdict("near", Choice("merge", ids, merged), False, reason, match)
+    if merged:
+        is_sure = _says_all_of(check, match) and known.judgement.certainty >= CERTAIN
+        return Verdict("near", Choice("merge", ids, merged), is_sure, reason, match)
+    by_model = known.pair.judged is not None
+    if by_model and known.relation == "refines":
+        if _count_words(text) > _count_words(existing):
+            proposal = Choice("merge", ids, merged_text(text, existing))
+            return Verdict("near", proposal, False, f"says more than {known.text!r}", match)
+        reason = f"says less than {known.text!r}"
+        return Verdict("near", Choice("skip"), False, reason, match)
+    if by_model and known.relation == "duplicate":
+        return Verdict("near", Choice("skip"), False, reason, match)
+    reason = f"is similar to {known.text!r}, and each says something that the other does not"
+    return Verdict("near", Choice("create"), False, reason, match)
+
+
+_CHANGED = re.compile(
+    r"(?i)\b(?:now|no longer|not any ?more|any ?more|instead|from (?:today|now|tomorrow)|as of"
+    r"|changed|changes|moved|moves|becomes|became|replaced|replaces|switched|again|another)\b"
+)
+"""Words of a text that says what is otherwise than before."""
+
+
+def _says_all_of(check: DraftCheck, match: DraftMatch) -> bool:
+    """Return whether the draft has all words of a fact that it is judged to refine.
+
+    Neither a hedged draft nor one that speaks of a change does so for certain.
+    """
+    ours, theirs = (analyse_words(text).content for text in (check.text, match.known.text))
+    is_refined = match.known.relation == "refines" and theirs < ours
+    return is_refined and not (_HEDGED.search(check.text) or _CHANGED.search(check.text))
+
+
+def _count_words(text: str) -> int:
+    return len(analyse_words(text).content)
+
+
+def _decide_beside_draft(repeat: BatchMatch) -> Verdict:
+    if repeat.pair.relation == "conflict":
+        reason = f"contradicts the draft {repeat.text!r}: {repeat.pair.judgement.reason}"
+        return Verdict("conflict", Choice("create"), False, reason, repeat=repeat)
+    reason = f"is similar to the draft {repeat.text!r}"
+    return Verdict("near", Choice("create"), False, reason, repeat=repeat)
 
 
 def _decide_stored(check: DraftCheck, threshold: float | None) -> Verdict:
-    near = _reaching(check.matches, threshold)
-    older = [match for match in near if not match.known.conflicts] or near
+    near = _counting(check.matches, threshold)
+    older = [match for match in near if match.known.relation != "conflict"] or near
     if not older:
         return Verdict("new", Choice("skip"), True, "no other fact says the same")
-    state: State = "conflict" if older[0].known.conflicts else "near"
+    state: State = "conflict" if older[0].known.relation == "conflict" else "near"
     if state == "near" and all(match.known.relation == "exact" for match in older):
         state = "exact"
     own = [match for match in older if match.is_own]
     best = (own or older)[0].known
     if state == "conflict":
         place = "" if own else f" on the page of {best.entity_name}"
-        reason = f"contradicts {best.text!r}{place}: {_listed(best.conflicts)}"
+        reason = f"contradicts {best.text!r}{place}: {best.judgement.reason}"
     elif not own:
         reason = f"is also on the page of {best.entity_name}"
     elif check.draft.date > best.date:
@@ -127,12 +222,32 @@ def _decide_stored(check: DraftCheck, threshold: float | None) -> Verdict:
     return Verdict(state, Choice("supersede", ids), False, reason, own[0])
 
 
+def _repeats(repeat: BatchMatch) -> bool:
+    pair = repeat.pair
+    if pair.judged is not None and not pair.is_same:
+        return pair.judged.relation == "same"
+    return pair.relation != "conflict"
+
+
 def _is_equal(check: DraftCheck, repeat: BatchMatch) -> bool:
     return repeat.pair.is_same and repeat.kind == check.draft.kind
 
 
 def _has_same_kind(check: DraftCheck, match: DraftMatch) -> bool:
     return match.known.match_type == check.draft.kind
+
+
+_DONE = re.compile(
+    r"(?i)\b(?:\w+ed|done|sent|written|wrote|made|met|paid|bought|held|told|given|gave|taken|took"
+    r"|found|built|chosen|chose|drawn|drew|spoke|spoken|put|read|ran|got)\b"
+)
+"""Past forms: what was to be done has been."""
+
+
+def _is_done_by(check: DraftCheck, match: DraftMatch) -> bool:
+    """Return whether a fact says that an open item is done."""
+    is_open = match.known.match_type == "open_item" and not match.known.done
+    return is_open and check.draft.kind == "fact" and bool(_DONE.search(check.text))
 
 
 def _kind(check: DraftCheck, match: DraftMatch) -> str:
@@ -142,13 +257,9 @@ def _kind(check: DraftCheck, match: DraftMatch) -> str:
     return f" ({kinds.get(match.known.match_type, 'a passage')})"
 
 
-def _reaching(matches: Sequence[DraftMatch], threshold: float | None) -> list[DraftMatch]:
+def _counting(matches: Sequence[DraftMatch], threshold: float | None) -> list[DraftMatch]:
     return [
         match
         for match in matches
-        if match.known.score >= (match.known.threshold if threshold is None else threshold)
+        if match.known.pair.is_known(match.known.threshold if threshold is None else threshold)
     ]
-
-
-def _listed(conflicts: Sequence[Conflict]) -> str:
-    return ", ".join(f"{conflict.left} ≠ {conflict.right}" for conflict in conflicts)

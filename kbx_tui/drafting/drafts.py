@@ -27,7 +27,7 @@ from kbx_tui.state_file import Notice, ignore
 MAX_DRAFTS = 5_000
 """Drafts read from one text: each is compared with the base and with the others."""
 
-Action = Literal["create", "merge", "supersede", "skip"]
+Action = Literal["create", "merge", "supersede", "tick", "skip"]
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s+")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
@@ -37,7 +37,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
 class Choice:
     action: Action
     fact_ids: tuple[int, ...] = ()
-    """The fact to merge into, or the facts to supersede; empty for other actions."""
+    """The fact to merge into, those to supersede or open items to tick; empty for other actions."""
     text: str = ""
     """The full text of the merged fact; empty means the text of the draft."""
 
@@ -316,6 +316,7 @@ class Applied:
     created: int
     merged: int
     superseded: int
+    ticked: int
     skipped: int
     failed: tuple[DraftProblem, ...]
     done: tuple[str, ...]

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from kbx_tui.drafting.drafts import Action, Applied, Draft, DraftProblem, Plan, PlannedFile
-from kbx_tui.editing.fact_edits import AddFact, ChangeFact, StrikeFact, source_note
+from kbx_tui.editing.fact_edits import AddFact, ChangeFact, StrikeFact, TickFact, source_note
 from kbx_tui.editing.file_edits import FileEdit, ProgressCallback, write_files
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
 from kbx_tui.errors import WriteFault
@@ -29,7 +29,7 @@ from kbx_tui.similarity.pair_score import MAX_TEXT, too_long_for_a_fact
 
 CONTEXT = 3
 
-_PathEdit = tuple[str, AddFact | ChangeFact | StrikeFact]
+_PathEdit = tuple[str, AddFact | ChangeFact | StrikeFact | TickFact]
 
 
 def make_plan(
@@ -138,6 +138,8 @@ class _Planner:
         if choice.action == "merge":
             return [(targets[0].path, _merge(draft, text, targets[0]))]
         addition = self._addition(draft)
+        if choice.action == "tick":
+            return [*((fact.path, TickFact(fact)) for fact in targets), addition]
         return [*strikes, addition] if choice.action == "supersede" else [addition]
 
     def _addition(self, draft: Draft) -> _PathEdit:
@@ -221,6 +223,7 @@ def apply_plan(root: Path, plan: Plan, progress: ProgressCallback | None = None)
         created=counts["create"],
         merged=counts["merge"],
         superseded=counts["supersede"],
+        ticked=counts["tick"],
         skipped=counts["skip"],
         failed=(*plan.problems, *failed.values()),
         done=tuple(draft_id for draft_id, _ in done),

@@ -47,11 +47,18 @@ class StrikeFact:
 
 
 @dataclass(frozen=True, slots=True)
+class TickFact:
+    """An open item that is done: `[ ]` becomes `[x]`, and an item without a box gets one."""
+
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteFact:
     fact: Fact
 
 
-FactEdit = AddFact | ChangeFact | StrikeFact | DeleteFact
+FactEdit = AddFact | ChangeFact | StrikeFact | TickFact | DeleteFact
 
 
 def owner_of(edit: FactEdit) -> str:
@@ -137,7 +144,10 @@ def _find_fact(page: FactPage, wanted: Fact) -> tuple[Fact, ListItem]:
 
 
 def _change(
-    page: FactPage, fact: Fact, item: ListItem, edit: ChangeFact | StrikeFact | DeleteFact
+    page: FactPage,
+    fact: Fact,
+    item: ListItem,
+    edit: ChangeFact | StrikeFact | TickFact | DeleteFact,
 ) -> tuple[Iterator[Splice], _FactValues | None]:
     values = _FactValues.of(fact)
     if isinstance(edit, DeleteFact):
@@ -146,6 +156,10 @@ def _change(
         if fact.status == "superseded":
             raise WriteFault(f"line {fact.line} of {page.document.path} is already superseded")
         return strikes(page, item), values._replace(status="superseded")
+    if isinstance(edit, TickFact):
+        if fact.kind != "open_item" or fact.done:
+            raise WriteFault(f"line {fact.line} of {page.document.path} is not an open item")
+        return ticks(page, item), values._replace(done=True)
     text, date = _require_text(edit.text), _require_date(edit.date)
     reworded = values._replace(text=read_fact_line(text).text, date=date or fact.date)
     return rewordings(page, fact, item, text, date), reworded
@@ -254,6 +268,15 @@ def strikes(page: FactPage, item: ListItem) -> Iterator[Splice]:
         yield Splice(offset, offset + len(statement), f"~~{statement}~~")
     end = page.text.line_starts[last] + len(page.text.line(last).rstrip())
     yield Splice(end, end, " #superseded")
+
+
+def ticks(page: FactPage, item: ListItem) -> Iterator[Splice]:
+    first = page.body_start + item.line
+    line, start = page.text.line(first), page.text.line_starts[first]
+    marker = MARKERS.match(line)
+    offset = marker.end() if marker else 0
+    box, _, _ = split_head(line[offset:])
+    yield Splice(start + offset, start + offset + len(box), "[x] ")
 
 
 def rewordings(

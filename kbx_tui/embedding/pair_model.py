@@ -27,6 +27,9 @@ MODEL = Path(__file__).with_name("bundled_pair_model") / "model.onnx"
 MAX_TOKENS = 46
 """Tokens of each text that are read; facts have 10 on average, and the model knows 96 positions."""
 
+SLOW_FUSIONS = ["SkipLayerNormFusion", "BiasGeluFusion"]
+"""Optimizations of onnxruntime whose operators take longer than those that they replace."""
+
 _START, _END = 101, 102
 
 
@@ -43,7 +46,10 @@ class PairModel:
             options.intra_op_num_threads = 1  # two threads are slower where another program is busy
             options.log_severity_level = 4  # stderr may be the app's screen
             self._session = onnxruntime.InferenceSession(
-                str(model), sess_options=options, providers=["CPUExecutionProvider"]
+                str(model),
+                sess_options=options,
+                providers=["CPUExecutionProvider"],
+                disabled_optimizers=SLOW_FUSIONS,
             )
             self._tokenizer = load_tokenizer(BUNDLED.folder)
 

@@ -22,6 +22,7 @@ from kbx_tui.removal import (
     INDEX_FILES,
     INDEX_MARKER,
     INDEX_TABLES,
+    PUBLIC_INDEX,
     foreign_entries,
     has_marker,
     remove_index_id,
@@ -90,8 +91,12 @@ def is_remembered(known: str) -> bool:
 
 
 def _place_of(folder: Path) -> str:
-    """Return the folder that an index lies in, as do those that are built to replace it."""
-    return os.path.realpath(folder.parent)
+    """Return the folder that an index lies in, as do those that are built to replace it.
+
+    The public index in an index is at the place of that.
+    """
+    index = folder.parent if folder.name == PUBLIC_INDEX else folder
+    return os.path.realpath(index.parent)
 
 
 def is_foreign(folder: Path) -> bool:

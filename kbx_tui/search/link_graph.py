@@ -22,7 +22,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store, is_one_of
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import FOLDER_PAGES
-from kbx_tui.knowledge.folding import fold, name_key, slug
+from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.markdown import EXTERNAL, headings, split_target, strip_markup
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Entity
@@ -336,10 +336,6 @@ def part_line(body: str, body_line: int, part: str) -> int:
     if part.startswith("^"):
         found = re.search(rf"(?:^|\s){re.escape(part)}[ \t]*$", body, re.MULTILINE | re.IGNORECASE)
         return body_line + body.count("\n", 0, found.end()) if found else 0
-    heading = part
-    last = unquote(heading.rpartition("#")[2])
-    key, anchor = name_key(last), last.casefold()
-    for candidate in headings(body) if key else ():
-        if name_key(candidate.text) == key or slug(candidate.text) == anchor:
-            return body_line + candidate.line
-    return 0
+    key = part_key(unquote(part.rpartition("#")[2]))
+    meant = (heading for heading in headings(body) if key and part_key(heading.text) == key)
+    return next((body_line + heading.line for heading in meant), 0)

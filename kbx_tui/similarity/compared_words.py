@@ -23,11 +23,11 @@ LONGEST_LABEL = 6
 Chosen by the experiment "longest label" in docs/quality.md."""
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-FUNCTION_WORDS = _words(
+FUNCTION_WORDS = word_set(
     """a an the this that these those some any each every its his her their our my your whose
     of and or in on at to for with by from as into onto over under via per than about through
     up down off out
@@ -36,7 +36,7 @@ FUNCTION_WORDS = _words(
     should can could may might must also just then so if while when where because s t re ll ve"""
 )
 
-_SENTENCE_WORDS = _words(
+_SENTENCE_WORDS = word_set(
     """a an the this that these those there i you he she it we they him them us me his her their
     our my your its is are was were be been being am has have had do does did will would shall
     should can could must not never who which"""
@@ -55,7 +55,7 @@ ABBREVIATIONS: Mapping[str, str] = {
     "vp": "vice president",
 }  # fmt: skip
 
-RANKS = _words("senior junior lead principal staff deputy vice interim acting former chief head")
+RANKS = word_set("senior junior lead principal staff deputy vice interim acting former chief head")
 """Words for a rank, which distinguish jobs with the same title."""
 
 _LONE_CAPITAL = re.compile(r"(?<=\S )[A-Z]\b(?!['’.])")

@@ -105,12 +105,14 @@ def near_facts(
     limit: int,
     fields: Sequence[SimilarityMatch] = (),
     only_own: bool = False,
+    nearest: int = 0,
 ) -> tuple[SimilarityMatch, ...]:
     """Return the facts and `fields` that score at least `floor`, best first, the owner's on ties.
 
     At most `limit` facts of all, plus at most `limit` that belong to the candidate's owner, and as
     many that reach their threshold: those of a type that needs less may score below the others.
-    `only_own` leaves out facts of other entities.
+    `only_own` leaves out facts of other entities; `nearest` facts of the owner, and all fields, are
+    returned whatever their scores.
     """
 
     def counts(known: SimilarityMatch) -> bool:
@@ -122,10 +124,13 @@ def near_facts(
         scored = score_facts(candidate, facts, scale, limit=limit, within=within)
         above = list(filter(counts, scored))
         similar = [known for known in above if known.score >= known.threshold]
-        near |= {(fact.source_path, fact.line): fact for fact in (*above[:limit], *similar[:limit])}
+        kept = [*above[:limit], *similar[:limit]]
+        if within is own:
+            kept += [known for known in scored[:nearest] if is_near(known.pair)]
+        near |= {(fact.source_path, fact.line): fact for fact in kept}
     return tuple(
         sorted(
-            (*near.values(), *filter(counts, fields)),
+            (*near.values(), *(fields if nearest else filter(counts, fields))),
             key=lambda known: (
                 -known.score,
                 known.entity_id != candidate.owner,

@@ -23,10 +23,15 @@ from kbx_tui.similarity import numbers_and_dates
 from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
 from kbx_tui.similarity.numbers_and_dates import Quantity, TemporalExpression
 
-ConflictKind = Literal["number", "unit", "date", "name", "negation", "opposite"]
+ConflictKind = Literal["number", "unit", "date", "name", "negation", "opposite", "order", "value"]
+"""The guard finds the first six; `order` and `value` are what a judgement finds besides."""
 
 COMMON_GROUND = 0.6
 """Dice coefficient, 0..1, that the remaining words must reach for names to count as exchanged."""
+
+SHORTEST_NEGATED = 4
+"""Letters of a word that may be negated by a prefix: `intend` is not the opposite of `tend`,
+but such pairs hardly ever differ in nothing else."""
 
 MAX_EXCHANGED_NAMES = 2
 """If more names differ, the texts are about different events."""
@@ -48,7 +53,7 @@ class Conflict:
 
 
 @dataclass(frozen=True)
-class _Claims:
+class Claims:
     """The parts of a text that can be contradicted, each extracted on first use."""
 
     text: str
@@ -89,19 +94,19 @@ def find_conflicts(left: str, right: str) -> tuple[Conflict, ...]:
 
     Swapping the texts only swaps `left` and `right` of each conflict.
     """
-    ours, theirs = _claims(left), _claims(right)
+    ours, theirs = claims_of(left), claims_of(right)
     return tuple(conflict for differ in _GUARDS for conflict in differ(ours, theirs))
 
 
-_claims = lru_cache(maxsize=65536)(_Claims)
+claims_of = lru_cache(maxsize=65536)(Claims)
 
 
-def _dates(left: _Claims, right: _Claims) -> list[Conflict]:
+def _dates(left: Claims, right: Claims) -> list[Conflict]:
     ours, theirs = numbers_and_dates.differing_times(left.times, right.times)
     return [Conflict("date", _listed(ours), _listed(theirs))] if ours and theirs else []
 
 
-def _numbers(left: _Claims, right: _Claims) -> list[Conflict]:
+def _numbers(left: Claims, right: Claims) -> list[Conflict]:
     ours, theirs = numbers_and_dates.unmatched_quantities(left.quantities, right.quantities)
     if not (ours and theirs):
         return []
@@ -109,7 +114,7 @@ def _numbers(left: _Claims, right: _Claims) -> list[Conflict]:
     return [Conflict("unit" if same_figures else "number", _listed(ours), _listed(theirs))]
 
 
-def _names(left: _Claims, right: _Claims) -> list[Conflict]:
+def _names(left: Claims, right: Claims) -> list[Conflict]:
     if not (left.names and right.names):
         return []
     left_only, right_only = unmatched_names(left.names, right.names, left.text, right.text)
@@ -122,7 +127,7 @@ def _names(left: _Claims, right: _Claims) -> list[Conflict]:
     return [Conflict("name", _listed(left_only), _listed(right_only))]
 
 
-def _negation(left: _Claims, right: _Claims) -> list[Conflict]:
+def _negation(left: Claims, right: Claims) -> list[Conflict]:
     denied = [stem for stem in left.denied if _affirms(right, stem)]
     affirmed = [stem for stem in right.denied if _affirms(left, stem)]
     if not denied and not affirmed:
@@ -133,7 +138,7 @@ def _negation(left: _Claims, right: _Claims) -> list[Conflict]:
     return [Conflict("negation", ", ".join(ours), ", ".join(theirs))]
 
 
-def _affirms(claims: _Claims, stem: str) -> bool:
+def _affirms(claims: Claims, stem: str) -> bool:
     return stem in claims.word_by_stem and stem not in claims.denied
 
 
@@ -147,14 +152,32 @@ def _denied(text: str) -> dict[str, str]:
     return denied
 
 
-def _opposites(left: _Claims, right: _Claims) -> list[Conflict]:
-    return [
+def _opposites(left: Claims, right: Claims) -> list[Conflict]:
+    found = [
         Conflict("opposite", left.words[word], right.words[other])
         for word in left.opposable
         if word not in right.words
         for other in right.opposable
         if other in opposites()[word] and other not in left.words
     ]
+    ours, theirs = left.words.keys() - right.words.keys(), right.words.keys() - left.words.keys()
+    found += [
+        Conflict("opposite", left.words[word], right.words[other])
+        for word in sorted(ours)
+        for other in sorted(theirs)
+        if _is_negated(word, other) or _is_negated(other, word)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _is_negated(word: str, plain: str) -> bool:
+    """Return whether a word is another with a negating prefix or suffix, as in `unencrypted`."""
+    if len(plain) < SHORTEST_NEGATED:
+        return False
+    affixed = {prefix + plain for prefix in ("un", "in", "im", "il", "ir", "dis", "non", "non-")}
+    if word in affixed:
+        return True
+    return word.endswith("less") and plain == word.removesuffix("less") + "ful"
 
 
 _GUARDS = (_dates, _numbers, _names, _negation, _opposites)
@@ -164,13 +187,16 @@ def _listed(parts: Iterable[ProperName | Quantity | TemporalExpression]) -> str:
     return ", ".join(dict.fromkeys(part.written for part in parts))
 
 
-HEADLINE_SHARE = 0.6
-"""Share of capitalised words from which capitals carry no information."""
-SAME_NAME = 75.0
-"""Lowest ratio, 0..100, of two spellings of one name: Hezbollah, Hizbullah."""
+SAME_NAME, SPELLED = 75.0, 7
+"""Lowest ratio, 0..100, of two spellings of one name (Hezbollah, Hizbullah), and their fewest
+letters: shorter names as alike as that are names of different people (Marta, Maria)."""
 SAME_START = 3
-"""Letters shared at the start of forms of one name: Spain, Spanish."""
+"""Letters shared at the start of forms of one name: Spain, Spanish; Dan, Daniel."""
+_OF_A_PLACE = ("ish", "ese", "ian", "ians", "ean", "eans", "an", "ans", "ch", "i", "is")
+"""Ends of words for what comes from a place."""
 
+KEY = re.compile(r"\s*([^:\n]{1,60}?)\s*(?::|\s[-–—])\s+(?=\S)")
+"""The key of `key: value`, with its colon or dash."""
 _NAME_WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
 _QUARTER = re.compile(r"[qQ][1-4]")
 _CODE = re.compile(r"[^\W\d_]+\d[^\W_]*|[^\W\d_]+-\d+")
@@ -204,7 +230,8 @@ class ProperName:
 
     `Alice`, `Berlin`, `Team A`, `v2`, `KBX-12`. A word is a name when it is capitalised for no
     other reason. At the start of a sentence it is one when a third-person verb or another name
-    follows (`Alice prefers tea`); in a headline, where every word is capitalised, none is.
+    follows (`Alice prefers tea`); in a headline, where every word is capitalised, none is. The
+    value of a key does not count as one: `manager: Bruno Brandt`.
     """
 
     written: str
@@ -217,7 +244,10 @@ def find_proper_names(text: str) -> tuple[ProperName, ...]:
     matches = list(_NAME_WORD.finditer(text))
     words = [match.group() for match in matches]
     capitals = [word[0].isupper() for word in words]
-    if _is_headline(words, capitals):
+    key = KEY.match(text)
+    value = next((i for i, m in enumerate(matches) if key and m.start() >= key.end()), 0)
+    is_name = value > 0 and _are_all_capital(words[value:], capitals[value:])
+    if not is_name and _is_headline(words, capitals):
         capitals = [False] * len(words)
     names = []
     for position, word in enumerate(words):
@@ -225,32 +255,39 @@ def find_proper_names(text: str) -> tuple[ProperName, ...]:
             continue
         before = text[: matches[position].start()].rstrip(" \"'([")
         starts = not before or before[-1] in ".!?:;…-–"
+        starts &= not (is_name and position == value)
         following = words[position + 1] if position + 1 < len(words) else ""
         if _QUARTER.fullmatch(word):  # a date
             continue
         if _is_code(word, starts):
             names.append(ProperName(word, fold(word), is_code=True))
             continue
-        if not capitals[position] or len(word) < 2 or fold(word) in _NOT_NAMES:
+        if not capitals[position] or len(word) < 2:
+            continue
+        if not _NOT_NAMES.isdisjoint((fold(word), fold(word).removesuffix("s"))):  # Thursdays
             continue
         if fold(word) not in FUNCTION_WORDS and (not starts or _confirms_name(following)):
-            key = fold(word).removesuffix("'s").removesuffix("’s")
-            key = _ALIASES.get(key, key)
-            names.append(ProperName(word, key, is_code=False))
+            name = fold(word).removesuffix("'s").removesuffix("’s")
+            names.append(ProperName(word, _ALIASES.get(name, name), is_code=False))
     return tuple(names)
 
 
 def _is_headline(words: Sequence[str], capitals: Sequence[bool]) -> bool:
-    if sum(capitals) < 2:
+    if len(words) < 2 or not _are_all_capital(words, capitals):
         return False
-    counted = [i for i, word in enumerate(words) if fold(word) not in FUNCTION_WORDS]
-    if len(counted) < 2 or not all(capitals[i] for i in counted):
-        return len(counted) >= 3 and (
-            sum(capitals[i] for i in counted) >= HEADLINE_SHARE * len(counted)
-        )
     first, second = fold(words[0]), words[1]
     is_verb = first.endswith(_VERB_ENDS) and not first.endswith("ss")
     return not (is_verb and second.islower())  # `Lives in Berlin`, but `Operations Manager`
+
+
+def _are_all_capital(words: Sequence[str], capitals: Sequence[bool]) -> bool:
+    """Return whether at least one word and all besides numbers and function words are capital."""
+    counted = [
+        is_capital
+        for word, is_capital in zip(words, capitals, strict=True)
+        if word[0].isalpha() and fold(word) not in FUNCTION_WORDS
+    ]
+    return bool(counted) and all(counted)
 
 
 def unmatched_names(
@@ -288,12 +325,21 @@ def _words_in(text: str) -> tuple[frozenset[str], str]:
 def _same(one: ProperName, other: ProperName) -> bool:
     if one.is_code or other.is_code:
         return one.key == other.key
-    return _forms_of_one(one.key, other.key) or fuzz.ratio(one.key, other.key) >= SAME_NAME
+    if _forms_of_one(one.key, other.key):
+        return True
+    is_long = min(len(one.key), len(other.key)) >= SPELLED
+    return is_long and fuzz.ratio(one.key, other.key) >= SAME_NAME
 
 
 def _forms_of_one(one: str, other: str) -> bool:
-    start = min(len(one), len(other), SAME_START)
-    return start >= SAME_START and one[:start] == other[:start]
+    """Return whether words are a name and its short form, or a place and what comes from it."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < SAME_START:
+        return False
+    if long.startswith(short):
+        return True
+    start = max(SAME_START, len(short) - 2)
+    return long.endswith(_OF_A_PLACE) and long[:start] == short[:start]
 
 
 def _is_acronym(name: ProperName, initials: str) -> bool:

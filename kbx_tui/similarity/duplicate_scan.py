@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors
+from kbx_tui.similarity.judging import SAME_TOPIC
 from kbx_tui.similarity.pair_score import (
     DuplicateFact,
     PairSimilarity,
@@ -31,6 +33,8 @@ BLOCK = 2048
 STRETCH = 64
 NEIGHBOURS = 8
 """Number of nearest facts each fact is compared with; clusters may be larger, as pairs chain."""
+MAX_JUDGED = 1000
+"""Pairs that the pair model is asked about, the most similar: 2 or 3 s on one core."""
 LEAST_COSINE = 0.55
 """Lowest cosine of a scored pair: below it, a match would need nearly all words in common."""
 
@@ -60,7 +64,7 @@ class DuplicateScan:
     """Clusters of duplicates, best score first."""
     facts: int
     conflicting: tuple[ConflictingFacts, ...]
-    """Pairs of facts as similar as duplicates, but in conflict, best score first."""
+    """Pairs of facts in conflict, that with the newest fact first."""
     model: str
     is_calibrated: bool
     notes: tuple[str, ...]
@@ -84,10 +88,14 @@ def find_clusters(
     *,
     within: Flags | None = None,
     kept: KeptPairs = NOTHING_KEPT,
+    judge: Callable[[Sequence[PairSimilarity]], Sequence[PairSimilarity]] = list,
 ) -> tuple[list[DuplicateCluster], list[ConflictingFacts], int]:
-    """Return clusters of duplicates, similar pairs in conflict, and the number of `kept` pairs.
+    """Return clusters of duplicates, pairs in conflict, and the number of `kept` pairs.
 
-    Facts are compared with facts, and open items with open items, across all entities.
+    Facts are compared with facts, and open items with open items, across all entities. Those of
+    one page, and of two where one text begins with the name of the other's entity, are in conflict
+    from the same topic on, others only if they are as similar as duplicates. `judge` is asked
+    about the most similar pairs; the others are judged by rules.
     """
     facts, texts = fact_vectors.facts, fact_vectors.texts
     groups, linked = _DisjointSets(len(facts)), dict[tuple[int, int], float]()
@@ -100,29 +108,57 @@ def find_clusters(
             fact.text, fact.fact_id, fact.path, fact.line, fact.date, name, fact.kind
         )
 
-    conflicting, kept_pairs = [], 0
+    found: list[tuple[int, int, PairSimilarity]] = []
     for kind in ("fact", "open_item"):
         of_kind = np.array([fact.kind == kind for fact in facts], np.bool_)
         rows = np.flatnonzero(of_kind if within is None else of_kind & within)
         for left, right, cosine in _candidates(fact_vectors, rows):
-            threshold = max(minimum[left], minimum[right])
             pair = scale.pair(texts[left], texts[right], cosine)
-            if pair.score < threshold:
-                continue
-            is_conflict = pair.relation == "conflict"
-            if not is_conflict and not scale.reached(pair, threshold):
-                continue
-            is_kept = frozenset((facts[left].fact_id, facts[right].fact_id)) in kept.pairs
-            kept_pairs += is_kept
-            if is_kept != kept.wanted:
-                continue
-            if is_conflict:
-                conflicting.append(_conflicting(record(left), record(right), pair))
-            else:
-                linked[left, right] = pair.score
-                groups.join(left, right)
+            is_alike = scale.reached(pair, max(minimum[left], minimum[right]))
+            is_one_page = facts[left].entity_id == facts[right].entity_id
+            if is_alike or (is_one_page and pair.score >= SAME_TOPIC):
+                found.append((left, right, pair))
+            elif named := _about_one_entity(fact_vectors, left, right, cosine, scale):
+                found.append((left, right, named))
+    found.sort(key=lambda each: -each[2].score)
+    judged = judge([pair for _, _, pair in found[:MAX_JUDGED]])
+    conflicting, kept_pairs = [], 0
+    for number, (left, right, pair) in enumerate(found):
+        pair = judged[number] if number < len(judged) else pair
+        is_conflict = pair.relation == "conflict"
+        if not is_conflict and not (
+            pair.score >= max(minimum[left], minimum[right]) and _says_the_same(pair)
+        ):
+            continue
+        is_kept = frozenset((facts[left].fact_id, facts[right].fact_id)) in kept.pairs
+        kept_pairs += is_kept
+        if is_kept != kept.wanted:
+            continue
+        if is_conflict:
+            conflicting.append(_conflicting(record(left), record(right), pair))
+        else:
+            linked[left, right] = pair.score
+            groups.join(left, right)
     conflicting.sort(key=lambda c: (-c.score, c.facts[0].source_path, c.facts[0].line))
+    conflicting.sort(key=lambda c: c.facts[0].date, reverse=True)
     return _clusters(facts, groups, linked, record), conflicting, kept_pairs
+
+
+def _says_the_same(pair: PairSimilarity) -> bool:
+    return pair.says_the_same(pair.score)  # its score has been compared
+
+
+def _about_one_entity(
+    vectors: FactVectors, left: int, right: int, cosine: float, scale: Scale
+) -> PairSimilarity | None:
+    """Return the pair without the name of the other's entity, where one text begins with it."""
+    texts = [vectors.texts[left], vectors.texts[right]]
+    owners = [vectors.entities.get(vectors.facts[row].entity_id) for row in (right, left)]
+    bare = [strip_subject(text, owner) for text, owner in zip(texts, owners, strict=True)]
+    if bare == texts:
+        return None
+    pair = scale.pair(bare[0], bare[1], cosine)
+    return pair if pair.score >= SAME_TOPIC else None
 
 
 def _candidates(fact_vectors: FactVectors, rows: Rows) -> Iterator[tuple[int, int, float]]:

@@ -107,7 +107,7 @@ def unmatched_quantities(
 ) -> tuple[list[Quantity], list[Quantity]]:
     rest, unpaired = list(right), []
     for quantity in left:
-        partner = next((other for other in rest if _same(quantity, other)), None)
+        partner = next((other for other in rest if is_same_quantity(quantity, other)), None)
         if partner is None:
             unpaired.append(quantity)
         else:
@@ -115,7 +115,7 @@ def unmatched_quantities(
     return unpaired, rest
 
 
-def _same(one: Quantity, other: Quantity) -> bool:
+def is_same_quantity(one: Quantity, other: Quantity) -> bool:
     if "ordinal" in (one.measure, other.measure) and one.measure != other.measure:
         return False
     if not (one.measure and other.measure):  # at least one has no unit
@@ -285,6 +285,16 @@ def differing_times(
             left_only += ours
             right_only += theirs
     return left_only, right_only
+
+
+_WEEKDAYS = {name[:3]: name for name in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")}
+_SHORT_WEEKDAY = re.compile(r"\b(Mon|Tue|Tues|Wed|Weds|Thu|Thur|Thurs|Fri)\b\.?")
+"""Not `Sat` and `Sun`, which are words, too."""
+
+
+def with_full_weekdays(text: str) -> str:
+    """Return a text with `Friday` for `Fri`, as the pair model knows it."""
+    return _SHORT_WEEKDAY.sub(lambda match: _WEEKDAYS[match[1][:3]], text)
 
 
 def _minutes(match: re.Match[str]) -> int:

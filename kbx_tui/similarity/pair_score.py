@@ -30,21 +30,26 @@ from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.knowledge.records import Fact, FactKind
 from kbx_tui.similarity.compared_words import Form, Signals, analyse_words, compare, form_of
-from kbx_tui.similarity.conflict_guard import Conflict, find_conflicts
+from kbx_tui.similarity.conflict_guard import Conflict
+from kbx_tui.similarity.judging import (
+    CERTAIN,
+    EQUAL,
+    SAME_TOPIC,
+    Judgement,
+    judge_by_rules,
+)
 
-Relation = Literal["exact", "duplicate", "conflict", "related", "different"]
-
-DUPLICATE = 0.85
-"""Lowest score of duplicates, without a conflict: the calibrated point of best F1."""
+Relation = Literal["exact", "duplicate", "refines", "conflict", "related", "different"]
 MAX_TEXT = 10_000
 """Characters of the longest text that is written as a fact; of a longer one these are compared."""
-
-RELATED = 0.6
 
 
 @dataclass(frozen=True)
 class PairSimilarity:
-    """Conflicts are looked for when they are asked for: that takes most of the time."""
+    """Two texts, their score, and the judgement on what they say of each other.
+
+    Rules judge when they are asked: that takes most of the time.
+    """
 
     left: str
     right: str
@@ -54,24 +59,50 @@ class PairSimilarity:
     signals: Signals
     form: Form
     is_calibrated: bool
+    judged: Judgement | None = None
+    """The judgement of the pair model, where it was asked."""
 
     @property
     def cosine(self) -> float:
         return self.signals.cosine
 
     @cached_property
+    def judgement(self) -> Judgement:
+        if self.is_same:
+            return EQUAL
+        return self.judged or judge_by_rules(self.left, self.right, self.score)
+
+    @property
     def conflicts(self) -> tuple[Conflict, ...]:
-        return () if self.is_same else find_conflicts(self.left, self.right)
+        return self.judgement.conflicts
 
     @property
     def relation(self) -> Relation:
+        """The judgement in the words of all doors; `related` and `different` by the score."""
         if self.is_same:
             return "exact"
-        if self.score < RELATED:
-            return "different"
-        if self.conflicts:
-            return "conflict"
-        return "duplicate" if self.score >= DUPLICATE else "related"
+        judged = self.judgement.relation
+        if judged == "different":
+            return "related" if self.score >= SAME_TOPIC else "different"
+        return "duplicate" if judged == "same" else judged
+
+    def says_the_same(self, threshold: float) -> bool:
+        """Return whether the texts do so by the judgement of the model, else from a score on.
+
+        A text that refines the other counts: it is not new either.
+        """
+        judgement = self.judgement
+        if judgement.relation == "different":
+            return self.score >= threshold and judgement.certainty < CERTAIN
+        by_model = self.judged is not None
+        return judgement.relation != "conflict" and (by_model or self.score >= threshold)
+
+    def is_known(self, threshold: float) -> bool:
+        """Return whether it keeps a text from being new: it says the same or contradicts it.
+
+        A contradiction counts whatever the threshold of duplicates is.
+        """
+        return self.relation == "conflict" or self.says_the_same(threshold)
 
 
 def pair_similarity(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[PairSimilarity]:
@@ -263,6 +294,10 @@ class SimilarityMatch:
         return self.pair.signals
 
     @property
+    def judgement(self) -> Judgement:
+        return self.pair.judgement
+
+    @property
     def conflicts(self) -> tuple[Conflict, ...]:
         return self.pair.conflicts
 
@@ -272,8 +307,8 @@ class SimilarityMatch:
 
     @property
     def is_similar(self) -> bool:
-        """Whether the two texts say the same: the threshold is reached, without a conflict."""
-        return self.score >= self.threshold and self.relation != "conflict"
+        """Whether the two texts say the same: the threshold is reached, and nothing against it."""
+        return self.pair.says_the_same(self.threshold)
 
 
 @dataclass(frozen=True, slots=True)

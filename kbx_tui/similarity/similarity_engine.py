@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.errors import OutOfRange
+from kbx_tui.embedding.pair_model import bundled_pair_model
+from kbx_tui.errors import EmbeddingError, OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.entity_names import strip_subject
@@ -41,14 +42,20 @@ from kbx_tui.similarity.fact_vectors import (
     TextVectors,
     candidate_texts,
 )
+from kbx_tui.similarity.judging import judge
+from kbx_tui.similarity.numbers_and_dates import with_full_weekdays
 from kbx_tui.similarity.pair_score import (
     FieldSimilarity,
+    PairSimilarity,
     Scale,
     SimilarityCheck,
     SimilarityMatch,
     calibration_of,
     require_text,
 )
+
+JUDGED_AT_ONCE = 12
+"""Pairs in one run of the pair model: more take as long each, and more memory."""
 
 
 class SimilarityEngine:
@@ -59,6 +66,7 @@ class SimilarityEngine:
         self._fact_vectors, self.vectors = FactVectorCache(index, embedder), TextVectors(embedder)
         self.calibration = calibration_of(embedder.model)
         self._entities: _Entities | None = None
+        self.judging_note = ""
 
     def scale(self, threshold: float | None = None) -> Scale:
         return Scale(self.calibration, self._settings, threshold)
@@ -138,12 +146,15 @@ class SimilarityEngine:
         limit: int,
         *,
         only_own: bool = False,
+        nearest: int = 0,
     ) -> list[tuple[SimilarityMatch, ...]]:
         """Return, per text, the facts and open items that score at least `floor`, best first.
 
         `owners` has the id of each text's entity, or an empty text. Returned are at most `limit`
         of all entities, plus at most `limit` of the owner, and the owner's fields; `only_own`
-        leaves out other entities, and requires owners. Raises as `check` does.
+        leaves out other entities, and requires owners; where the pair model judges, `nearest`
+        facts of the owner and all its fields are returned whatever they score. Raises as `check`
+        does.
         """
         entities, scale = self._index.generation().entities, self.scale()
         known = [entities.get(owner) for owner in owners]
@@ -158,11 +169,39 @@ class SimilarityEngine:
                 if entity
                 else (),
                 only_own=only_own,
+                nearest=nearest if self._settings.judge == "model" else 0,
             )
             for candidate, entity in zip(
                 candidate_texts(texts, known, self.vectors), known, strict=True
             )
         ]
+
+    def judge(self, pairs: Sequence[PairSimilarity]) -> list[PairSimilarity]:
+        """Return pairs with the judgement of the pair model; the right texts are the known ones.
+
+        They are returned unchanged, to be judged by rules, where `[dedup] judge` is `rules`, and
+        where the model cannot be loaded; `judging_note` then says why.
+        """
+        asked = [pair for pair in pairs if not pair.is_same]
+        if not asked or self._settings.judge == "rules":
+            return list(pairs)
+        try:
+            model = bundled_pair_model()
+            asked.sort(key=lambda pair: len(pair.left) + len(pair.right))  # little padding
+            judged = {
+                id(pair): replace(pair, judged=judge(pair.left, pair.right, row))
+                for start in range(0, len(asked), JUDGED_AT_ONCE)
+                for batch in [asked[start : start + JUDGED_AT_ONCE]]
+                for pair, row in zip(
+                    batch,
+                    model.probabilities([_known_and_draft(pair) for pair in batch]),
+                    strict=True,
+                )
+            }
+        except EmbeddingError as error:
+            self.judging_note = f"judged by rules: {error}"
+            return list(pairs)
+        return [judged.get(id(pair), pair) for pair in pairs]
 
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
@@ -182,7 +221,9 @@ class SimilarityEngine:
     ) -> DuplicateScan:
         scale = self.scale(threshold)
         facts, within = self._compared(scope)
-        clusters, conflicting, kept_pairs = find_clusters(facts, scale, within=within, kept=kept)
+        clusters, conflicting, kept_pairs = find_clusters(
+            facts, scale, within=within, kept=kept, judge=self.judge
+        )
         return DuplicateScan(
             clusters=tuple(clusters),
             facts=_count(facts, within),
@@ -271,6 +312,10 @@ class SimilarityEngine:
         if not self.calibration.is_known:
             notes.append(f"model {self._embedder.model} has no calibration: scores are raw cosines")
         return tuple(notes)
+
+
+def _known_and_draft(pair: PairSimilarity) -> tuple[str, str]:
+    return with_full_weekdays(pair.right), with_full_weekdays(pair.left)
 
 
 def _count(facts: FactVectors, within: Flags | None) -> int:

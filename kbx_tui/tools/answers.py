@@ -249,10 +249,11 @@ class SimilarMatch(Answer):
     cosine: float
     signals: dict[str, float | bool]
     conflicts: list[TextConflict]
+    reason: str = Field(description="Why that relation, in one line.")
     line: int
     done: bool
     field: str | None = Field(description="Name of the field; only for the match type `field`.")
-    is_similar: bool = Field(description="False for a conflict and below its threshold.")
+    is_similar: bool = Field(description="Whether it says the same; false below its threshold.")
 
 
 class NearestText(Answer):

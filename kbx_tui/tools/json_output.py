@@ -113,6 +113,7 @@ def match_json(match: SimilarityMatch) -> dict[str, Any]:
         match,
         "text score~ fact_id source_path date? entity_name? match_type threshold relation cosine~ "
         "signals~ conflicts line done field? is_similar",
+        reason=match.judgement.reason,
     )
 
 
@@ -187,7 +188,11 @@ def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
     draft, entity, proposal = check.draft, check.entity, verdict.proposal
     candidates = [picked(guess, "id name score~ reason") for guess in check.candidates]
     repeats = [
-        {"text": repeat.text, **picked(repeat.pair, "score~ relation conflicts")}
+        {
+            "text": repeat.text,
+            **picked(repeat.pair, "score~ relation conflicts"),
+            "reason": repeat.pair.judgement.reason,
+        }
         for repeat in check.repeats
     ]
     return {
@@ -205,7 +210,8 @@ def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
 
 def _applied_json(applied: Applied) -> dict[str, Any]:
     failed = [{"draft": failed.draft_id, "reason": failed.reason} for failed in applied.failed]
-    return picked(applied, "created merged superseded skipped failed paths entry", failed=failed)
+    names = "created merged superseded ticked skipped failed paths entry"
+    return picked(applied, names, failed=failed)
 
 
 def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any]:

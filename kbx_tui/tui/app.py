@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
+    from kbx_tui.knowledge.topics import EntityProposal
     from kbx_tui.tui.shell.questions import Welcome
     from kbx_tui.tui.together import Together
 
@@ -226,16 +227,14 @@ class KbxApp(TerminalApp):
             return False
         return not (self.app_state.entities_asked or self.explore.model.state.query)
 
-    def ask_for_entities(
-        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
-    ) -> None:
+    def ask_for_entities(self, proposal: EntityProposal, answer: Callable[[bool], object]) -> None:
         from kbx_tui.tui.shell.questions import EntitiesQuestion
 
         def take(wanted: bool | None) -> None:
             self.app_state.note_entities_asked()
             answer(bool(wanted))
 
-        self.call_later(self.push_screen, EntitiesQuestion(sentence, names), take)
+        self.call_later(self.push_screen, EntitiesQuestion(proposal), take)
 
     def action_switch_base(self) -> None:
         self.push_screen(self._welcome(is_base_open=True))

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from kbx_tui.tui.tune.model import TuneModel
 
 
-NAMES_SHOWN = 6
 CLOSE_SECONDS = 1.0
 """Longest time that the screen stays while drafts are saved and the engine closes."""
 
@@ -237,8 +236,7 @@ class BaseSession:
                 if wanted:
                     self.client.start(self._use_entities(proposal))
 
-            names = [*proposal.lines(NAMES_SHOWN), *proposal.explanation]
-            self._host.ask_for_entities(proposal.sentence, names, take)
+            self._host.ask_for_entities(proposal, take)
 
     async def _use_entities(self, proposal: EntityProposal) -> None:
         written = await self.client.run(lambda engine: engine.entities.use(proposal))

@@ -285,6 +285,7 @@ STDIN = "-"
     "With --scan, only facts on pages below this path.",
     shell_complete=options.complete_path,
 )
+@options.flag("--explain", "Show both texts with the words that differ in brackets.")
 @options.flag("--kept", "With --scan, list only what you decided to keep.")
 @options.threshold_option
 @options.json_option
@@ -294,6 +295,7 @@ def dedup_command(
     scan: bool,
     entity: str | None,
     path: str | None,
+    explain: bool,
     kept: bool,
     threshold: float | None,
 ) -> int:
@@ -304,7 +306,7 @@ def dedup_command(
     an option or in a pipe they are listed. Nothing is written without --apply.
 
     --scan lists clusters of duplicate facts in the knowledge base, then pairs that contradict each
-    other, the most certain first.
+    other, that with the newest fact first.
 
     \b
     Examples:
@@ -316,13 +318,15 @@ def dedup_command(
         raise click.UsageError("--scan only searches; --apply needs a file of drafts")
     if path and not scan:
         raise click.UsageError("--path requires --scan")
+    if explain and scan:
+        raise click.UsageError("--explain needs a file of drafts")
     if kept and not scan:
         raise click.UsageError("--kept requires --scan")
     if scan and file:
         raise click.UsageError("--scan searches the knowledge base and takes no file of drafts")
     if not (scan or file):
         raise click.UsageError("name a file of drafts, or use --scan to search the knowledge base")
-    is_plain = not (apply or wants_json() or entity) and threshold is None
+    is_plain = not (apply or explain or wants_json() or entity) and threshold is None
     if file and file != STDIN and has_terminal() and is_plain:
         run_app(selected_root(), drafts=Path(file).expanduser().absolute())
         return 0
@@ -355,7 +359,7 @@ def dedup_command(
     else:
         from kbx_tui.cli.text_output import print_drafts
 
-        print_drafts(checks, plan, applied)
+        print_drafts(checks, plan, applied, explain=explain)
     return WriteFault.exit_code if applied and applied.failed else 0
 
 

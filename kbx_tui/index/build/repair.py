@@ -17,6 +17,7 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
@@ -246,9 +247,10 @@ def _vectors_put_aside(
     """Return hashes and vectors, shape (n, dimension), of texts of `store`."""
     found: dict[str, NDArray[np.float32]] = {}
     try:
-        for text, vector in _stored_by_hash(folder, store, embedder):
-            if abs(float(np.linalg.norm(vector)) - 1.0) < LENGTH_TOLERANCE:
-                found.setdefault(text, vector)
+        with np.errstate(all="ignore"):  # as in `are_unit`
+            for text, vector in _stored_by_hash(folder, store, embedder):
+                if abs(float(np.linalg.norm(vector)) - 1.0) < LENGTH_TOLERANCE:
+                    found.setdefault(text, vector)
         sample = SystemRandom().sample(sorted(found), min(SAMPLE, len(found)))
         texts = read_texts(store, sample)
         made = embedder.embed([texts[text] for text in sample])
@@ -276,8 +278,10 @@ def _stored_by_hash(
         _require_sizes(stored, embedder.dimension)
         of_documents = stored.versions[stored.document_rows]
         firsts, ends = (versions.searchsorted(of_documents, side) for side in ("left", "right"))
-        starts = stored.starts
-        for first, end, start, stop in zip(firsts, ends, starts[:-1], starts[1:], strict=True):
+        of_chunks = zip(
+            firsts.tolist(), ends.tolist(), pairwise(stored.starts.tolist()), strict=True
+        )
+        for first, end, (start, stop) in of_chunks:
             if end - first == stop - start:  # all chunks of this version of a document
                 yield from zip(hashes[first:end], stored.chunks[start:stop], strict=True)
         for profile, vector in zip(stored.profiles.tolist(), stored.entities, strict=True):

@@ -197,7 +197,9 @@ ROOMY = 60
 INDENT = 5
 OTHERS = " of others, closest first; they do not decide"
 """Title of the facts of other entities, which may score higher than those listed before."""
-RELATION_LOOKS: dict[str, Look] = {"exact": "document", "duplicate": "document", "conflict": "bad"}
+RELATION_LOOKS: dict[str, Look] = {
+    "exact": "document", "duplicate": "document", "refines": "document", "conflict": "bad",
+}  # fmt: skip
 MARK_LOOKS: dict[str, Look] = {"same": "text", "differs": "match", "conflict": "bad"}
 
 
@@ -275,7 +277,7 @@ def relation_look(known: KnownRow) -> Look:
 def place_line(known: KnownRow, width: int) -> Line:
     hint = "the same of another: can both be true?" if known.is_of_another else ""
     redacted = "redacted" if known.is_redacted else ""
-    parts = (known.place, redacted, known.owner, hint, known.details, known.conflicts)
+    parts = (known.place, redacted, known.owner, hint, known.why, known.details)
     text = "   ".join(filter(None, parts))
     return (Span(" " * INDENT), Span(shorten(text, max(width - INDENT, 0)), "dim"))
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kbx_tui.drafting.decided_pairs import LabelledScore, ThresholdMetrics
     from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftProblem, Plan, Verdict
     from kbx_tui.drafting.texts import Difference
-    from kbx_tui.similarity.conflict_guard import Conflict
     from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
 
 
@@ -42,6 +41,7 @@ class DraftRow:
     is_sure: bool
     has_page: bool
     reason: str
+    is_fact: bool = True
     is_found: bool = False
     """Whether a scan found it: it is on its page already, and neither changed nor written."""
     hint: str = ""
@@ -103,14 +103,15 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
         is_sure=verdict is not None and verdict.is_sure,
         has_page=entity is not None and bool(entity.path),
         reason=safe_line(verdict.reason) if verdict is not None else "",
+        is_fact=draft.kind == "fact",
         is_found=draft.stands_for is not None,
         hint=f"said of {safe_line(other.known.entity_name)} too" if other is not None else "",
     )
 
 
 def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
-    verbs = ("created", "merged", "superseded", "skipped")
-    counts = (applied.created, applied.merged, applied.superseded, applied.skipped)
+    verbs = ("created", "merged", "superseded", "ticked", "skipped")
+    counts = [getattr(applied, verb) for verb in verbs]
     parts = [f"{count} {verb}" for count, verb in zip(counts, verbs, strict=True) if count]
     text = ", ".join(parts) or "nothing written"
     if problems:
@@ -135,13 +136,15 @@ class KnownRow:
     """`people/alice-chen.md:14`, or `draft 3 of this batch`."""
     details: str
     """The components of the score: `raw .75  words .41`."""
-    conflicts: str
+    why: str
+    """What decides: `same *reports to*, other name: Dana → Daniel`; empty for equal texts."""
     difference: Difference
     date: str = ""
     owner: str = ""
     path: str = ""
     line: int = 0
     fact_id: int | None = None
+    is_open_item: bool = False
     written: str = ""
     """The fact as its line has it; empty for a draft."""
     is_redacted: bool = False
@@ -162,7 +165,7 @@ def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
             decides=decides,
             place=place,
             details=f"raw {format_score(pair.cosine)}  words {format_score(pair.signals.tokens)}",
-            conflicts=format_conflicts(pair.conflicts),
+            why="" if pair.relation == "exact" else safe_line(pair.judgement.reason),
             difference=difference(safe_line(check.text), safe_line(text), pair.conflicts),
         )
 
@@ -185,19 +188,13 @@ def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
                 path=known.source_path,
                 line=known.line,
                 fact_id=known.fact_id,
+                is_open_item=known.match_type == "open_item" and not known.done,
                 written=match.written or known.text,
                 is_redacted=match.is_redacted,
                 is_of_another=match.is_of_another,
             )
         )
     return tuple(sorted(rows, key=lambda row: (not row.decides, not row.is_of_another, -row.score)))
-
-
-def format_conflicts(conflicts: Sequence[Conflict]) -> str:
-    return ", ".join(
-        f"{safe_line(conflict.right) or 'nothing'} → {safe_line(conflict.left)}"
-        for conflict in conflicts
-    )
 
 
 @dataclass
@@ -232,8 +229,8 @@ Meanings = tuple[tuple[str, str], ...]
 STATES: Mapping[str, str] = {
     "new": "Nothing that is known about its entity is similar enough. It would be written.",
     "exact": "Its entity has this very text already, apart from case, accents and spacing.",
-    "near": "A fact of its entity says almost the same: compare them word by word on the right.",
-    "conflict": "A similar fact differs in a number, date, name, negation or opposite.",
+    "near": "A fact of its entity says the same, more or less: compare them on the right.",
+    "conflict": "A fact of its entity cannot be true beside it.",
     "repeated": "An earlier draft of this list says the same.",
     "checking": "It is being compared with what is known.",
 }
@@ -241,13 +238,15 @@ ACTIONS: Mapping[str, str] = {
     "create": "A new line on the page of its entity.",
     "merge": "One line in place of the known one, which you edit first.",
     "supersede": "The known line is struck out, and the draft written above it.",
+    "tick": "The known open item is ticked as done, and the draft written as a fact.",
     "skip": "Nothing is written, and the draft leaves the list.",
     "keep both": "Both lines stay as they are on their pages, and are not found again.",
 }
 RELATIONS: Mapping[str, str] = {
     "exact": "the same text",
     "duplicate": "the same in other words",
-    "conflict": "similar, but they contradict each other",
+    "refines": "one says all that the other does, and more",
+    "conflict": "they contradict each other",
     "related": "about the same thing",
     "different": "something else",
 }
@@ -272,11 +271,11 @@ def known_words(known: KnownRow) -> Meanings:
     decides = "" if known.decides else " It belongs to another entity, so it does not decide."
     here = f" Here: {RELATIONS[known.relation]}." if known.relation in RELATIONS else ""
     details = "Raw is the similarity of their vectors, words the share of content words in common."
-    conflicts = "What the known fact says, and what the draft says instead."
+    why = "What decided: of a contradiction, what the known fact says → what the draft says."
     return (
         (f"{format_score(known.score)} {known.relation}", f"{score}{here}{decides}"),
         (known.details, details),
-        *(((known.conflicts, conflicts),) if known.conflicts else ()),
+        *(((known.why, why),) if known.why else ()),
         ("[words]", "In brackets is what only one of the two texts has."),
     )
 

@@ -248,6 +248,8 @@ class Dedup(ModeScreen):
         draft, known = self.draft, self.known
         if draft is None:
             return
+        if action == "supersede" and known is not None and known.is_open_item and draft.is_fact:
+            action = "tick"  # what is done stays readable as work
         if draft.is_decided and draft.action == action:
             self.model.choose(draft.id, None)
         elif action == "skip":

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
+    from kbx_tui.knowledge.topics import EntityProposal
 
 
 T = TypeVar("T")
@@ -212,10 +213,5 @@ class Host(Status, Protocol):
     @property
     def may_ask_for_entities(self) -> bool: ...
 
-    def ask_for_entities(
-        self, sentence: str, names: Sequence[str], answer: Callable[[bool], object]
-    ) -> None:
-        """Ask whether to use proposed entities; `names` are lines that show the most frequent ones.
-
-        `answer` receives whether the user says so.
-        """
+    def ask_for_entities(self, proposal: EntityProposal, answer: Callable[[bool], object]) -> None:
+        """Ask whether to use proposed entities; `answer` receives whether the user says so."""

@@ -33,6 +33,7 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest
     from kbx_tui.index.index_status import IndexQuestion
+    from kbx_tui.knowledge.topics import EntityProposal
 
 
 DEMO = Choice("demo", "Open the demo", "a fictional company, to look around in")
@@ -263,13 +264,16 @@ class ConfirmIndexing(QuestionScreen):
         self.choices.intro = (safe_line(f"{question.sentence}."), advice)
 
 
+NAMES_SHOWN = 6
+
+
 class EntitiesQuestion(QuestionScreen):
     """Asks if topics of notes are entities. One key answers: unlike trust, it can be undone."""
 
     BINDINGS = bindings("question")
     SCOPES = ("question", "welcome", "list", "app")
 
-    def __init__(self, sentence: str, names: Sequence[str]) -> None:
+    def __init__(self, proposal: EntityProposal) -> None:
         super().__init__(
             "Use them as entities",
             "not asked again here; kbx init proposes it later",
@@ -277,12 +281,12 @@ class EntitiesQuestion(QuestionScreen):
         )
         self.choices.border_title = "Entities"
         self.choices.intro = (
-            safe_line(f"{sentence}: use them as entities? [y/n]"),
-            *map(safe_line, names),
+            safe_line(f"{proposal.sentence}: use them as entities? [y/n]"),
+            *map(safe_line, proposal.lines(NAMES_SHOWN)),
         )
         self.choices.outro = (
-            "A search finds entities first, then the notes that belong to them. Each has a card,"
-            " and experts ranks them. Notes are not changed.",
+            *map(safe_line, proposal.explanation),
+            "Each entity has a card, and experts ranks them. Notes are not changed.",
         )
 
     def action_answer(self, yes: bool) -> None:

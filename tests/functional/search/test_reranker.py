@@ -27,9 +27,9 @@ from tests.trusting import configure_trusted
 QUERY = "blue heron winter nest"
 REPEATED, COMPLETE = "memory/notes/repeated.md", "memory/notes/complete.md"
 OTHERS = {
-    f"memory/notes/note-{word[0]}{number}.md": f"# Note {number}\n\nThe {word} one, number {number}.\n"
+    f"memory/notes/note-{word[0]}{each}.md": f"# Note {each}\n\nThe {word} one, number {each}.\n"
     for word in ("blue", "winter", "nest")
-    for number in range(5)
+    for each in range(5)
 }
 PAGES = {
     **OTHERS,

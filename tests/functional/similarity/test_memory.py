@@ -113,7 +113,8 @@ def test_what_is_somewhat_similar_is_listed_with_the_threshold_it_misses(tmp_pat
         assert (match.is_similar, found.has_similar) == (False, False)
         assert found.best_score == match.score
         assert not kb.has_similar("prefers written async updates", entity="Dana Lund")
-        assert kb.memory_add("prefers written async updates", entity="Dana Lund").written
+        added = kb.memory_add("prefers written async updates", entity="Dana Lund")
+        assert (added.written, added.matches[0].relation) == (False, "refines")
 
 
 def test_name_of_the_entity_is_stripped_on_both_sides(tmp_path: Path) -> None:

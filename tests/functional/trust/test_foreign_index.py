@@ -209,6 +209,25 @@ def test_kbx_trust_opens_it_from_then_on(kbx: CommandLine, base: Path, elsewhere
     assert SAID in kbx("--kb", base, "status").out
 
 
+def test_an_allowed_index_with_redacted_parts_serves_agents(
+    kbx: CommandLine, base: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KBX_STATE_DIR", str(elsewhere.with_name("first")))
+    (base / "memory/notes/plans.md").write_text("# Plans\n\nA picnic.\n\n- the cake #redacted\n")
+    KnowledgeBase(base).index()
+    monkeypatch.setenv("KBX_STATE_DIR", str(elsewhere))
+    kbx("trust", base)
+    (base / "memory/notes/plans.md").write_text("# Plans\n\nA race.\n\n- the cake #redacted\n")
+    for _ in range(2):
+        KnowledgeBase(base).index()
+    worker = EngineWorker(lambda: KnowledgeBase(base))
+    answer = worker.answer("kbx.search", {"query": "race"})
+    worker.close()
+    assert "Plans" in str(answer.json)
+    assert "cake" not in str(answer.json)
+    assert not [*index_of(base).glob("*.unreadable")]
+
+
 def test_the_same_id_in_another_base_is_not_trusted_with_it(
     kbx: CommandLine, base: Path, elsewhere: Path, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from textual import events
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.errors import NotFound
+from kbx_tui.index.ownership import IDS
 from kbx_tui.search.query_history import PastQuery, QueryHistory
 from kbx_tui.tui.app_state import BASE_FILE
 from kbx_tui.tui.commands.command_table import Scope
@@ -88,7 +89,7 @@ async def test_visitor_reads_all_modes_and_changes_nothing(judged_demo: Path) ->
         assert not visit.here.error
         assert [past.query for past in visit.app.app_state.past] == [QUESTION]
     assert tree(judged_demo) == before
-    assert not Path(os.environ["KBX_STATE_DIR"]).exists()
+    assert [file.name for file in Path(os.environ["KBX_STATE_DIR"]).iterdir()] == [IDS]
 
 
 async def test_key_bar_and_click_offer_nothing_of_the_machine(demo: Path) -> None:
@@ -153,7 +154,7 @@ async def test_writer_changes_the_base_but_reads_no_file_and_leaves_no_state(
         assert [judged.text for judged in kb.judgments.queries()] == [QUESTION]
         assert kb.queries.asked() == ()
     assert not (demo_copy / ".kbx" / BASE_FILE).exists()
-    assert not Path(os.environ["KBX_STATE_DIR"]).exists()
+    assert [file.name for file in Path(os.environ["KBX_STATE_DIR"]).iterdir()] == [IDS]
 
 
 async def test_several_bases_of_a_visit_are_searched_together_and_no_other(

@@ -62,7 +62,6 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def served(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server of the real app, with one fault."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KBX_STATE_DIR", str(tmp_path_factory.mktemp("state")))
         patch.setenv("KBX_LOG_DIR", str(tmp_path_factory.mktemp("log")))
         limits = Limits()
         patch.setenv("GEMINI_API_KEY", "secret")

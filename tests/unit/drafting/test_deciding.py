@@ -69,7 +69,7 @@ Action = Literal["create", "merge", "supersede", "skip"]
         (check(entity=None), "new", "create", False),
         (check(match(0.95)), "near", "merge", False),
         (check(match(0.95, text="runs the weekly rota alone")), "near", "skip", False),
-        (check(match(0.89)), "new", "create", True),
+        (check(match(0.89)), "new", "create", False),
         (check(match(1.0, "exact")), "exact", "skip", True),
         (check(match(0.95, "conflict")), "conflict", "supersede", False),
         (check(match(0.95, "conflict"), match(0.93)), "conflict", "supersede", False),
@@ -92,7 +92,8 @@ Action = Literal["create", "merge", "supersede", "skip"]
         (check(repeats=(repeat(0.99), repeat(1.0, is_same=True))), "repeated", "skip", True),
         (check(match(0.95), repeats=(repeat(0.95),)), "repeated", "skip", False),
         (check(repeats=(repeat(0.95, conflict=True),)), "conflict", "create", False),
-        (check(repeats=(repeat(0.5),)), "new", "create", True),
+        (check(repeats=(repeat(0.5),)), "new", "create", False),
+        (check(repeats=(repeat(0.49),)), "new", "create", True),
     ],
 )
 def test_check_leads_to_state_and_proposal(
@@ -136,10 +137,10 @@ def test_what_neither_text_contains_is_kept_beside_the_known_fact() -> None:
     assert "each says something that the other does not" in verdict.reason
 
 
-def test_the_same_of_another_is_named_and_decides_nothing() -> None:
+def test_the_same_of_another_is_named_and_needs_a_look() -> None:
     other = replace(match(0.95, own=False), is_of_another=True)
     verdict = decide(check(other))
-    assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("new", "create", True)
+    assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("new", "create", False)
     assert verdict.reason.endswith("the same is said of Alice: 'runs the rota'")
 
 

@@ -12,6 +12,7 @@ from kbx_tui.editing.fact_edits import (
     DeleteFact,
     FactEdit,
     StrikeFact,
+    TickFact,
     apply_fact_edit,
 )
 from kbx_tui.editing.journal import smallest_change
@@ -123,6 +124,13 @@ def test_struck_fact_reads_as_superseded(line: str, expected: str) -> None:
         "superseded",
         "active",
     ]
+
+
+@pytest.mark.parametrize("box", ["[ ] ", ""])
+def test_ticked_item_reads_as_done(box: str) -> None:
+    page = f"# Ada\n\n## Open Items\n- {box}[2026-03-01] send the plan (from: Kickoff)\n"
+    ticked = edited(page, TickFact(fact_in(page, "send the plan")))
+    assert ticked == page.replace(f"- {box}", "- [x] ")
 
 
 def test_deleting_a_fact_deletes_its_nested_notes() -> None:

@@ -4,6 +4,7 @@ from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.similarity.compared_words import Signals
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors, build_fact_vectors
+from kbx_tui.similarity.judging import JudgedRelation, Judgement
 from kbx_tui.similarity.pair_score import PairSimilarity
 from tests.unit.similarity.letters import Letters
 
@@ -20,7 +21,8 @@ def make_pair(
     """Return a pair with this score, and these conflicts in place of those of its texts."""
     pair = PairSimilarity("", "", is_same, score, SIGNALS, "label", True)
     if conflicts is not None:
-        pair.__dict__["conflicts"] = conflicts
+        relation: JudgedRelation = "conflict" if conflicts else "same"
+        pair.__dict__["judgement"] = Judgement(relation, 0.9, "why", conflicts)
     return pair
 
 

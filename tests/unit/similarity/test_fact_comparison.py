@@ -5,7 +5,7 @@ import pytest
 
 from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import BUNDLED
-from kbx_tui.similarity import pair_score
+from kbx_tui.similarity import judging
 from kbx_tui.similarity.comparisons import (
     Comparison,
     find_similar_facts,
@@ -74,7 +74,7 @@ def test_conflicts_are_looked_for_once_and_only_in_what_is_listed(
         checked.append(right)
         return find_conflicts(left, right)
 
-    monkeypatch.setattr(pair_score, "find_conflicts", counted)
+    monkeypatch.setattr(judging, "find_conflicts", counted)
     found = compare(facts, 2, 0.6)
     assert len(found.matches) < 5
     assert len(checked) == len(set(checked)) <= len(found.texts)

@@ -73,7 +73,7 @@ def test_no_folder_is_created_in_a_base_without_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"theme": 7}', b"\xff\xfe", b'{"x": 1}'])
 def test_a_damaged_file_counts_as_empty(content: bytes) -> None:
-    user_file().parent.mkdir(parents=True)
+    user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_bytes(content)
     assert AppState().user.bases == []
     assert AppState().user.theme == ""
@@ -81,13 +81,15 @@ def test_a_damaged_file_counts_as_empty(content: bytes) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_an_unwritable_state_folder_is_ignored(tmp_path: Path) -> None:
-    user_file().parent.mkdir(parents=True)
+    user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().parent.chmod(0o500)
     AppState().remember_theme("nord")
 
 
-def test_a_file_in_place_of_the_state_folder_is_ignored() -> None:
-    user_file().parent.parent.mkdir(parents=True, exist_ok=True)
+def test_a_file_in_place_of_the_state_folder_is_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KBX_STATE_DIR", str(tmp_path / "state"))
     user_file().parent.write_text("in the way")
     AppState().remember_theme("nord")
     assert AppState().user.theme == ""

@@ -1,0 +1,120 @@
+"""Judgements of pairs: what the words rule out, the costs, and the reason in one line."""
+
+import numpy as np
+import pytest
+
+from kbx_tui.similarity.conflict_guard import find_conflicts
+from kbx_tui.similarity.judging import JudgedRelation, judge, judge_by_rules
+from tests.unit.similarity.building import make_pair
+
+CERTAIN = {
+    relation: np.eye(4, dtype=np.float32)[row] * 0.9 + 0.025
+    for row, relation in enumerate(("same", "refines", "conflict", "different"))
+}
+
+
+@pytest.mark.parametrize(
+    ("known", "draft"),
+    [
+        ("manager: Bruno Brandt", "manager: Chen Castro"),
+        ("owner: Liam", "owner: Nadia"),
+        ("Reports to Dana", "Reports to Daniel"),
+        ("SIG Docs chair: Jim Angel", "SIG Docs chair: Irvi Aini"),
+        ("reports to Marta Lind", "reports to Maria Lind"),
+    ],
+)
+def test_names_that_differ_are_a_conflict(known: str, draft: str) -> None:
+    assert [conflict.kind for conflict in find_conflicts(draft, known)] == ["name"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("troops in Spain", "the Spanish troops"),
+        ("talks with Hezbollah", "talks with Hizbullah"),
+        ("reports to Dan", "reports to Daniel"),
+        ("Director of Engineering", "Engineering Director"),
+    ],
+)
+def test_forms_of_one_name_do_not_conflict(one: str, other: str) -> None:
+    assert find_conflicts(one, other) == ()
+
+
+def test_a_word_and_its_negated_form_are_opposites() -> None:
+    (conflict,) = find_conflicts("the disk is encrypted", "the disk is unencrypted")
+    assert (conflict.kind, conflict.left, conflict.right) == (
+        "opposite", "encrypted", "unencrypted",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("known", "draft"),
+    [
+        ("deploy window opens 22:00", "deploy window opens at 10 p.m."),
+        ("budget is 54k EUR", "budget is €54,000"),
+        ("works as SRE", "works as site reliability engineer"),
+        ("works for Red Hat Inc.", "works for RedHat"),
+        ("Petra has seven reports", "Petra has 7 reports"),
+        ("Role - office manager", "role: office manager"),
+    ],
+)
+def test_another_format_is_the_same(known: str, draft: str) -> None:
+    assert judge(draft, known, CERTAIN["conflict"]).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("known", "draft"),
+    [
+        ("budget is 54k EUR", "budget is 54k USD"),
+        ("from 3 to 5 people", "from 5 to 3 people"),
+        ("she covers for Erin", "Erin covers for her"),
+        ("moved from Oslo", "moved to Oslo"),
+    ],
+)
+def test_other_values_and_another_order_are_not_the_same(known: str, draft: str) -> None:
+    assert judge(draft, known, CERTAIN["conflict"]).relation == "conflict"
+
+
+@pytest.mark.parametrize(
+    ("known", "draft", "said", "relation", "reason"),
+    [
+        ("reports to Dana", "reports to Daniel", "conflict", "conflict",
+         "same *reports to*, other name: Dana → Daniel"),
+        ("prefers tea over coffee", "prefers coffee over tea", "conflict", "conflict",
+         "the order is reversed"),
+        ("favourite colour is blue", "favourite colour is green", "conflict", "conflict",
+         "same *favourite colour is*, other value: blue → green"),
+        ("tech lead: Ada Moe", "tech lead: Bo Lund", "conflict", "different",
+         "tech lead may have several values: Ada Moe and Bo Lund"),
+        ("role: manager", "team: security", "conflict", "conflict", ""),
+        ("revenue was 5 million in 2023", "revenue was 7 million in 2024", "conflict",
+         "different", "both can be true: 2023 and 2024"),
+        ("speaks Polish", "speaks Polish and Czech", "refines", "refines",
+         "only one says “and Czech”"),
+    ],
+)  # fmt: skip
+def test_reason_says_in_one_line_what_decides(
+    known: str, draft: str, said: JudgedRelation, relation: JudgedRelation, reason: str
+) -> None:
+    judgement = judge(draft, known, CERTAIN[said])
+    assert judgement.relation == relation
+    assert reason in judgement.reason
+    assert (judgement.conflicts != ()) is (relation == "conflict")
+
+
+def test_doubt_between_the_same_and_a_conflict_is_a_conflict() -> None:
+    doubtful = np.array([0.6, 0.0, 0.4, 0.0], np.float32)
+    assert judge("plays chess", "likes chess", doubtful).relation == "conflict"
+
+
+def test_conflict_counts_from_the_same_topic_whatever_the_threshold() -> None:
+    moved = judge_by_rules("review is on Thursdays", "review is on Mondays", 0.65)
+    assert (moved.relation, [conflict.kind for conflict in moved.conflicts]) == (
+        "conflict", ["date"],
+    )  # fmt: skip
+    assert judge_by_rules("review is on Thursdays", "review is on Mondays", 0.55).conflicts == ()
+
+
+@pytest.mark.parametrize(("score", "known"), [(0.95, True), (0.85, False)])
+def test_without_the_model_the_threshold_decides(score: float, known: bool) -> None:
+    assert make_pair(score).is_known(0.9) is known

@@ -32,7 +32,7 @@ TERMS_KEPT = 1000
 """Terms whose place and idf are kept: one search asks for those of its terms several times."""
 
 SHORTEST_MISSPELLED = 5
-"""Letters of a word from which it can be told from others if one is wrong."""
+"""Letters from which a word with a wrong one is recognised."""
 
 FREQUENT = 20
 

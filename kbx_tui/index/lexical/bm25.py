@@ -32,7 +32,7 @@ TERMS_KEPT = 1000
 """Terms whose place and idf are kept: one search asks for those of its terms several times."""
 
 SHORTEST_MISSPELLED = 5
-"""Letters of a word from which it can be told from others if one is wrong."""
+"""Letters from which a word with a wrong one is recognised."""
 
 FREQUENT = 20
 
@@ -245,7 +245,7 @@ class Bm25Index:
     def rows_with_phrase(self, text: str) -> Rows:
         """Return the rows of the texts with these words one after the other, ascending.
 
-        Words count in any form, and stop words not at all.
+        Words match in any form; stop words are ignored.
         """
         words, found = words_in(text), [np.empty(0, np.int64)]
         for language in self.languages:

@@ -69,7 +69,7 @@ def find_scope(
 
     `named` has the ids of the entities with each name in a typed filter, and `rows_with` returns
     the documents with words one after the other. Words in quotation marks that no document in scope
-    has are no filter. All filtered columns are in memory; no table is read.
+    has are ignored. All filtered columns are in memory; no table is read.
     """
     filters = filters or Filters()
     flags = _flags(snapshot, path, filters)

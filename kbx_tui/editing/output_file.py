@@ -50,8 +50,8 @@ def not_written(target: Path, error: OSError) -> WriteFault:
 
 
 def _require_outside_bases(target: Path) -> None:
-    """Raise WriteFault for a page, or what else a base keeps, by name: it may be of any base."""
-    folder = os.path.realpath(target.parent)  # unlike `resolve`, raises for no link
+    """Raise WriteFault if a file of this name may be a page or another file of some base."""
+    folder = os.path.realpath(target.parent)  # unlike `resolve`, never raises
     folders, name = Path(folder.lower()).parts, target.name.lower()
     if name.endswith(".md"):
         raise WriteFault(

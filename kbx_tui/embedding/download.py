@@ -118,7 +118,7 @@ def _cached(listing: Listing, cache_dir: Path | None) -> Path | None:
 
 
 def _download(listing: Listing, cache_dir: Path | None) -> Path:
-    """Download a model into the cache; any error comes within 5 seconds without an answer."""
+    """Download a model into the cache; raises within 5 seconds if no server answers."""
     _require_answer(listing["sources"]["hf"])
     return _fetch(listing, cache_dir, local_files_only=False)
 

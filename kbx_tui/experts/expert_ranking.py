@@ -180,7 +180,7 @@ def contribution_function(
 
 
 def newest_day(days: Iterable[str], today: date) -> date:
-    """Return the latest of some ISO dates that is not after `today`, or `today` without any."""
+    """Return the latest of some ISO dates that is not after `today`; `today` if there is none."""
     last = today.isoformat()
     return date.fromisoformat(max((day for day in days if day and day <= last), default=last))
 

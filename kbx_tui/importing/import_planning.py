@@ -258,7 +258,7 @@ def page_stem(document: ImportedDocument) -> str:
 
 
 def page_suffix(document: ImportedDocument) -> str:
-    """Return what the name of a page ends in; that of a transcript says so."""
+    """Return the suffix of a page's file name."""
     return ".transcript.md" if document.subtype == "transcript" else ".md"
 
 

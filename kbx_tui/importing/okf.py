@@ -1,7 +1,7 @@
 """Writes a base as a folder in the Open Knowledge Format (OKF) v0.1.
 
-The format is markdown whose frontmatter states a type. A page without one gets it on a marked line,
-which an import removes again, so that a base round-trips byte for byte.
+The format is markdown whose frontmatter states a type. A page that states none is given one on a
+marked line, which an import removes again, so that a base round-trips byte for byte.
 """
 
 from __future__ import annotations

@@ -150,8 +150,8 @@ def read_frontmatter(text: str) -> Frontmatter:
     """Split ``text``, whose lines end with ``\\n``, and read its frontmatter; never raises.
 
     It is YAML, TOML (between `+++`) or JSON. Without a closing line, or if the block is not a
-    mapping, the whole text is the body. Of invalid YAML, the entries that are valid on their own
-    are kept. A placeholder of a template is text.
+    mapping, the whole text is the body. In invalid YAML, the entries that are valid on their own
+    are kept. A template's placeholder, such as `{{date}}`, is read as text.
     """
     opening = _OPEN.match(text)
     if not opening:

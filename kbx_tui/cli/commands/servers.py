@@ -127,7 +127,10 @@ def mcp_command(
 
 
 def _engine_options(*, allow_writes: bool, warm: bool) -> McpOptions:
-    """Check the base now: the user sees NotFound and ConfigError here, an agent would not."""
+    """Return the options of the engine.
+
+    Raises NotFound and ConfigError now, while the user sees them; an agent would not show them.
+    """
     from kbx_tui.tools.engine_worker import McpOptions
 
     root = str(selected_root(may_be_empty=True))

@@ -140,7 +140,10 @@ def date_matches(
 
 
 def _forms(period: Period) -> tuple[str, Sequence[str], str]:
-    """Return patterns for a period: a word in all forms in words, these forms, that in numbers."""
+    """Return patterns of the written forms of a period, and of its form in numbers.
+
+    First comes a word that every written form contains.
+    """
     (year, first_month, first_day), (_, last_month, _) = (
         end.split("-") for end in (period.first, period.last)
     )

@@ -107,7 +107,7 @@ def news_words(news: News) -> str:
 
 
 def matching(rows: Sequence[RecallRow], text: str) -> list[RecallRow]:
-    """Return the rows that contain all words of a text, or else similar ones, best first."""
+    """Return the rows that contain all words of a text; if none does, similar ones, best first."""
     words = fold(text).split()
     texts = [fold(f"{row.name} {row.text}") for row in rows]
     held = [row for row, of in zip(rows, texts, strict=True) if all(w in of for w in words)]

@@ -319,7 +319,7 @@ def describe_threshold(
 
 
 def metrics_note(metrics: ThresholdMetrics) -> str:
-    """Return precision and recall first, since a narrow slider cuts the end of its note."""
+    """Return the note on a threshold: a narrow slider cuts off its end."""
     precision, recall = format_score(metrics.precision), format_score(metrics.recall)
     return f"precision {precision} recall {recall} on {metrics.labels} labels"
 

@@ -195,7 +195,7 @@ def changed_fields(before: SearchState, after: SearchState) -> set[str]:
 
 
 def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[str], str]) -> str:
-    """Return what undoing did, `alpha is .50 again`; `name_of` returns an entity's name."""
+    """Return what undoing did, such as `alpha is .50 again`."""
     words: list[str] = []
     for name in changed_fields(before, after):
         value: Any = getattr(after, name)

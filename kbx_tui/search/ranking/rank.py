@@ -345,8 +345,8 @@ class Ranking(EntityChoice):
     def _sort(self, rows: Rows, final: Scores | None) -> Rows:
         """Return the sort order of `rows`, which must ascend, as indices into `rows`.
 
-        The last key is the primary one, as in `np.lexsort`. Scores that the reranker makes equal are
-        ordered by those before it.
+        The last key is the primary one, as in `np.lexsort`. Scores that the reranker makes equal
+        are ordered by those before it.
         """
         known_items = self.evidence.known_items
         keys: list[Scores | Flags] = [self.doc_relevance[rows]]

@@ -1,4 +1,4 @@
-"""Patterns take time in proportion to a line, however long: with the square of it, these would not end."""
+"""Patterns take time in proportion to a line: these would not end if it grew with the square."""
 
 import re
 

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
@@ -170,6 +169,14 @@ class Documents:
         snapshot = self._session.snapshot()
         return any(path not in snapshot.row_of or self.is_current(path) for path in paths)
 
+    def may_hide(self, path: str) -> bool:
+        """Return whether a page as it is now has redacted parts, or has moved elsewhere with them.
+
+        On a machine that reads a published index, a page may be absent because it was never here.
+        """
+        page = self.public_page(path)
+        return self._session.published is None if page is None else page.is_marked
+
     def is_redacted(self, path: str, text: str) -> bool:
         """Return whether a text of a page now occurs only in redacted parts of the page."""
         page = self.public_page(path) if path else None
@@ -232,6 +239,7 @@ class Documents:
         loaded = self._session.fresh_index().generation()
         document_id = replace_surrogates(document_id)
         if entity := loaded.entities.get(document_id):
+            self._session.read_paths.add(entity.path)
             return entity.path, entity
         snapshot = loaded.snapshot
         row = snapshot.row_of.get(document_id)
@@ -239,6 +247,7 @@ class Documents:
             row = snapshot.ids.index(document_id)
         if row is None:
             raise unknown_id(document_id)
+        self._session.read_paths.add(snapshot.paths[row])
         return snapshot.paths[row], loaded.entities.get(snapshot.ids[row])
 
     def find(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
@@ -408,14 +417,6 @@ def _file_identity(status: os.stat_result) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
 
 
-def _exists(root: Path, path: str) -> bool:
-    """Return whether a file or folder is at a path of the base, which may be hidden."""
-    try:
-        return os.path.lexists(root / path)
-    except ValueError:  # the path holds a NUL
-        return False
-
-
 class Links:
     """The links of one base, as indexed; `kb.links`."""
 
@@ -488,11 +489,25 @@ class Links:
         generation = index.generation()
         if self._index is None or self._index[0] is not generation:
             root = self._session.root
-            attachments, exists = partial(list_attachments, root), partial(_exists, root)
+            attachments, exists = partial(list_attachments, root), self._exists
             before = None if self._index is None else self._index[1].known_graph
             links = LinkIndex(generation, index.store, attachments, exists, before)
             self._index = generation, links
         return self._index[1]
+
+    def _exists(self, path: str) -> bool:
+        """Return whether a file or folder is at a path of the base, which may be hidden.
+
+        For agents, only indexed pages exist, and nothing whose name begins with a dot.
+        """
+        if self._session.is_public:
+            is_dotted = any(part[:1] == "." and part.strip(".") for part in path.split("/"))
+            if is_dotted or path.lower().endswith(".md"):
+                return path in self._session.snapshot().row_of
+        try:
+            return os.path.lexists(self._session.root / path)
+        except ValueError:  # the path holds a NUL
+            return False
 
     def _path(self, name: str) -> str:
         documents = Documents.of(self._session)
@@ -506,6 +521,7 @@ class Links:
                 raise NotFound(f"no document is called {name!r}{hint}") from None
             path = found.path
             entity = None
+            self._session.read_paths.add(path)
         if not path:
             shown = entity.name if entity else name
             raise NotFound(f"{shown} has no page, so no document links to it")

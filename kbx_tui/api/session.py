@@ -92,14 +92,17 @@ class Session:
         With `owner`, the session of the same base with all its text, this one is that of agents,
         who see pages without their redacted parts.
         """
-        self.root, self.settings, self.notice = root, settings, notice
+        self.root, self._settings, self.notice = root, settings, notice
         self._owner = owner
+        self._public: Session | None = None
         self.refused, self.reads_settings = refused, reads_settings
         if is_read_only(root):
             leave_unwritten(index_location(root, settings))
         self.published = self._published_index()
         self.unindexed_paths: set[str] = set()
         """Files written through this session that the index does not reflect yet."""
+        self.read_paths: set[str] = set()
+        """Pages that the answer being made for an agent is from; see `KnowledgeBase.reading`."""
         self.known_drafts: Mapping[str, Draft] = MappingProxyType({})
         """Drafts as last read or saved here, by id: the base of a three-way merge."""
         self._embedder: Embedder | None = None
@@ -123,16 +126,22 @@ class Session:
         """Whether this session knows only what is not redacted."""
         return self._owner is not None
 
+    @property
+    def settings(self) -> Settings:
+        return self._settings if self._owner is None else self._owner.settings
+
     def public(self) -> Session:
-        """Return a session of the same base that knows only what is not redacted."""
-        return Session(
-            self.root,
-            self.settings,
-            lambda text: self.notice(text),
-            refused=self.refused,
-            reads_settings=self.reads_settings,
-            owner=self,
-        )
+        """Return the session of the same base that knows only what is not redacted."""
+        if self._public is None:
+            self._public = Session(
+                self.root,
+                self.settings,
+                lambda text: self.notice(text),
+                refused=self.refused,
+                reads_settings=self.reads_settings,
+                owner=self,
+            )
+        return self._public
 
     def shown(self, path: str, data: bytes) -> bytes | None:
         """Return the content of a page; for agents, its public part, None if there is none."""
@@ -151,6 +160,8 @@ class Session:
             self.notice(text)
 
     def close(self) -> None:
+        if self._public is not None:
+            self._public.close()
         self._close_index()
         self._embedder = None
 
@@ -162,6 +173,8 @@ class Session:
 
     def use_own_index(self) -> None:
         """Read the index of this machine from now on, no longer the published one."""
+        if self._public is not None:
+            self._public.use_own_index()
         self._close_index()
         self.published = None
 
@@ -277,10 +290,12 @@ class Session:
 
     def reread_settings(self) -> None:
         """Use what kbx.toml says now, unless settings were given. Raises ConfigError."""
-        if self.reads_settings:
-            now = load_settings(self.root)
-            search = replace_struct(now.search, reranker=self.settings.search.reranker)
-            self.settings = replace_struct(self.settings, search=search, entities=now.entities)
+        if self._owner is not None:
+            self._owner.reread_settings()
+        elif self.reads_settings:
+            now, used = load_settings(self.root), self._settings
+            search = replace_struct(now.search, reranker=used.search.reranker)
+            self._settings = replace_struct(used, search=search, entities=now.entities)
 
     def entities_outdated(self) -> bool:
         """Return whether kbx.toml, read again, makes other entities now than the index has."""

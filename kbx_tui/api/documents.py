@@ -23,13 +23,12 @@ from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
 from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.vector_matrix import LineRange
-from kbx_tui.knowledge.conventions import stored_conventions
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.markdown import is_in_table
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.knowledge.reading import Conventions, parse_document
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.knowledge.vault import locate, read_page
 from kbx_tui.safe_text import replace_surrogates
@@ -114,7 +113,7 @@ class Documents:
         whole = data = self._bytes(path)
         if most is not None and len(whole) > most:  # whole lines, unless one alone is longer
             data = whole[: whole.rfind(b"\n", 0, most) + 1 or most]
-        document = parse_document(path, data, conventions=self._conventions())
+        document = parse_document(path, data, conventions=self._session.conventions())
         return DocumentView(
             path=path,
             title=document.title,
@@ -127,7 +126,7 @@ class Documents:
 
     def read(self, path: str) -> Document:
         """Return an indexed document, parsed as it is on disk now. Raises NotFound."""
-        types, conventions = self._entity_types(), self._conventions()
+        types, conventions = self._entity_types(), self._session.conventions()
         return parse_document(path, self._bytes(path), entity_types=types, conventions=conventions)
 
     def opened(self, path: str) -> None:
@@ -378,13 +377,10 @@ class Documents:
     def _entity_types(self) -> frozenset[str]:
         return CORE_ENTITY_TYPES | frozenset(self._session.settings.entities.types)
 
-    def _conventions(self) -> Conventions:
-        """Return how the pages were read when they were indexed."""
-        session = self._session
-        return stored_conventions(session.snapshot().conventions if session.is_indexed() else None)
-
     def _public(self, path: str, data: bytes, content_hash: str = "") -> PublicPage:
-        return PublicPage(path, data, self._entity_types(), content_hash, self._conventions())
+        return PublicPage(
+            path, data, self._entity_types(), content_hash, self._session.conventions()
+        )
 
     def _bytes(self, path: str) -> bytes:
         """Return the content of a page; for agents, without its redacted parts."""

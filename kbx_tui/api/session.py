@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.drafting.drafts import Draft
     from kbx_tui.index.snapshot import Snapshot
+    from kbx_tui.knowledge.reading import Conventions
     from kbx_tui.search.open_index import OpenIndex
 
 Notice = Callable[[str], None]
@@ -147,12 +148,15 @@ class Session:
         """Return the content of a page; for agents, its public part, None if there is none."""
         if not self.is_public:
             return data
-        from kbx_tui.knowledge.conventions import stored_conventions  # parse markdown: not for
-        from kbx_tui.knowledge.public_page import public_data  # a search
+        from kbx_tui.knowledge.public_page import public_data  # parses markdown: not for a search
 
-        conventions = self.snapshot().conventions if self.is_indexed() else None
-        types = entity_types(self.settings)
-        return public_data(path, data, types, stored_conventions(conventions))
+        return public_data(path, data, entity_types(self.settings), self.conventions())
+
+    def conventions(self) -> Conventions:
+        """Return how the pages were read when they were indexed."""
+        from kbx_tui.knowledge.conventions import stored_conventions  # parses markdown
+
+        return stored_conventions(self.snapshot().conventions if self.is_indexed() else None)
 
     def notice_once(self, text: str) -> None:
         if text not in self._noticed:

@@ -37,7 +37,8 @@ from benchmarks.common import milliseconds, resident_mb, row, spread
 from benchmarks.labelled_pairs import LabelledPairs, Ranks, average_precision, best_f1, read_pairs
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.similarity.judging import COSTS, DUPLICATE, JUDGED
+from kbx_tui.embedding.pair_model import LABELS
+from kbx_tui.similarity.judging import COSTS, DUPLICATE
 from kbx_tui.similarity.pair_score import precision_recall_f1
 
 DUPLICATES = ("same", "refines")
@@ -126,9 +127,9 @@ def measure_judgements(folder: Path, *, by_rules: bool) -> None:
         Judged(pair["label"], each.judgement.relation, pair["source"], pair["phenomenon"])
         for pair, each in zip(rows, found, strict=True)
     ]
-    print(f"{'label':<12}" + "".join(f"{relation:>11}" for relation in JUDGED))
-    for label in JUDGED:
-        counts = [sum(p.label == label and p.relation == said for p in judged) for said in JUDGED]
+    print(f"{'label':<12}" + "".join(f"{relation:>11}" for relation in LABELS))
+    for label in LABELS:
+        counts = [sum(p.label == label and p.relation == said for p in judged) for said in LABELS]
         print(f"{label:<12}" + "".join(f"{count:>11}" for count in counts))
     print(JUDGE_HEAD)
     print_measures("all", judged)
@@ -157,12 +158,12 @@ class Judged:
 
 def print_measures(name: str, pairs: list[Judged]) -> None:
     """Print F1 of conflicts and shares in percent; a duplicate is judged the same or to refine."""
-    of = {label: [pair for pair in pairs if pair.label == label] for label in JUDGED}
+    of = {label: [pair for pair in pairs if pair.label == label] for label in LABELS}
     conflicts = [pair for pair in pairs if pair.relation == "conflict"]
     hits = sum(pair.label == "conflict" for pair in conflicts)
     f1 = 2 * hits / max(len(conflicts) + len(of["conflict"]), 1)
     exact = [pair for pair in pairs if pair.is_duplicate and pair.label != "refines"]
-    cost = sum(COSTS[JUDGED.index(pair.relation), JUDGED.index(pair.label)] for pair in pairs)
+    cost = sum(COSTS[LABELS.index(pair.relation), LABELS.index(pair.label)] for pair in pairs)
     shares = (
         share(of["conflict"], lambda pair: pair.is_duplicate),
         share(of["different"], lambda pair: pair.is_duplicate),

@@ -431,7 +431,7 @@ class Session:
                 listener=progress,
                 on_wait=self.notice,
                 workers=workers,
-                wanted=self._wanted_paths,
+                embed_first=self._paths_to_embed_first,
                 **options,
             )
         if not is_remembered(index_id(Path(self.store().uri))):
@@ -451,10 +451,10 @@ class Session:
             self.embedder(),
             only=only,
             cancelled=cancelled,
-            wanted=self._wanted_paths,
+            embed_first=self._paths_to_embed_first,
         )
 
-    def _wanted_paths(self) -> list[str]:
+    def _paths_to_embed_first(self) -> list[str]:
         """Return the documents that were opened or found first by a query, the latest first."""
         from kbx_tui.search.frecency import OpenedDocuments
         from kbx_tui.search.query_history import QueryHistory

@@ -39,7 +39,7 @@ from kbx_tui.similarity.pair_score import (
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
 MATCHES = 8
-JUDGED = 6
+NEAREST = 6
 """Known texts of a draft that the pair model is asked about, those with the highest scores."""
 
 
@@ -62,7 +62,7 @@ def check_drafts(
         strip_subject(text, entities.get(owner))
         for text, owner in zip(full_texts, owners, strict=True)
     ]
-    near = engine.near(full_texts, owners, FLOOR, MATCHES, nearest=JUDGED)
+    near = engine.near(full_texts, owners, FLOOR, MATCHES, nearest=NEAREST)
     for row, draft in enumerate(drafts):
         is_open = chosen[row] is None and draft.is_guessed and not draft.entity_name
         if is_open and not any(guess.is_named for guess in guesses[row]):
@@ -100,7 +100,7 @@ def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) ->
     IndexForeign.
     """
     text = _compared_text(draft)
-    (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True, nearest=JUDGED)
+    (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True, nearest=NEAREST)
     guess = entity_guess(entity, "chosen")
     check = DraftCheck(
         draft=draft,
@@ -138,7 +138,7 @@ def _deciding(check: DraftCheck) -> list[SimilarityMatch | BatchMatch]:
     def rank(known: SimilarityMatch | BatchMatch) -> tuple[bool, float]:
         return _is_named_field(check.text, known), known.pair.score
 
-    return nlargest(JUDGED, [*own, *check.repeats], key=rank)
+    return nlargest(NEAREST, [*own, *check.repeats], key=rank)
 
 
 def _is_named_field(text: str, known: SimilarityMatch | BatchMatch) -> bool:

@@ -15,8 +15,8 @@ certain that it says something else.
 
 Only a proposal that can lose nothing is sure: to skip an equal text, to merge one that has all
 words of the known line and certainly says more, and to create one that nothing of its entity is
-similar to and that is not said of another. A hedged draft is never sure. Everything else is
-written only if the user insists.
+similar to, that is not said of another and denies nothing. A hedged draft is never sure. Everything
+else is written only if the user insists.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from collections.abc import Sequence
 
 from kbx_tui.drafting.drafts import BatchMatch, Choice, DraftCheck, DraftMatch, State, Verdict
 from kbx_tui.drafting.texts import merged_text, one_sentence
-from kbx_tui.similarity.compared_words import analyse_words
+from kbx_tui.knowledge.folding import tokens
+from kbx_tui.knowledge.languages import stem
+from kbx_tui.similarity.compared_words import analyse_words, word_set
+from kbx_tui.similarity.conflict_guard import NEGATION
 from kbx_tui.similarity.judging import CERTAIN
 from kbx_tui.similarity.pair_score import FLOOR, require_threshold
 
@@ -93,7 +96,9 @@ def _decide_new(check: DraftCheck) -> Verdict:
     elif nearest := _nearest(check):
         reason = f"perhaps not new: compare it with {nearest!r}"
     else:
-        is_sure = check.of_another is None and not _HEDGED.search(check.text)
+        # The model misses what is denied in other words.
+        is_doubtful = _HEDGED.search(check.text) or NEGATION.search(check.text)
+        is_sure = check.of_another is None and not is_doubtful
         reason = f"nothing similar enough is known about {entity.name}"
     if (other := check.of_another) is not None:
         reason += f"; the same is said of {other.known.entity_name}: {other.known.text!r}"
@@ -237,17 +242,34 @@ def _has_same_kind(check: DraftCheck, match: DraftMatch) -> bool:
     return match.known.match_type == check.draft.kind
 
 
-_DONE = re.compile(
-    r"(?i)\b(?:\w+ed|done|sent|written|wrote|made|met|paid|bought|held|told|given|gave|taken|took"
-    r"|found|built|chosen|chose|drawn|drew|spoke|spoken|put|read|ran|got)\b"
+_DONE = word_set(
+    """done sent written wrote made met paid bought held told given gave taken took found built
+    chosen chose drawn drew spoke spoken put read ran got completed finished resolved delivered
+    settled sorted"""
 )
-"""Past forms: what was to be done has been."""
+"""Past forms: what was to be done has been. Others count only of a verb of the open item."""
+_NOT_DONE = re.compile(
+    NEGATION.pattern + r"|\b(?:will|would|shall|should|must|may be|can|could|to be|being|needs?|if"
+    r"|when|unless|yet|still|nearly|almost|half|part(?:ly|ially)|pending"
+    r"|fail(?:s|ed)?|forgot(?:ten)?|refused|declined)\b|['’]ll\b"
+)
+"""Words of a text by which a past form does not say that something is done."""
 
 
 def _is_done_by(check: DraftCheck, match: DraftMatch) -> bool:
     """Return whether a fact says that an open item is done."""
-    is_open = match.known.match_type == "open_item" and not match.known.done
-    return is_open and check.draft.kind == "fact" and bool(_DONE.search(check.text))
+    known, text = match.known, check.text
+    is_open = known.match_type == "open_item" and not known.done
+    if not is_open or check.draft.kind != "fact":
+        return False
+    is_denied = any(conflict.kind == "negation" for conflict in known.conflicts)
+    if is_denied or _NOT_DONE.search(text) or _HEDGED.search(text):
+        return False
+    words, item = set(tokens(text)), set(tokens(known.text))
+    to_do = {stem(word) for word in item}
+    return not words.isdisjoint(_DONE - item) or any(
+        word.endswith("ed") and stem(word) != word and stem(word) in to_do for word in words - item
+    )
 
 
 def _kind(check: DraftCheck, match: DraftMatch) -> str:

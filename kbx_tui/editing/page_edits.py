@@ -35,10 +35,13 @@ ORDER = (
 """The order in which kbx writes fields; others follow."""
 
 _PLAIN = re.compile(r"[^\W_][\w ./@+()&,-]*")
-_KEY = re.compile(r"""^(?P<quote>["']?)(?P<key>[^\s#:"'][^:"'\n]*?)(?P=quote)[ \t]*:(?=[ \t]|$)""")
+_KEY = re.compile(
+    r"""^(?P<quote>["']?)(?P<key>[^\s#:"'](?:[^:"'\s]|[^\S\n]++(?!:))*+)(?P=quote)"""
+    r"""[ \t]*:(?=[ \t]|$)"""
+)
 _SCALAR = re.compile(
-    r"""^(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'\[{|>&*!#][^\n]*?)"""
-    r"""(?:[ \t]+#.*|[ \t]*)$"""
+    r"""^(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'"""
+    r"""|[^\s"'\[{|>&*!#](?:[^ \t\n]|[ \t]++(?!#|$))*+)(?:[ \t]+#.*|[ \t]*)$"""
 )
 _NO_CHANGE = Splice(0, 0, "")
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Lock
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,10 @@ from numpy.typing import NDArray
 from kbx_tui.embedding.embedder import BUNDLED, brief, encodable, load_tokenizer
 from kbx_tui.errors import EmbeddingError
 
-LABELS = ("same", "refines", "conflict", "different")
-"""`refines`: one text says all of the other and more. The order of the model's outputs."""
+JudgedRelation = Literal["same", "refines", "conflict", "different"]
+"""`refines`: one text says all of the other and more."""
+LABELS: tuple[JudgedRelation, ...] = get_args(JudgedRelation)
+"""In the order of the model's outputs."""
 
 MODEL = Path(__file__).with_name("bundled_pair_model") / "model.onnx"
 

@@ -207,7 +207,9 @@ def _nobody(ranking: ExpertRanking) -> Iterator[str]:
         yield f"none of the {claims} is on this topic{hint}"
 
 
-_CONFIRMED = re.compile(r"\s*[(\[]?\bconfirmed(?: on)?\s*::?\s*(\d{4}-\d{2}-\d{2})[)\]]?", re.I)
+_CONFIRMED = re.compile(
+    r"(?<!\s)\s*[(\[]?\bconfirmed(?: on)?\s*::?\s*(\d{4}-\d{2}-\d{2})[)\]]?", re.I
+)
 _BRACKETS = re.compile(r"!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
 _ABOUT = frozenset(
     {"person", "people", "project", "projects", "team", "teams", "entity", "entities"}

@@ -394,9 +394,9 @@ def _chatgpt_message(message: dict[str, Any]) -> Turn:
 
 
 _CITATION = re.compile(
-    "[ \t]*\ue200(?P<shown>[^\ue200\ue201]*)\ue201"
-    r"|[ \t]*【[^【】\n]{0,200}†[^【】\n]{0,200}】"
-    r"|[ \t]*:contentReference\[oaicite:[^\]\n]{0,40}\](?:\{[^}\n]{0,40}\})?"
+    "(?<![ \t])[ \t]*\ue200(?P<shown>[^\ue200\ue201]*)\ue201"
+    r"|(?<![ \t])[ \t]*【[^【】\n]{0,200}†[^【】\n]{0,200}】"
+    r"|(?<![ \t])[ \t]*:contentReference\[oaicite:[^\]\n]{0,40}\](?:\{[^}\n]{0,40}\})?"
 )
 """Marks of sources in answers of ChatGPT; those in private characters may also show a name."""
 _PRIVATE = re.compile("[\ue200-\ue2ff]")

@@ -30,7 +30,7 @@ _BLOCK = re.compile(r"^(?P<indent>[\t ]*)- ?(?P<text>.*)$")
 _BLOCK_ID = re.compile(r"^\s*id:: (?P<id>[0-9a-f-]{36})\s*$")
 _EMBED = re.compile(r"\{\{embed \(\((?P<id>[0-9a-f-]{36})\)\)\}\}")
 _REFERENCE = re.compile(r"\(\((?P<id>[0-9a-f-]{36})\)\)")
-_PAGE_EMBED = re.compile(r"\{\{embed (\[\[[^\]]+\]\])\}\}")
+_PAGE_EMBED = re.compile(r"\{\{embed (\[\[[^\[\]]+\]\])\}\}")
 _OPEN = re.compile(r"^(?P<head>[\t ]*- )(?:TODO|DOING|NOW|LATER|WAITING) ")
 _DONE = re.compile(r"^(?P<head>[\t ]*- )DONE ")
 _HIDDEN_KEYS = ("id", "collapsed", "created-at", "updated-at", "heading")
@@ -260,7 +260,7 @@ def _with_wikilinks(body: str, targets: dict[str, str]) -> str:
 
 
 def _date(value: str) -> str:
-    text = re.split(r"\s+(?:\d{1,2}:\d{2}|→)", value)[0].strip()
+    text = re.split(r"(?<!\s)\s+(?:\d{1,2}:\d{2}|→)", value)[0].strip()
     return iso_date(text)
 
 

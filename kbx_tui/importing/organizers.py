@@ -13,7 +13,7 @@ import icalendar
 from icalendar.timezone import tzp
 from vobject.base import ContentLine, VObjectError, textLineToContentLine
 
-from kbx_tui.formatting import format_count
+from kbx_tui.formatting import format_count, join_limited
 from kbx_tui.importing.imported_document import (
     Imported,
     ImportedDocument,
@@ -30,12 +30,15 @@ _KEPT_AS_TEXT = ("COMMENT", "CONTACT", "RESOURCES", "ATTACH", "CONFERENCE", "X-G
 
 
 def read_calendar(file: SourceFile) -> Imported:
-    """Return the events of a calendar file, each id once. Raises ValueError."""
+    """Return the events of a calendar file, for each id the one with the highest SEQUENCE.
+
+    Raises ValueError.
+    """
     text = file.text
     if "BEGIN:VCALENDAR" not in text:
         raise ValueError("it does not hold a VCALENDAR")
-    documents: dict[str, ImportedDocument] = {}
-    problems = []
+    newest: dict[str, tuple[int, ImportedDocument]] = {}
+    outdated, problems = [], []
     try:
         with warnings.catch_warnings(action="ignore"):  # the library guesses odd names of zones
             calendars = icalendar.Calendar.from_ical(text, multiple=True)
@@ -46,17 +49,24 @@ def read_calendar(file: SourceFile) -> Imported:
     for event, calendar in events:
         try:
             document = _event_document(event, _text(calendar, "X-WR-TIMEZONE"))
+            version = int(next(iter(_values(event, "SEQUENCE")), 0)), document
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             name = _text(event, "SUMMARY") or "an event"
             problems.append(ImportProblem(file.path, f"{name} cannot be read: {error}"))
             continue
-        documents.setdefault(document.import_id, document)
+        kept = newest.setdefault(document.import_id, version)
+        if kept[1] != document:
+            newest[document.import_id] = version if version[0] > kept[0] else kept
+            outdated.append((kept if version[0] > kept[0] else version)[1].title)
     left_out = [
         format_count(others[part], name) for part, name in _LEFT_OUT.items() if others[part]
     ]
     if left_out:
         problems.append(ImportProblem(file.path, f"left out: {', '.join(left_out)}"))
-    return Imported(tuple(documents.values()), tuple(problems))
+    if outdated:
+        text = f"{format_count(len(outdated), 'other version')} of events: {join_limited(outdated)}"
+        problems.append(ImportProblem(file.path, f"left out: {text}"))
+    return Imported(tuple(document for _, document in newest.values()), tuple(problems))
 
 
 def _event_document(event: icalendar.cal.Component, zone: str) -> ImportedDocument:

@@ -151,7 +151,7 @@ def _shown(lines: Sequence[str], *, has_header: bool) -> Iterator[str]:
         previous = line
 
 
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]+)>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s++([^<>]+)>")
 _WORD_TIME = re.compile(r"<[\d:.]+>")
 """The time of a word, in captions that roll: each cue repeats the last line of the one before."""
 _TAG = re.compile(

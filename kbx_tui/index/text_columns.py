@@ -274,6 +274,8 @@ class CodedColumn(Column[str]):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> CodedColumn:
+        if isinstance(texts, CodedColumn):
+            return texts
         builder = CodeBuilder()
         for text in texts:
             builder.append(text)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import islice
 
+from kbx_tui.knowledge.dates import first_day
 from kbx_tui.knowledge.folding import fold, name_key
 
 MAX_GAP_DAYS = 100
@@ -152,10 +153,14 @@ def _pairs(members: Sequence[_Member]) -> Iterator[tuple[int, int]]:
 
 def _is_near(before: _Member, after: _Member) -> bool:
     try:
-        days = date.fromisoformat(after.date) - date.fromisoformat(before.date)
+        days = _first_day(after) - _first_day(before)
     except ValueError:  # a date is missing
         return before.folder == after.folder
     return days.days <= MAX_GAP_DAYS
+
+
+def _first_day(member: _Member) -> date:
+    return date.fromisoformat(first_day(member.date))
 
 
 def _part_number(text: str | None) -> int:

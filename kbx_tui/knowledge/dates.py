@@ -91,7 +91,9 @@ _DATE_LINE = re.compile(
 )
 _TOP_LINES = 12
 """Lines at the top of a body in which a line `Date: ...` is that of the document."""
-_TOP_HEADING = re.compile(r"^(?:# [^\n]*\d|[^\n]*\d[^\n]*\n=+[ \t]*$)", re.MULTILINE)
+_TOP_HEADING = re.compile(r"^(?:# (?P<text>[^\n]*)|=++[ \t]*+$)", re.MULTILINE)
+"""A heading of level 1, or the line below one."""
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ def _date_in_value(value: object) -> str:
     if iso := iso_date(text) or _day_in(fold(text.rpartition("/")[2])):
         return iso
     if _MONTH_VALUE.fullmatch(text):
-        return text if "-" in text else _year_of(text)
+        return _valid_iso(text[:4], text[5:], 1)[:7] if "-" in text else _year_of(text)
     if match := _TIMESTAMP.fullmatch(text):
         return datetime.fromtimestamp(int(match[1]), UTC).date().isoformat()
     return ""
@@ -196,9 +198,18 @@ def _day_at_top(body: str) -> str:
     for match in _DATE_LINE.finditer(body, 0, end if end >= 0 else len(body)):
         if iso := iso_date(match[1]) or _day_in(fold(match[1])):
             return iso
-    if not _TOP_HEADING.search(body):
+    if not _may_have_dated_heading(body):
         return ""
     return _day_in(fold(next((each.text for each in headings(body) if each.level == 1), "")))
+
+
+def _may_have_dated_heading(body: str) -> bool:
+    for found in _TOP_HEADING.finditer(body):
+        end = max(found.start() - 1, 0)
+        above = body[body.rfind("\n", 0, end) + 1 : end]
+        if _DIGIT.search(above if found["text"] is None else found["text"]):
+            return True
+    return False
 
 
 def _year_of(text: str) -> str:

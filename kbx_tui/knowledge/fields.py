@@ -36,7 +36,7 @@ _ADDRESS = re.compile(r"^(.*?)\s*[<(]\s*([^\s<>()@]+@[^\s<>()@]+)\s*[>)]\s*(.*)$
 EMAIL = re.compile(r"^[^\s<>()@,;]+@[^\s<>()@,;]+$")
 _SEPARATOR = re.compile(r" ?[,;] ?(?![^()<\[]*[)>\]])")
 _SEMICOLON = re.compile(r"\s*;\s*")
-_CONJUNCTION = re.compile(r"\s+(?:and|&)\s+", re.IGNORECASE)
+_CONJUNCTION = re.compile(r"(?<!\s)\s+(?:and|&)\s+", re.IGNORECASE)
 _NAME_SUFFIX = re.compile(
     r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
 )

@@ -277,7 +277,7 @@ NEAR_MARK = "looks like a redaction mark, but is not one"
 NEAR_MARK_SHOWN = 80
 _NEAR_MARK = re.compile(
     r"[#@!%$\\(\[{<*_~=`][ \t]*(?:status::?[ \t]*)?(?P<adorned>[^\W_]{6,9})\b"
-    r"|^\W*(?:[\w-]+::?[ \t]*)?(?P<lone>[^\W_]{6,9})\W*$"
+    r"|^\W*+(?:[\w-]++::?[ \t]*+)?(?P<lone>[^\W_]{6,9})\W*+$"
 )
 _HALVES = re.compile("reda|cted|redca", re.IGNORECASE)
 """A word with one mistake has one of these: a cheap test for lines worth a look."""

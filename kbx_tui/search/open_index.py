@@ -32,14 +32,14 @@ from kbx_tui.index.vectors.vector_matrix import (
 from kbx_tui.index.versions import version_array
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
-from kbx_tui.search.evidence.scores import Flags, ScoredDocuments
+from kbx_tui.search.evidence.scores import ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import DocumentNames, EntityNames
 from kbx_tui.search.query.date_forms import DocumentDates
 from kbx_tui.search.query.name_index import KnownItems, TitleWords
 from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.request import Filters
-from kbx_tui.search.retrieval.asked_kind import meeting_flags
+from kbx_tui.search.retrieval.asked_kind import DocumentKinds
 from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
 from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
 
@@ -269,8 +269,8 @@ class IndexGeneration:
         return DocumentDates(self.snapshot.dates)
 
     @cached_property
-    def meetings(self) -> Flags:
-        return meeting_flags(self.snapshot)
+    def document_kinds(self) -> DocumentKinds:
+        return DocumentKinds(self.snapshot)
 
     @cached_property
     def title_words(self) -> TitleWords:

@@ -14,7 +14,8 @@ A typed filter is at the beginning of a query or after a space, and ends before 
 with spaces are quoted: `tag:"road map"`, `@"Alice Chen"`. A comma means "or": `type:meeting,note`.
 
 Everything else is words: other keys (`note: call Bob`, `http://x`, `error:5032`), keys without a
-value, dates that are none (`from:Bob`), and options (`-v`, `-5`).
+value, dates that are none (`from:Bob`), options of one letter (`-v`) and numbers (`-5`). A longer
+option leaves documents out, which a note says, unless it is quoted: `tar "-xzf" archive`.
 """
 
 from __future__ import annotations

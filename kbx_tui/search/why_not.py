@@ -313,6 +313,9 @@ def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
     preference = evidence.date_preference
     if preference is not None:
         preference = replace(preference, matches=frozen(preference.matches[rows]))
+    kind = evidence.asked_kind
+    if kind is not None:
+        kind = replace(kind, factors=frozen(kind.factors[rows]))
     return replace(
         evidence,
         scope=replace(evidence.scope, in_scope=len(numbers)),
@@ -331,6 +334,7 @@ def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
         frecency=frozen(evidence.frecency[rows]),
         reranker=None,
         date_preference=preference,
+        asked_kind=kind,
         evaluated=None if evidence.evaluated is None else frozen(evidence.evaluated[rows]),
     )
 

@@ -36,7 +36,7 @@ but such pairs hardly ever differ in nothing else."""
 MAX_EXCHANGED_NAMES = 2
 """If more names differ, the texts are about different events."""
 
-_NEGATION = re.compile(
+NEGATION = re.compile(
     r"(?i)\b(?:no longer|no one|not|no(?!\.? ?\d)|never|none|nobody|nothing|nowhere|neither|nor"
     r"|cannot|without|[a-z]+n['’]t)\b"
 )
@@ -144,7 +144,7 @@ def _affirms(claims: Claims, stem: str) -> bool:
 
 def _denied(text: str) -> dict[str, str]:
     denied = {}
-    for match in _NEGATION.finditer(text):
+    for match in NEGATION.finditer(text):
         for word in _WORD.finditer(text, match.end()):
             if fold(word.group()) not in FUNCTION_WORDS:
                 denied[stem(fold(word.group()))] = text[match.start() : word.end()]

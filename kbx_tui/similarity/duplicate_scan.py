@@ -127,7 +127,7 @@ def find_clusters(
         pair = judged[number] if number < len(judged) else pair
         is_conflict = pair.relation == "conflict"
         if not is_conflict and not (
-            pair.score >= max(minimum[left], minimum[right]) and _says_the_same(pair)
+            pair.score >= max(minimum[left], minimum[right]) and pair.covers(pair.score)
         ):
             continue
         is_kept = frozenset((facts[left].fact_id, facts[right].fact_id)) in kept.pairs
@@ -142,10 +142,6 @@ def find_clusters(
     conflicting.sort(key=lambda c: (-c.score, c.facts[0].source_path, c.facts[0].line))
     conflicting.sort(key=lambda c: c.facts[0].date, reverse=True)
     return _clusters(facts, groups, linked, record), conflicting, kept_pairs
-
-
-def _says_the_same(pair: PairSimilarity) -> bool:
-    return pair.says_the_same(pair.score)  # its score has been compared
 
 
 def _about_one_entity(

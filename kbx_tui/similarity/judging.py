@@ -12,20 +12,26 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import islice
-from typing import Literal, get_args
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.embedding.pair_model import LABELS, JudgedRelation
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.similarity.compared_words import ABBREVIATIONS, word_set
-from kbx_tui.similarity.conflict_guard import KEY, Conflict, ConflictKind, claims_of, find_conflicts
-from kbx_tui.similarity.numbers_and_dates import is_same_quantity
+from kbx_tui.similarity.conflict_guard import (
+    KEY,
+    Claims,
+    Conflict,
+    ConflictKind,
+    claims_of,
+    find_conflicts,
+)
+from kbx_tui.similarity.numbers_and_dates import Quantity
 
-JudgedRelation = Literal["same", "refines", "conflict", "different"]
-JUDGED = get_args(JudgedRelation)
 Probabilities = NDArray[np.float32]
-"""Shape (4,), in the order of `JUDGED`."""
+"""Shape (4,), in the order of `LABELS`."""
 
 COSTS = np.array(
     [
@@ -55,14 +61,23 @@ MANY_VALUED = word_set(
 )
 """Last words of keys that have several values at a time, in the singular."""
 
-_LIGHT = word_set("a an the inc ltd llc llp lp l.p gmbh corp corporation plc")
-_BEFORE_VALUE = word_set("at on in by to until from of is")
+_ARTICLE = re.compile(r"(?:(?<!\S)(?:an?|An|[tT]he)|^\s*A)(?=\s)")
+"""Not the name in `Team A` or `A-levels`."""
+_LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
+_AT_TIME = word_set("at on in")
+"""Words that may be left out before a time; `by`, `from`, `to` and `until` change the meaning."""
 _CURRENCIES = {
     word: sign
     for sign, words in {"$": "usd dollar dollars", "€": "eur euro euros", "£": "gbp"}.items()
     for word in (sign, *words.split())
 }
+_CURRENCY = re.compile(r"[$€£]|[^\W\d_]+")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&@#-]+[^\W_]+)*")
+_TOKEN = re.compile(r"[^\W_]+(?:[.'’&@#]+[^\W_]+)*|\S")
+_TIME, _QUANTITY = "\x01", "\x02"
+"""Stand for a value where texts are compared without its format."""
+_MEANINGFUL, _SYMBOLS = frozenset("?/\\#%‰&@*^§"), frozenset({"Sm", "Sc", "So"})
+"""Signs that change what a text says, and the Unicode categories of others: `<`, `+`, emoji."""
 MAX_WORDS = 200
 """Words of a text that are aligned with those of the other."""
 
@@ -89,7 +104,7 @@ def judge(left: str, right: str, probabilities: Probabilities) -> Judgement:
     weights = probabilities * pair.plausible
     weights /= max(float(weights.sum()), 1e-9)
     chosen = int((COSTS @ weights).argmin())
-    return pair.judgement(JUDGED[chosen], round(float(weights[chosen]), 3))
+    return pair.judgement(LABELS[chosen], round(float(weights[chosen]), 3))
 
 
 def judge_by_rules(left: str, right: str, score: float) -> Judgement:
@@ -136,19 +151,19 @@ class _Pair:
 
     @cached_property
     def has_equal_values(self) -> bool:
-        """Whether the texts only differ in the format of values and the spelling of words."""
+        """Whether the texts only differ in the format of values and the spelling of words.
+
+        False for texts longer than `MAX_WORDS`, and wherever that takes more than the words.
+        """
         ours, theirs = claims_of(self.left), claims_of(self.right)
-        if [(time.part, time.value) for time in ours.times] != [
-            (time.part, time.value) for time in theirs.times
-        ]:
-            return False
-        if len(ours.quantities) != len(theirs.quantities) or not all(
-            map(is_same_quantity, ours.quantities, theirs.quantities)
-        ):
-            return False
-        if _currency(self.left) != _currency(self.right):
-            return False
-        return _is_spelt_alike(_plain_words(self.left), _plain_words(self.right))
+        return (
+            not (_is_long(self.left) or _is_long(self.right))
+            and _time_values(ours) == _time_values(theirs)
+            and len(ours.quantities) == len(theirs.quantities)
+            and all(map(_is_equal_quantity, ours.quantities, theirs.quantities))
+            and _currencies(self.left) == _currencies(self.right)
+            and _is_spelt_alike(_without_formats(ours), _without_formats(theirs))
+        )
 
     @property
     def plausible(self) -> NDArray[np.float32]:
@@ -239,49 +254,78 @@ def _span(text: str, words: Sequence[re.Match[str]]) -> str:
     return text[words[0].start() : words[-1].end()] if words else ""
 
 
-def _currency(text: str) -> set[str]:
-    words = (*map(fold, text.split()), *text)
-    return {_CURRENCIES[word] for word in words if word in _CURRENCIES}
+def _is_long(text: str) -> bool:
+    return next(islice(_WORD.finditer(text), MAX_WORDS, None), None) is not None
 
 
-def _plain_words(text: str) -> list[tuple[str, bool]]:
-    """Return the words besides values, light words and currencies; and which are acronyms."""
-    claims = claims_of(text)
-    spans = [(time.start, time.end) for time in claims.times]
-    spans += [(quantity.start, quantity.end) for quantity in claims.quantities]
-    starts = {start for start, _ in spans}
+def _time_values(claims: Claims) -> list[tuple[int | str, ...]]:
+    """Return the values in the order of the text; `Fridays` are not one `Friday`."""
+    times = sorted(claims.times, key=lambda time: (time.start, time.part))
+    return [(time.part, time.value, time.written.lower().endswith("days")) for time in times]
+
+
+def _is_equal_quantity(one: Quantity, other: Quantity) -> bool:
+    """Return whether values are equal, not only rounded; currencies are compared apart."""
+    if one.measure == other.measure:
+        return one.value == other.value
+    is_money = {one.measure, other.measure} <= {"", "dollar", "euro", "pound"}
+    return is_money and "" in (one.measure, other.measure) and one.figure == other.figure
+
+
+def _currencies(text: str) -> list[str]:
+    return [_CURRENCIES[word] for word in _CURRENCY.findall(fold(text)) if word in _CURRENCIES]
+
+
+def _without_formats(claims: Claims) -> list[tuple[str, bool]]:
+    """Return words, meaningful signs and marks of values in order, and which are capitalised.
+
+    Without articles, currencies, other punctuation and a word before a time that may be left out.
+    """
+    tokens = _TOKEN.findall(_ARTICLE.sub("", _with_marks(claims)))
     found: list[tuple[str, bool]] = []
-    for match in _words(text):
-        if any(start < match.end() and match.start() < end for start, end in spans):
+    for before, token, after in zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False):
+        word = fold(token)
+        is_left_out = (word in _AT_TIME and after == _TIME) or (
+            word == "is" and after in (_TIME, _QUANTITY)
+        )
+        is_range = word == "-" and {before, after} <= {_TIME, _QUANTITY}
+        is_sign = not (word[:1].isalnum() or word in (_TIME, _QUANTITY) or is_range)
+        if is_left_out or word in _CURRENCIES:
             continue
-        word = fold(match[0])
-        is_before_value = word in _BEFORE_VALUE and _next_start(text, match.end()) in starts
-        if word in _LIGHT or word in _CURRENCIES or is_before_value:
+        if is_sign and not (word in _MEANINGFUL or category(token[0]) in _SYMBOLS):
             continue
-        is_acronym = match[0].isupper() and len(match[0]) > 1
-        parts = ABBREVIATIONS.get(word.removesuffix("'s").removesuffix("’s"), word).split()
-        found += [(part, is_acronym) for part in parts]
+        parts = ABBREVIATIONS.get(word.removesuffix("'s"), word).split()
+        found += [(part, token[0].isupper()) for part in parts]
     return found
 
 
-def _next_start(text: str, position: int) -> int:
-    return position + len(text[position:]) - len(text[position:].lstrip())
+def _with_marks(claims: Claims) -> str:
+    """Return the text with a mark in the place of each value."""
+    spans = {(time.start, time.end): _TIME for time in claims.times}
+    spans |= {(number.start, number.end): _QUANTITY for number in claims.quantities}
+    pieces, end = [], 0
+    for span, mark in sorted(spans.items()):
+        pieces += [claims.text[end : span[0]], f" {mark} "]
+        end = span[1]
+    return "".join((*pieces, claims.text[end:]))
 
 
 def _is_spelt_alike(left: list[tuple[str, bool]], right: list[tuple[str, bool]]) -> bool:
-    """Return whether words are equal, apart from joints (Red Hat, RedHat) and one acronym."""
-    ours, theirs = [word for word, _ in left], [word for word, _ in right]
-    joined = ["".join(words).replace("-", "") for words in (ours, theirs)]
-    if joined[0] == joined[1]:
-        return True
+    """Return whether words are equal, apart from joints in a name: Red Hat, RedHat.
+
+    The legal form of a company may be missing in one of the texts.
+    """
+    forms = [[word for word, _ in side if word in _LEGAL_FORMS] for side in (left, right)]
+    if not all(forms):
+        left, right = (
+            [one for one in side if one[0] not in _LEGAL_FORMS] for side in (left, right)
+        )
     start = 0
-    while start < min(len(ours), len(theirs)) and ours[start] == theirs[start]:
+    while start < min(len(left), len(right)) and left[start][0] == right[start][0]:
         start += 1
     end = 0
-    while end < min(len(ours), len(theirs)) - start and ours[-1 - end] == theirs[-1 - end]:
+    while end < min(len(left), len(right)) - start and left[-1 - end][0] == right[-1 - end][0]:
         end += 1
     one, other = left[start : len(left) - end], right[start : len(right) - end]
-    short, full = sorted((one, other), key=len)
-    if len(short) != 1 or len(full) < 2 or not short[0][1]:
-        return False
-    return short[0][0] == "".join(word[0] for word, _ in full)
+    is_name = all(is_capital for _, is_capital in (*one, *other))
+    return is_name and "".join(word for word, _ in one) == "".join(word for word, _ in other)

@@ -78,7 +78,10 @@ class PairSimilarity:
 
     @property
     def relation(self) -> Relation:
-        """The judgement in the words of all doors; `related` and `different` by the score."""
+        """The judgement as the app, the commands and the tools name it.
+
+        `related` and `different` go by the score.
+        """
         if self.is_same:
             return "exact"
         judged = self.judgement.relation
@@ -86,10 +89,10 @@ class PairSimilarity:
             return "related" if self.score >= SAME_TOPIC else "different"
         return "duplicate" if judged == "same" else judged
 
-    def says_the_same(self, threshold: float) -> bool:
-        """Return whether the texts do so by the judgement of the model, else from a score on.
+    def covers(self, threshold: float) -> bool:
+        """Return whether one text says what the other does: it is the same or refines it.
 
-        A text that refines the other counts: it is not new either.
+        That is by the judgement of the model, else from a score on.
         """
         judgement = self.judgement
         if judgement.relation == "different":
@@ -98,11 +101,11 @@ class PairSimilarity:
         return judgement.relation != "conflict" and (by_model or self.score >= threshold)
 
     def is_known(self, threshold: float) -> bool:
-        """Return whether it keeps a text from being new: it says the same or contradicts it.
+        """Return whether it keeps a text from being new: it covers or contradicts it.
 
         A contradiction counts whatever the threshold of duplicates is.
         """
-        return self.relation == "conflict" or self.says_the_same(threshold)
+        return self.relation == "conflict" or self.covers(threshold)
 
 
 def pair_similarity(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[PairSimilarity]:
@@ -308,7 +311,7 @@ class SimilarityMatch:
     @property
     def is_similar(self) -> bool:
         """Whether the two texts say the same: the threshold is reached, and nothing against it."""
-        return self.pair.says_the_same(self.threshold)
+        return self.pair.covers(self.threshold)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ def picked(record: object, names: str, **others: Any) -> dict[str, Any]:
     """Return the named attributes of a record, in order, with the values in `others` substituted.
 
     `date?` stands for the attribute `date`, or None if empty; `score~` is rounded to four decimals.
+    Raises ValueError for a value whose name is not listed.
     """
     fields = {}
     for word in names.split():
@@ -37,6 +38,8 @@ def picked(record: object, names: str, **others: Any) -> dict[str, Any]:
         if word.endswith("~"):
             value = _rounded(value)
         fields[name] = None if word.endswith("?") and not value else value
+    if unlisted := others.keys() - fields.keys():
+        raise ValueError(f"values without a name in the list: {sorted(unlisted)}")
     return fields
 
 
@@ -112,7 +115,7 @@ def match_json(match: SimilarityMatch) -> dict[str, Any]:
     return picked(
         match,
         "text score~ fact_id source_path date? entity_name? match_type threshold relation cosine~ "
-        "signals~ conflicts line done field? is_similar",
+        "signals~ conflicts reason line done field? is_similar",
         reason=match.judgement.reason,
     )
 

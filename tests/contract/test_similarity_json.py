@@ -34,6 +34,7 @@ MATCH = {
     "cosine": float,
     "signals": dict,
     "conflicts": list,
+    "reason": str,
     "line": int,
     "done": bool,
     "field": type(None),

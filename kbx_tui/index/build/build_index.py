@@ -37,7 +37,7 @@ from kbx_tui.index.build.repair import (
     take_over_vectors,
 )
 from kbx_tui.index.build.stages import (
-    Wanted,
+    EmbedFirst,
     compact,
     compact_if_short_of_space,
     read_document_row,
@@ -84,19 +84,19 @@ def build(
     on_wait: Callable[[str], None] | None = None,
     only: Collection[str] | None = None,
     workers: Workers | None = None,
-    wanted: Wanted = tuple,
+    embed_first: EmbedFirst = tuple,
 ) -> IndexReport:
     """Index `root`: with `fast` only the text, with `full` from scratch.
 
     With `only`, just the files at these paths are compared, for a caller that has written them.
     `workers` have the same model as `embedder`; by default this process does the work. Texts of the
-    documents at `wanted` get vectors first. Raises
+    documents at `embed_first` get vectors first. Raises
     IndexLocked (if not `wait`, or if cancelled while waiting), IndexForeign, IndexFault and
     EmbeddingError.
     """
     store, meter = Store(index_uri(root, settings)), ProgressMeter(listener, cancelled)
     workers = workers or OwnProcess(embedder)
-    run = _Run(root, settings, embedder, store, workers, meter, wanted, fast=fast)
+    run = _Run(root, settings, embedder, store, workers, meter, embed_first, fast=fast)
     with writer_lock(root, wait=wait, on_wait=on_wait, cancelled=cancelled):
         words, aside = store.foreign_words(), put_aside(store)
         sweep_leftovers(store)
@@ -151,7 +151,7 @@ class _Run:
     store: Store
     workers: Workers
     meter: ProgressMeter
-    wanted: Wanted
+    embed_first: EmbedFirst
     fast: bool
     source: Store | None = None
     """For the public index, the index that it is the public part of."""
@@ -289,7 +289,7 @@ class _Run:
             note_state(store)
             take_over_vectors(store, embedder)
             embedded, reused, finished = write_vectors(
-                store, self.workers, self.meter, wanted=self.wanted, source=self.source
+                store, self.workers, self.meter, embed_first=self.embed_first, source=self.source
             )
             _compact_vectors(store, embedder, refresh=finished)
         self.meter.end()
@@ -320,13 +320,13 @@ def add_vectors(
     *,
     only: Collection[str] | None = None,
     cancelled: Cancelled = lambda: False,
-    wanted: Wanted = tuple,
+    embed_first: EmbedFirst = tuple,
 ) -> int:
     """Embed texts of an existing index that have no vector; return their number.
 
     It embeds a few at a time, with the session used for queries, so that searches can run
-    meanwhile. With `only`, just the texts of the files at these paths; `wanted` is as in `build`.
-    Raises IndexLocked while another process writes, NotFound, IndexForeign, IndexFault and
+    meanwhile. With `only`, just the texts of the files at these paths; `embed_first` is as in
+    `build`. Raises IndexLocked while another process writes, NotFound, IndexForeign, IndexFault and
     EmbeddingError.
     """
     store = Store(index_uri(root, settings))
@@ -334,10 +334,10 @@ def add_vectors(
         store.check_compatible(model=embedder.model)
         meter = ProgressMeter(None, cancelled)
         workers = OwnProcess(embedder, texts_per_task=SMALL_BATCH)
-        embedded = _add_vectors(store, embedder, workers, meter, only, wanted)
+        embedded = _add_vectors(store, embedder, workers, meter, only, embed_first)
         public = store.public()
         if public.exists() and public.is_searchable() and not cancelled():
-            _add_vectors(public, embedder, workers, meter, only, wanted, source=store)
+            _add_vectors(public, embedder, workers, meter, only, embed_first, source=store)
     return embedded
 
 
@@ -347,14 +347,16 @@ def _add_vectors(
     workers: Workers,
     meter: ProgressMeter,
     only: Collection[str] | None,
-    wanted: Wanted,
+    embed_first: EmbedFirst,
     *,
     source: Store | None = None,
 ) -> int:
     embedded, finished = 0, write_chunks(store, workers, meter, only)
     if finished:
         take_over_vectors(store, embedder)
-        embedded, _, finished = write_vectors(store, workers, meter, only, wanted, source=source)
+        embedded, _, finished = write_vectors(
+            store, workers, meter, only, embed_first, source=source
+        )
     if only is None and (embedded or source) and finished:
         _compact_vectors(store, embedder, refresh=True)
     note_state(store)

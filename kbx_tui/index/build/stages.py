@@ -273,7 +273,7 @@ def _split(embedder: Embedder, documents: list[dict[str, Any]]) -> list[dict[str
     ]
 
 
-Wanted = Callable[[], Sequence[str]]
+EmbedFirst = Callable[[], Sequence[str]]
 """Returns paths of documents whose texts are to be embedded first, in this order."""
 
 
@@ -282,16 +282,16 @@ def write_vectors(
     workers: Workers,
     meter: ProgressMeter,
     only: Collection[str] | None = None,
-    wanted: Wanted = tuple,
+    embed_first: EmbedFirst = tuple,
     *,
     source: Store | None = None,
 ) -> tuple[int, int, bool]:
     """Embed every text that has no vector, and delete vectors of deleted texts.
 
-    With `only`, embeds the texts of the files at these paths and deletes nothing. `wanted` is asked
-    again and again: what is wanted may change while others are embedded. Vectors that the index
-    `source` has are copied. Returns how many texts were embedded, how many had a vector, and False
-    when cancelled.
+    With `only`, embeds the texts of the files at these paths and deletes nothing. `embed_first` is
+    called again and again, as its answer may change while texts are embedded. Vectors
+    that the index `source` has are copied. Returns how many texts were embedded, how many had a
+    vector, and False when cancelled.
     """
     table_of, chunks_of = _texts_to_embed(store, only)
     few = only is not None and len(table_of) <= FEW_TEXTS
@@ -305,7 +305,7 @@ def write_vectors(
     meter.begin("vectors", len(missing))
 
     def first() -> Iterator[str]:
-        return chain.from_iterable(chunks_of.get(path, ()) for path in wanted())
+        return chain.from_iterable(chunks_of.get(path, ()) for path in embed_first())
 
     texts = _read_missing(store, missing, table_of, first, workers.texts_per_task, meter)
     waiting, count, stored, commits = list[tuple[Texts, Vectors]](), 0, 0, 0

@@ -298,7 +298,7 @@ class Scope:
     asked_about: frozenset[str] = frozenset()
     """Paths of documents beside the candidates, scored because `SearchRequest.also` has them."""
     unknown_names: tuple[UnknownName, ...] = ()
-    nowhere: tuple[str, ...] = ()
+    unmatched_phrases: tuple[str, ...] = ()
     """Words in quotation marks that no document has one after the other, as typed."""
     left_out: int = 0
     """Documents that pass the other filters and are muted."""

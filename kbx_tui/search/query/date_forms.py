@@ -276,7 +276,7 @@ def week_of(day: date) -> tuple[date, date]:
 class DocumentDates:
     def __init__(self, dates: Sequence[str]) -> None:
         """`dates` has the ISO day, month or year of each row, empty for a document without one."""
-        self._by_row = dates if isinstance(dates, CodedColumn) else CodedColumn.of(dates)
+        self._by_row = CodedColumn.of(dates)
         codes = np.unique(self._by_row.codes).tolist()
         self._distinct = set(filter(None, map(self._by_row.values.__getitem__, codes)))
         self._dates = sorted(self._distinct)

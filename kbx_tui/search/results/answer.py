@@ -313,8 +313,13 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     kinds = [names for names in (given.doc_types, *kinds) if names]
     yield from unknown_types_note([name for names in kinds for name in names], types)
     yield from unknown_names_notes(scope)
-    for words in scope.nowhere:
+    for words in scope.unmatched_phrases:
         yield f"no document has {safe_line(words)} word for word: searched for the words"
+    for typed in all_typed:
+        if typed.key == "-":
+            words = safe_line(typed.values[0])
+            quoted = f'"-{words}"'
+            yield f"documents with {words} are left out; quote it to search for it: {quoted}"
     is_explained = scope.unknown_names or any(not set(names) & set(types) for names in kinds)
     if scope.in_scope or is_explained:
         return

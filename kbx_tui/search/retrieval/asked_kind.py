@@ -15,13 +15,15 @@ another kind that alone answers the query is still found.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from datetime import date
+from functools import cached_property
 
 import numpy as np
 
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.tables import attendees_from
+from kbx_tui.index.text_columns import CodedColumn
+from kbx_tui.knowledge.dates import first_day
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import AskedKind
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
@@ -42,54 +44,69 @@ SOME = 3
 """Documents of a kind from which a base has that kind."""
 
 
-def meeting_flags(base: Snapshot) -> Flags:
-    """Return which documents of a base are meetings, shape (documents,)."""
-    columns = zip(base.kinds, base.attendees, base.paths, base.titles, strict=True)
-    names = [fold(f"{path} {title}") for _, _, path, title in columns]
-    meetings = np.array(
-        [
-            kind == "meeting"
-            or len(attendees_from(attendees)) >= SEVERAL
-            or _MEETING.search(name) is not None
-            for kind, attendees, name in zip(base.kinds, base.attendees, names, strict=True)
-        ],
-        np.bool_,
-    )
-    if np.count_nonzero(meetings) < SOME:
-        return np.zeros_like(meetings)
-    return meetings | np.array([_DECISION.search(name) is not None for name in names], np.bool_)
+class DocumentKinds:
+    """What `asked_kind` needs of each document of a base, computed once, on demand."""
+
+    def __init__(self, base: Snapshot) -> None:
+        self._base = base
+
+    @cached_property
+    def people(self) -> Flags:
+        return CodedColumn.of(self._base.kinds).flags("person".__eq__)
+
+    @cached_property
+    def meetings(self) -> Flags:
+        base = self._base
+        columns = zip(base.kinds, base.attendees, base.paths, base.titles, strict=True)
+        names = [fold(f"{path} {title}") for _, _, path, title in columns]
+        meetings = np.array(
+            [
+                kind == "meeting"
+                or len(attendees_from(attendees)) >= SEVERAL
+                or _MEETING.search(name) is not None
+                for kind, attendees, name in zip(base.kinds, base.attendees, names, strict=True)
+            ],
+            np.bool_,
+        )
+        if np.count_nonzero(meetings) < SOME:
+            return np.zeros_like(meetings)
+        return meetings | np.array([_DECISION.search(name) is not None for name in names], np.bool_)
+
+    @cached_property
+    def newness(self) -> Scores:
+        """Factors of the documents, 1 for the newest and those without a date.
+
+        They fall with the logarithm of the age: days count among the new, years among the old. A
+        month or year counts as its first day.
+        """
+        dates = CodedColumn.of(self._base.dates)
+        days = np.array([_day_number(day) for day in dates.values], np.int64)[dates.codes]
+        ages = np.log1p(np.where(days > 0, days.max(initial=0) - days, 0))
+        return 1.0 - (1.0 - OLDEST) * ages / max(float(ages.max(initial=0.0)), 1.0)
+
+
+def _day_number(day: str) -> int:
+    return date.fromisoformat(first_day(day)).toordinal() if day else 0
 
 
 def asks_for_people(query: str) -> bool:
     return not FOR_PEOPLE.isdisjoint(folded_words(query))
 
 
-def asked_kind(
-    query: str, base: Snapshot, rows: Rows, meetings: Callable[[], Flags]
-) -> AskedKind | None:
+def asked_kind(query: str, kinds: DocumentKinds, rows: Rows) -> AskedKind | None:
     """Return the kind that a query asks for, for some rows of a base, so that no filter counts.
 
     None if it asks for none, or if the base has hardly any documents of that kind or no others.
     """
     words = folded_words(query)
     if asks_for_people(query):
-        name, wanted = "people", np.array([kind == "person" for kind in base.kinds], np.bool_)
+        name, of_kind = "people", kinds.people
     elif not FOR_MEETINGS.isdisjoint(words):
-        name, wanted = "meetings", meetings()
+        name, of_kind = "meetings", kinds.meetings
     elif not FOR_NEWEST.isdisjoint(words):
-        return AskedKind("the newest", frozen(_newness(base.dates)[rows]))
+        return AskedKind("the newest", frozen(kinds.newness[rows]))
     else:
         return None
-    if wanted.all() or np.count_nonzero(wanted) < SOME:
+    if of_kind.all() or np.count_nonzero(of_kind) < SOME:
         return None
-    return AskedKind(name, frozen(np.where(wanted[rows], 1.0, OTHER_KIND)))
-
-
-def _newness(dates: Sequence[str]) -> Scores:
-    """Return the factors of documents with these dates, 1 for the newest and those without a date.
-
-    It falls with the logarithm of the age: days count among the new, years among the old.
-    """
-    days = np.array([date.fromisoformat(day[:10]).toordinal() if day else 0 for day in dates])
-    ages = np.log1p(np.where(days > 0, days.max(initial=0) - days, 0))
-    return 1.0 - (1.0 - OLDEST) * ages / max(float(ages.max(initial=0.0)), 1.0)
+    return AskedKind(name, frozen(np.where(of_kind[rows], 1.0, OTHER_KIND)))

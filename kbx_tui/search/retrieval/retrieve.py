@@ -291,10 +291,7 @@ class _Search:
             timings=MappingProxyType(self._laps),
             date_preference=preference,
             asked_kind=asked_kind(
-                self._request.searched,
-                self._generation.snapshot,
-                scoped.rows,
-                lambda: self._generation.meetings,
+                self._request.searched, self._generation.document_kinds, scoped.rows
             ),
             undated=self._dates.undated,
             corrections=self._corrections,

@@ -73,7 +73,7 @@ def find_scope(
     """
     filters = filters or Filters()
     flags = _flags(snapshot, path, filters)
-    nowhere = []
+    unmatched = []
     for typed in filters.typed:
         if typed.key in ("-", '"'):
             with_words = np.zeros(len(flags), np.bool_)
@@ -83,7 +83,7 @@ def find_scope(
             elif (flags & with_words).any():
                 flags &= with_words
             else:
-                nowhere.append(str(typed))
+                unmatched.append(str(typed))
         elif typed.key == "title":
             flags &= _titled(snapshot.titles, typed.values)
         else:
@@ -92,7 +92,9 @@ def find_scope(
     left_out = int(np.count_nonzero(flags[muted]))
     flags[muted] = False
     total, in_scope = len(flags), int(np.count_nonzero(flags))
-    scope = Scope(path.text, filters, in_scope, total, left_out=left_out, nowhere=tuple(nowhere))
+    scope = Scope(
+        path.text, filters, in_scope, total, left_out=left_out, unmatched_phrases=tuple(unmatched)
+    )
     return frozen(flags), scope
 
 
@@ -150,9 +152,7 @@ def _flags(snapshot: Snapshot, path: PathFilter, filters: Filters) -> Flags:
 
 
 def _matching(column: Sequence[str], matches: Callable[[str], bool]) -> Flags:
-    if isinstance(column, CodedColumn):
-        return column.flags(matches)
-    return np.fromiter(map(matches, column), np.bool_, len(column))
+    return CodedColumn.of(column).flags(matches)
 
 
 def _taken(column: Sequence[str], rows: Rows) -> Sequence[str]:

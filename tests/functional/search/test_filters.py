@@ -140,7 +140,6 @@ def test_filter_typed_in_the_query_is_the_same_as_one_given_beside_it(
     given = kb.search("when does the ferry sail?", limit=100, **options)
     assert found.results == given.results
     assert 0 < found.meta.in_scope == given.meta.in_scope < len(PAGES)
-    assert found.meta.searched == "when does the ferry sail?"
     assert " ".join(found.meta.typed_filters).startswith(typed[:3])
 
 
@@ -188,6 +187,18 @@ def test_note_says_that_a_typed_filter_holds_no_date(kb: KnowledgeBase) -> None:
     response = kb.search("ferry from:Ada")
     assert response.results
     assert response.meta.notes[0].startswith("from:Ada holds no date such as 2026-03-17")
+
+
+def test_note_says_what_an_excluded_word_leaves_out_and_how_to_search_for_it(
+    kb: KnowledgeBase,
+) -> None:
+    left_out = kb.search("sail -ferry").meta
+    assert left_out.in_scope < len(PAGES)
+    note = 'documents with ferry are left out; quote it to search for it: "-ferry"'
+    assert note in left_out.notes
+    quoted = kb.search('sail at noon "-ferry"')
+    assert quoted.meta.in_scope > len(PAGES)
+    assert not [note for note in quoted.meta.notes if "left out" in note]
 
 
 def test_note_names_all_entities_that_share_a_name(tmp_path: Path) -> None:

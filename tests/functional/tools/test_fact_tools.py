@@ -236,3 +236,10 @@ async def test_writing_tool_is_listed_with_allow_writes(writing: EngineWorker) -
         added = await client.call_tool("kbx_memory_add", NEW)
     assert added.structured_content["written"] is True
     assert writing.answer("kb.capabilities", {}).json["writes"] is True
+
+
+@pytest.mark.parametrize("name", ["kbx.memory_similar", "kbx.memory_add"])
+def test_answer_with_matches_is_valid(worker: EngineWorker, name: str) -> None:
+    answer = worker.answer(name, {"text": "prefers written async updates", "entity": "Ada"}).json
+    Draft202012Validator(output_schema(METHODS[name])).validate(answer)
+    assert answer["matches"][0]["reason"] == "the same text"

@@ -154,7 +154,8 @@ def kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
 @pytest.mark.parametrize(
     ("query", "dimensions"),
     [
-        (QUERY, {"path", "pinned", "since"}),
+        (QUERY, {"path", "since"}),
+        ("Alice and rollbacks", {"path", "pinned", "since"}),
         ("rollback rehearsal in March 2026", {"path", "since", "until", "dates"}),
         ("what did Alice do last week", {"path", "since"}),
         ("notes since 2026-02", {"path", "until"}),

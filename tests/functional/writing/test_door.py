@@ -16,7 +16,7 @@ from kbx_tui.drafting.drafts import Verdict, new_draft
 DOOR = Path(__file__).with_name("door")
 BASES = {name: DOOR / f"base_{name}" for name in ("clinic", "workshop")} | {"demo": SHIPPED}
 FLOOR, SURE_FLOOR = 0.85, 0.94
-"""Shares of proposals that are right or fine, and of sure ones, as measured."""
+"""Shares of proposals that are right or fine, and of sure ones: one less than measured."""
 
 Decided = list[tuple[dict[str, Any], Verdict]]
 

@@ -94,6 +94,7 @@ Action = Literal["create", "merge", "supersede", "skip"]
         (check(repeats=(repeat(0.95, conflict=True),)), "conflict", "create", False),
         (check(repeats=(repeat(0.5),)), "new", "create", False),
         (check(repeats=(repeat(0.49),)), "new", "create", True),
+        (check(text="won't stay late"), "new", "create", False),
     ],
 )
 def test_check_leads_to_state_and_proposal(
@@ -122,6 +123,42 @@ def test_given_threshold_replaces_those_of_all_types() -> None:
     checked = check(match(0.7), repeats=(repeat(0.6),))
     states = [decide(checked, threshold).state for threshold in (0.5, 0.65, 0.8)]
     assert states == ["repeated", "near", "new"]
+
+
+@pytest.mark.parametrize(
+    ("item", "text", "is_done"),
+    [
+        ("send the budget report", "The budget report was sent", True),
+        ("order the plates", "plates are ordered, in May", True),
+        ("renew the licence before 31 Oct", "licence renewed, valid until 2031", True),
+        ("carry the boxes down", "boxes carried down by Bo", True),
+        ("agree the date with Ahmed", "date agreed", True),
+        ("send the budget report", "The budget report was not sent", False),
+        ("pay the invoice", "the invoice is still not paid", False),
+        ("pay the invoice", "the invoice hasn't been paid", False),
+        ("pay the invoice", "the invoice will be paid in May", False),
+        ("pay the invoice", "the invoice must be paid", False),
+        ("pay the invoice", "the invoice was paid?", False),
+        ("order the plates", "plates need a date", False),
+        ("check needs of the ward", "the ward has one need", False),
+        ("call Ahmed", "Ahmed works at the ward", False),
+        ("review the requested change", "the requested change is large", False),
+    ],
+)
+def test_open_item_is_ticked_only_by_what_says_that_it_is_done(
+    item: str, text: str, is_done: bool
+) -> None:
+    near = match(0.95, text=item)
+    near = replace(near, known=replace(near.known, match_type="open_item"))
+    assert (decide(check(near, text=text)).proposal.action == "tick") is is_done
+
+
+def test_what_is_judged_to_deny_an_open_item_does_not_tick_it() -> None:
+    near = match(0.95, "conflict", text="paint the unpainted pier")
+    denied = (Conflict("negation", "painted", "unpainted"),)
+    known = replace(near.known, match_type="open_item", pair=make_pair(0.95, denied))
+    verdict = decide(check(replace(near, known=known), text="the pier is painted"))
+    assert (verdict.state, verdict.proposal.action) == ("conflict", "create")
 
 
 def test_stored_duplicate_is_superseded_only_on_its_own_page() -> None:

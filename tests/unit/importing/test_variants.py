@@ -217,6 +217,17 @@ def test_what_a_calendar_holds_besides_events_is_named() -> None:
     assert [problem.reason for problem in found.problems] == ["left out: 2 to-dos"]
 
 
+def test_the_newest_version_of_an_event_is_kept_and_the_others_are_named() -> None:
+    version = "BEGIN:VEVENT\nUID:1\nSUMMARY:Tide at {}\nSEQUENCE:{}\nEND:VEVENT\n"
+    versions = [version.format(*each) for each in ((8, 1), (9, 2), (9, 2), (7, 0))]
+    found = imported("c.ics", f"BEGIN:VCALENDAR\n{''.join(versions)}END:VCALENDAR\n")
+    (document,) = found.documents
+    assert isinstance(document, ImportedDocument)
+    assert document.title == "Tide at 9"
+    (problem,) = found.problems
+    assert problem.reason == "left out: 2 other versions of events: Tide at 8, Tide at 7"
+
+
 def card(lines: str, version: str = "3.0") -> ImportedDocument:
     return one("c.vcf", f"BEGIN:VCARD\nVERSION:{version}\n{lines}\nEND:VCARD\n")
 

@@ -183,6 +183,11 @@ def test_continuation_after_the_maximum_gap_is_not_paired() -> None:
         assert result == expected
 
 
+def test_a_month_counts_as_its_first_day() -> None:
+    assert pairs(("a/1.md", "Plan", "2026-01"), ("b/2.md", "Plan (continued)", "2026-01-02"))
+    assert not pairs(("a/1.md", "Plan", "2025"), ("a/2.md", "Plan (continued)", "2026-01-02"))
+
+
 def test_parts_without_a_date_are_paired_within_a_folder_only() -> None:
     assert pairs(("a/1.md", "Plan", ""), ("a/2.md", "Plan (continued)", "")) == {(0, 1)}
     assert pairs(("a/1.md", "Plan", ""), ("b/2.md", "Plan (continued)", "")) == set()

@@ -86,6 +86,11 @@ def test_words_and_marks_are_not_taken_for_near_marks() -> None:
     assert list(near_marks(text)) == []
 
 
+def test_a_mark_is_found_beside_long_lines_of_signs() -> None:
+    lines = ["redac" + "-" * 300_000 + "x", "-" * 300_000 + "redac", "-" * 300_000 + " #redcated"]
+    assert [number for number, _ in near_marks("\n".join(lines))] == [3]
+
+
 def test_a_page_knows_its_redacted_lines_and_texts() -> None:
     text = "---\nrole: Keeper # redacted\n---\n# Ada\n\n- open\n- said #redacted\n  more\n"
     page = PublicPage("memory/people/ada.md", text.encode(), DEFAULT_ENTITY_TYPES)

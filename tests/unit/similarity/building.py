@@ -1,10 +1,11 @@
 """Builders for facts and their vectors."""
 
+from kbx_tui.embedding.pair_model import JudgedRelation
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.similarity.compared_words import Signals
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors, build_fact_vectors
-from kbx_tui.similarity.judging import JudgedRelation, Judgement
+from kbx_tui.similarity.judging import Judgement
 from kbx_tui.similarity.pair_score import PairSimilarity
 from tests.unit.similarity.letters import Letters
 

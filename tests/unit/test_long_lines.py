@@ -1,0 +1,32 @@
+"""Patterns take time in proportion to a line: these would not end if it grew with the square."""
+
+import re
+
+import pytest
+
+from kbx_tui.editing import page_edits
+from kbx_tui.evaluation import exchange
+from kbx_tui.experts import expert_engine
+from kbx_tui.importing import conversations, note_exports, transcripts
+from kbx_tui.knowledge import fields
+
+SIZE = 300_000
+SPACES = " " * SIZE
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (page_edits._SCALAR, f"a{SPACES}b" * 2),
+        (page_edits._KEY, f"a{SPACES}b" * 2),
+        (exchange._NUMBER, f"<num>{SPACES}"),
+        (exchange._TITLE, f"<title>{SPACES}<"),
+        (expert_engine._CONFIRMED, f"a{SPACES}b"),
+        (conversations._CITATION, f"a{SPACES}b"),
+        (note_exports._PAGE_EMBED, "{{embed [[a" * SIZE),
+        (transcripts._VOICE, f"<v{SPACES}"),
+        (fields._CONJUNCTION, f"a{SPACES}b"),
+    ],
+)
+def test_no_pattern_hangs_on_a_long_line(pattern: re.Pattern[str], text: str) -> None:
+    assert len(pattern.findall(text)) <= 1

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
@@ -24,13 +23,12 @@ from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
 from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.vector_matrix import LineRange
-from kbx_tui.knowledge.conventions import stored_conventions
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.markdown import is_in_table
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.knowledge.reading import Conventions, parse_document
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.knowledge.vault import locate, read_page
 from kbx_tui.safe_text import replace_surrogates
@@ -115,7 +113,7 @@ class Documents:
         whole = data = self._bytes(path)
         if most is not None and len(whole) > most:  # whole lines, unless one alone is longer
             data = whole[: whole.rfind(b"\n", 0, most) + 1 or most]
-        document = parse_document(path, data, conventions=self._conventions())
+        document = parse_document(path, data, conventions=self._session.conventions())
         return DocumentView(
             path=path,
             title=document.title,
@@ -128,7 +126,7 @@ class Documents:
 
     def read(self, path: str) -> Document:
         """Return an indexed document, parsed as it is on disk now. Raises NotFound."""
-        types, conventions = self._entity_types(), self._conventions()
+        types, conventions = self._entity_types(), self._session.conventions()
         return parse_document(path, self._bytes(path), entity_types=types, conventions=conventions)
 
     def opened(self, path: str) -> None:
@@ -169,6 +167,14 @@ class Documents:
         FileWriter(self._session).index_edited(paths, at_once=True)
         snapshot = self._session.snapshot()
         return any(path not in snapshot.row_of or self.is_current(path) for path in paths)
+
+    def may_hide(self, path: str) -> bool:
+        """Return whether a page as it is now has redacted parts, or has moved elsewhere with them.
+
+        On a machine that reads a published index, a page may be absent because it was never here.
+        """
+        page = self.public_page(path)
+        return self._session.published is None if page is None else page.is_marked
 
     def is_redacted(self, path: str, text: str) -> bool:
         """Return whether a text of a page now occurs only in redacted parts of the page."""
@@ -232,6 +238,7 @@ class Documents:
         loaded = self._session.fresh_index().generation()
         document_id = replace_surrogates(document_id)
         if entity := loaded.entities.get(document_id):
+            self._session.read_paths.add(entity.path)
             return entity.path, entity
         snapshot = loaded.snapshot
         row = snapshot.row_of.get(document_id)
@@ -239,6 +246,7 @@ class Documents:
             row = snapshot.ids.index(document_id)
         if row is None:
             raise unknown_id(document_id)
+        self._session.read_paths.add(snapshot.paths[row])
         return snapshot.paths[row], loaded.entities.get(snapshot.ids[row])
 
     def find(self, text: str, limit: int = 20) -> tuple[DocumentName, ...]:
@@ -369,13 +377,10 @@ class Documents:
     def _entity_types(self) -> frozenset[str]:
         return CORE_ENTITY_TYPES | frozenset(self._session.settings.entities.types)
 
-    def _conventions(self) -> Conventions:
-        """Return how the pages were read when they were indexed."""
-        session = self._session
-        return stored_conventions(session.snapshot().conventions if session.is_indexed() else None)
-
     def _public(self, path: str, data: bytes, content_hash: str = "") -> PublicPage:
-        return PublicPage(path, data, self._entity_types(), content_hash, self._conventions())
+        return PublicPage(
+            path, data, self._entity_types(), content_hash, self._session.conventions()
+        )
 
     def _bytes(self, path: str) -> bytes:
         """Return the content of a page; for agents, without its redacted parts."""
@@ -406,14 +411,6 @@ def _is_word(name: str, text: str) -> bool:
 def _file_identity(status: os.stat_result) -> tuple[int, ...]:
     """Return what differs between two versions of a file, times first."""
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
-
-
-def _exists(root: Path, path: str) -> bool:
-    """Return whether a file or folder is at a path of the base, which may be hidden."""
-    try:
-        return os.path.lexists(root / path)
-    except ValueError:  # the path holds a NUL
-        return False
 
 
 class Links:
@@ -488,11 +485,25 @@ class Links:
         generation = index.generation()
         if self._index is None or self._index[0] is not generation:
             root = self._session.root
-            attachments, exists = partial(list_attachments, root), partial(_exists, root)
+            attachments, exists = partial(list_attachments, root), self._exists
             before = None if self._index is None else self._index[1].known_graph
             links = LinkIndex(generation, index.store, attachments, exists, before)
             self._index = generation, links
         return self._index[1]
+
+    def _exists(self, path: str) -> bool:
+        """Return whether a file or folder is at a path of the base, which may be hidden.
+
+        For agents, only indexed pages exist, and nothing whose name begins with a dot.
+        """
+        if self._session.is_public:
+            is_dotted = any(part[:1] == "." and part.strip(".") for part in path.split("/"))
+            if is_dotted or path.lower().endswith(".md"):
+                return path in self._session.snapshot().row_of
+        try:
+            return os.path.lexists(self._session.root / path)
+        except ValueError:  # the path holds a NUL
+            return False
 
     def _path(self, name: str) -> str:
         documents = Documents.of(self._session)
@@ -506,6 +517,7 @@ class Links:
                 raise NotFound(f"no document is called {name!r}{hint}") from None
             path = found.path
             entity = None
+            self._session.read_paths.add(path)
         if not path:
             shown = entity.name if entity else name
             raise NotFound(f"{shown} has no page, so no document links to it")

@@ -41,7 +41,9 @@ class Entities:
         if kind is not None:
             entities = tuple(entity for entity in entities if entity.type == kind)
         with self._session.naming_newer_files():
-            return EntityFinder(entities).find(replace_surrogates(name))
+            found = EntityFinder(entities).find(replace_surrogates(name))
+        self._session.read_paths.add(found.path)
+        return found
 
     def find(self, text: str, limit: int = 20) -> tuple[EntityName, ...]:
         """Return entities with `text` in a name, best first.

@@ -34,6 +34,7 @@ from kbx_tui.errors import (
 from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.knowledge.fact_sections import first_new_fact, read_facts
 from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.redaction import is_same_public_text
 from kbx_tui.knowledge.vault import CONFIG_NAME
 from kbx_tui.search.browse import indexed_hash
 from kbx_tui.settings_file import with_settings
@@ -143,9 +144,9 @@ class FileWriter:
         for edit in edits:
             after = apply_edits(path, shown, [edit])
             data = with_same_change(data, shown, after)
-            if self._shown(path, data) != after:
+            shown = self._shown(path, data)
+            if shown is None or not is_same_public_text(shown, after):
                 raise WriteFault(f"{path} cannot be edited without changing what is redacted in it")
-            shown = after
         return data
 
     def _rebased(

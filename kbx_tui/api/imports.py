@@ -82,7 +82,8 @@ class Imports:
             raise ConfigError(f"{folder} is in {inside}: the base would hold its pages twice")
         pages = ((file.path, read_page(file.absolute)) for file in self._pages())
         types = frozenset(self._session.settings.entities.types)
-        return write_okf(folder, pages, types, include_redacted=include_redacted)
+        conventions = self._session.conventions()
+        return write_okf(folder, pages, types, conventions, include_redacted=include_redacted)
 
     def _read(self, sources: Sequence[Path], form: Format | None) -> Imported:
         imported = Imported()

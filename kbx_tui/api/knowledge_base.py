@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from kbx_tui.api.queries import Queries
     from kbx_tui.api.searcher import PendingReranking, RerankerTrial, Searcher
     from kbx_tui.api.similarity import Similarity
+    from kbx_tui.base_trust import TrustRequest
     from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.journal import JournalEntry
@@ -152,6 +153,14 @@ class KnowledgeBase:
         self._public: KnowledgeBase | None = None
         self.finish_interrupted()
 
+    @classmethod
+    def _of(cls, session: Session, untrusted: tuple[TrustRequest, ...]) -> Self:
+        """Return the base of a session of an open one."""
+        kb = cls.__new__(cls)
+        kb.root, kb.untrusted = session.root, untrusted
+        kb._session, kb._public = session, None
+        return kb
+
     def __enter__(self) -> Self:
         return self
 
@@ -179,15 +188,24 @@ class KnowledgeBase:
         finally:
             self._session.notice = notice
 
+    @contextmanager
+    def reading(self) -> Iterator[Collection[str]]:
+        """Collect the paths of the pages of what is looked up by name or compared in the block.
+
+        The path of what has no page is empty.
+        """
+        self._session.read_paths = read = set[str]()
+        try:
+            yield read
+        finally:
+            self._session.read_paths = set()
+
     @property
     def read_only(self) -> bool:
         return is_read_only(self.root)
 
     def close(self) -> None:
         """Release model, tables and caches; the base may be used again."""
-        if self._public is not None:
-            self._public._session.close()
-            self._public = None
         self._session.close()
 
     @property
@@ -200,9 +218,7 @@ class KnowledgeBase:
         if self._session.is_public:
             return self
         if self._public is None:
-            self._public = public = object.__new__(type(self))
-            public.root, public.untrusted = self.root, self.untrusted
-            public._session, public._public = self._session.public(), None
+            self._public = self._of(self._session.public(), self.untrusted)
         return self._public
 
     @property
@@ -473,6 +489,8 @@ class KnowledgeBase:
             half_life_days=half_life_days,
             people=people,
         )
+        receipts = (receipt for expert in ranking.experts for receipt in expert.receipts)
+        self._session.read_paths.update(receipt.path for receipt in receipts)
         outdated = self._session.outdated_notes()
         return with_notes(ranking, topic, weight, engine.evidence, outdated)
 

@@ -268,6 +268,7 @@ class Pages:
         for _ in range(2):
             facts = facts_by_id(index, [fact_id])
             if fact_id in facts:
+                self._session.read_paths.add(facts[fact_id].path)
                 return facts[fact_id]
             self._session.index(fast=True)
             self._session.refresh()

@@ -170,10 +170,10 @@ class Searcher:
         from kbx_tui.search.name_lookup import EntityFinder
 
         finder = EntityFinder(self._session.snapshot().entities)
-        pinned, muted, entities = (
-            tuple(finder.find(name).id for name in names)
-            for names in (request.pinned, request.muted, request.entities)
-        )
+        lists = request.pinned, request.muted, request.entities
+        found = [[finder.find(name) for name in names] for names in lists]
+        self._session.read_paths.update(entity.path for each in found for entity in each)
+        pinned, muted, entities = (tuple(entity.id for entity in each) for each in found)
         return replace(request, pinned=pinned, muted=muted, entities=entities)
 
     def _search(self, request: SearchRequest, tuning: Tuning) -> SearchResponse:

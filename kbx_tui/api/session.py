@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.drafting.drafts import Draft
     from kbx_tui.index.snapshot import Snapshot
+    from kbx_tui.knowledge.reading import Conventions
     from kbx_tui.search.open_index import OpenIndex
 
 Notice = Callable[[str], None]
@@ -92,14 +93,17 @@ class Session:
         With `owner`, the session of the same base with all its text, this one is that of agents,
         who see pages without their redacted parts.
         """
-        self.root, self.settings, self.notice = root, settings, notice
+        self.root, self._settings, self.notice = root, settings, notice
         self._owner = owner
+        self._public: Session | None = None
         self.refused, self.reads_settings = refused, reads_settings
         if is_read_only(root):
             leave_unwritten(index_location(root, settings))
         self.published = self._published_index()
         self.unindexed_paths: set[str] = set()
         """Files written through this session that the index does not reflect yet."""
+        self.read_paths: set[str] = set()
+        """Pages that the answer being made for an agent is from; see `KnowledgeBase.reading`."""
         self.known_drafts: Mapping[str, Draft] = MappingProxyType({})
         """Drafts as last read or saved here, by id: the base of a three-way merge."""
         self._embedder: Embedder | None = None
@@ -123,27 +127,36 @@ class Session:
         """Whether this session knows only what is not redacted."""
         return self._owner is not None
 
+    @property
+    def settings(self) -> Settings:
+        return self._settings if self._owner is None else self._owner.settings
+
     def public(self) -> Session:
-        """Return a session of the same base that knows only what is not redacted."""
-        return Session(
-            self.root,
-            self.settings,
-            lambda text: self.notice(text),
-            refused=self.refused,
-            reads_settings=self.reads_settings,
-            owner=self,
-        )
+        """Return the session of the same base that knows only what is not redacted."""
+        if self._public is None:
+            self._public = Session(
+                self.root,
+                self.settings,
+                lambda text: self.notice(text),
+                refused=self.refused,
+                reads_settings=self.reads_settings,
+                owner=self,
+            )
+        return self._public
 
     def shown(self, path: str, data: bytes) -> bytes | None:
         """Return the content of a page; for agents, its public part, None if there is none."""
         if not self.is_public:
             return data
-        from kbx_tui.knowledge.conventions import stored_conventions  # parse markdown: not for
-        from kbx_tui.knowledge.public_page import public_data  # a search
+        from kbx_tui.knowledge.public_page import public_data  # parses markdown: not for a search
 
-        conventions = self.snapshot().conventions if self.is_indexed() else None
-        types = entity_types(self.settings)
-        return public_data(path, data, types, stored_conventions(conventions))
+        return public_data(path, data, entity_types(self.settings), self.conventions())
+
+    def conventions(self) -> Conventions:
+        """Return how the pages were read when they were indexed."""
+        from kbx_tui.knowledge.conventions import stored_conventions  # parses markdown
+
+        return stored_conventions(self.snapshot().conventions if self.is_indexed() else None)
 
     def notice_once(self, text: str) -> None:
         if text not in self._noticed:
@@ -151,6 +164,8 @@ class Session:
             self.notice(text)
 
     def close(self) -> None:
+        if self._public is not None:
+            self._public.close()
         self._close_index()
         self._embedder = None
 
@@ -162,6 +177,8 @@ class Session:
 
     def use_own_index(self) -> None:
         """Read the index of this machine from now on, no longer the published one."""
+        if self._public is not None:
+            self._public.use_own_index()
         self._close_index()
         self.published = None
 
@@ -277,10 +294,12 @@ class Session:
 
     def reread_settings(self) -> None:
         """Use what kbx.toml says now, unless settings were given. Raises ConfigError."""
-        if self.reads_settings:
-            now = load_settings(self.root)
-            search = replace_struct(now.search, reranker=self.settings.search.reranker)
-            self.settings = replace_struct(self.settings, search=search, entities=now.entities)
+        if self._owner is not None:
+            self._owner.reread_settings()
+        elif self.reads_settings:
+            now, used = load_settings(self.root), self._settings
+            search = replace_struct(now.search, reranker=used.search.reranker)
+            self._settings = replace_struct(used, search=search, entities=now.entities)
 
     def entities_outdated(self) -> bool:
         """Return whether kbx.toml, read again, makes other entities now than the index has."""

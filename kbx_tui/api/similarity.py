@@ -56,6 +56,8 @@ class Similarity:
         engine, scope = self._scoped(entity, path, chunks=chunks)
         cleaned = [replace_surrogates(text) for text in texts]
         checks = engine.check([text[:MAX_TEXT] for text in cleaned], scope, threshold, limit)
+        nearest = (match for check in checks for match in (*check.matches, *check.nearest))
+        self._session.read_paths.update(match.source_path for match in nearest)
         newer, in_scope = self._session.outdated_notes(), engine.count_compared(scope)
         return [
             replace(check, notes=(*cut_notes(text), *check.notes, *newer), in_scope=in_scope)
@@ -78,6 +80,7 @@ class Similarity:
         field, value = replace_surrogates(field), replace_surrogates(value)
         engine = self.engine()
         with self._session.naming_newer_files():
+            self._session.read_paths.add(engine.entity(entity).path)
             found = engine.field(entity, field, value[:MAX_TEXT], threshold)
         found = replace(found, proposed_value=value)
         absent = [f"{found.entity} has no {field} yet"] if found.pair is None else []
@@ -99,4 +102,7 @@ class Similarity:
         path_filter = self._session.path_filter(path)
         engine = self.engine(with_chunks=chunks or bool(path_filter.text))
         with self._session.naming_newer_files():
-            return engine, engine.scope(entity, path_filter, chunks=chunks)
+            scope = engine.scope(entity, path_filter, chunks=chunks)
+        if scope.entity is not None:
+            self._session.read_paths.add(scope.entity.path)
+        return engine, scope

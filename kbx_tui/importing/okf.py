@@ -25,7 +25,7 @@ from kbx_tui.importing.imported_document import (
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.knowledge.reading import parse_document, read_frontmatter
+from kbx_tui.knowledge.reading import Conventions, parse_document, read_frontmatter
 from kbx_tui.knowledge.records import Document
 
 _MARKUP = re.compile(r"[\[\]()]")
@@ -47,6 +47,7 @@ def write_okf(
     folder: Path,
     pages: Iterable[tuple[str, bytes]],
     entity_types: frozenset[str],
+    conventions: Conventions,
     *,
     include_redacted: bool,
 ) -> OkfExport:
@@ -56,7 +57,7 @@ def write_okf(
         if folder.exists() and any(folder.iterdir()):
             raise ConfigError(f"{folder} is not empty; give a new folder to export to")
         folder.mkdir(parents=True, exist_ok=True)
-        return _write(folder, pages, entity_types, include_redacted=include_redacted)
+        return _write(folder, pages, entity_types, conventions, include_redacted=include_redacted)
     except OSError as error:
         raise WriteFault(f"{folder} cannot be written: {error.strerror or error}") from error
 
@@ -65,6 +66,7 @@ def _write(
     folder: Path,
     pages: Iterable[tuple[str, bytes]],
     entity_types: frozenset[str],
+    conventions: Conventions,
     *,
     include_redacted: bool,
 ) -> OkfExport:
@@ -75,7 +77,7 @@ def _write(
             reserved.append(path)
             continue
         if not include_redacted:
-            page = PublicPage(path, data, entity_types)
+            page = PublicPage(path, data, entity_types, conventions=conventions)
             if page.is_marked:
                 withheld.append(path)
                 if page.is_hidden:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import msgspec
 
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.obsidian_vault import read_vault_settings
+from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import Conventions, read_frontmatter
 from kbx_tui.knowledge.titles import Titles, opening_heading
 from kbx_tui.knowledge.vault import MEMORY, read_page
@@ -23,11 +25,13 @@ SAMPLE = 200
 """Pages of a vault that are read to see what their titles are."""
 
 
-def read_conventions(root: Path, files: Mapping[str, str | Path]) -> Conventions:
+def read_conventions(
+    root: Path, files: Mapping[str, str | Path], entity_types: frozenset[str]
+) -> Conventions:
     """Return the conventions of a base; `files` are its pages on disk, by path."""
     vault = read_vault_settings(root)
     return Conventions(
-        titles="heading" if vault is None else _titles(files),
+        titles="heading" if vault is None else _titles(files, entity_types),
         daily_notes=vault.daily_notes if vault else None,
         labels_first=any((root / folder / DENDRON_SETTINGS).is_file() for folder in ("", MEMORY)),
     )
@@ -38,24 +42,31 @@ def stored_conventions(stored: Mapping[str, Any] | None) -> Conventions:
     return msgspec.convert(stored or {}, Conventions)
 
 
-def _titles(files: Mapping[str, str | Path]) -> Titles:
+def _titles(files: Mapping[str, str | Path], entity_types: frozenset[str]) -> Titles:
     """Return whether the pages of a vault have titles of their own.
 
     Obsidian shows the names of files. Most pages of some vaults open with a title nonetheless, as
     those of programs that need one; a heading that several pages share is that of a section.
     """
-    openings = Counter(heading for heading in _openings(files) if heading is not None)
+    sample = islice(_openings(files, entity_types), SAMPLE)
+    openings = Counter(heading for heading in sample if heading is not None)
     titled = sum(1 for heading, count in openings.items() if heading and count == 1)
     return "opening_heading" if 2 * titled > openings.total() else "file_name"
 
 
-def _openings(files: Mapping[str, str | Path]) -> Iterable[str | None]:
-    """Yield the heading that some pages open with, empty for others, None if they state a title.
+def _openings(
+    files: Mapping[str, str | Path], entity_types: frozenset[str]
+) -> Iterator[str | None]:
+    """Yield the heading that each page opens with, empty without one, None if it states a title.
 
-    The pages are chosen by the hash of their path, so that few edits change which they are.
+    They are in the order of the hashes of their paths, so that few edits change which come first.
+    What is redacted does not count: titles that agents see would tell of it.
     """
     chosen = sorted(files, key=lambda path: blake2b(path.encode(), digest_size=8).digest())
-    for path in chosen[:SAMPLE]:
+    for path in chosen:
         with suppress(OSError):
-            front = read_frontmatter(decode(read_page(Path(files[path])))[0])
+            data = public_data(path, read_page(Path(files[path])), entity_types)
+            if data is None:
+                continue
+            front = read_frontmatter(decode(data)[0])
             yield None if front.values.get("title") else opening_heading(front.body)

@@ -6,11 +6,9 @@ import re
 from functools import cached_property, partial
 
 from kbx_tui.knowledge.decoding import content_hash, decode
-from kbx_tui.knowledge.entities import page_entity
-from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.reading import USUAL, Conventions, parse_document
-from kbx_tui.knowledge.records import Document, Entity, Fact
+from kbx_tui.knowledge.records import Document
 from kbx_tui.knowledge.redaction import (
     is_page_redacted,
     marked_lines,
@@ -98,13 +96,6 @@ class PublicPage:
     def texts(self) -> tuple[str, str]:
         return self._text, "" if self.is_hidden else self._public
 
-    def entity(self, entity_id: str) -> Entity:
-        return page_entity(self.document, entity_id)
-
-    @cached_property
-    def facts(self) -> tuple[Fact, ...]:
-        return () if self.is_hidden else read_facts(self.document, "")
-
     def says(self, text: str) -> bool:
         """Return whether the public text holds these words in this order.
 
@@ -122,10 +113,6 @@ class PublicPage:
 
     def redacts(self, text: str) -> bool:
         return self.is_marked and not self.says(text)
-
-    @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        return frozenset() if self.is_hidden else frozenset(self._run.split())
 
     @cached_property
     def _run(self) -> str:

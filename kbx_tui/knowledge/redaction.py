@@ -215,6 +215,9 @@ class _Blocks:
 
 PLACEHOLDER = "- [redacted]"
 FIELD_PLACEHOLDER = "# [redacted]"
+_PLACEHOLDERS = re.compile(
+    rf"^({re.escape(PLACEHOLDER)}|{re.escape(FIELD_PLACEHOLDER)})$(?:\n+\1$)*\n*", re.MULTILINE
+)
 
 _KEY = re.compile(r"[^\s#\-\[\]{},]")
 _ITEM = re.compile(r"(\s*)-(?:\s|$)")
@@ -250,6 +253,15 @@ def public_text(text: str) -> str:
         else:
             shown.append(FIELD_PLACEHOLDER if number < first_of_body else PLACEHOLDER)
     return "\n".join(shown)
+
+
+def is_same_public_text(one: bytes, other: bytes) -> bool:
+    """Return whether public texts differ at most in how many placeholders follow one another.
+
+    Two become one when the last line between them is removed.
+    """
+    first, second = (_PLACEHOLDERS.sub(r"\1\n", text.decode()) for text in (one, other))
+    return first == second
 
 
 def says_redacted_at_top(text: str) -> bool:

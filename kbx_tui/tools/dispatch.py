@@ -57,7 +57,7 @@ def call(
             made |= {"methods": names, "writes": allow_writes}
         return made
 
-    return answer_publicly(kb, answer, params, writes=method.writes)
+    return answer_publicly(kb, answer, params)
 
 
 def _add_notes(answer: dict[str, Any], notices: Sequence[str]) -> None:

@@ -232,7 +232,7 @@ class _Run:
         else:
             changes = find_changes(self.root, store, self.settings, only)
             if only is None:
-                conventions = read_conventions(self.root, changes.files)
+                conventions = read_conventions(self.root, changes.files, types)
             else:  # not all pages are at hand
                 conventions = stored_conventions(meta.get("conventions"))
         reading = {

@@ -58,7 +58,7 @@ def parse_topics(root: Path, settings: Settings) -> tuple[Topics, list[Entity]]:
     """Return notes and entities as an index would have them, read from the files alone."""
     types = entity_types(settings)
     files = walk(root, excluded_files(root, settings.index)).files
-    conventions = read_conventions(root, {file.path: file.absolute for file in files})
+    conventions = read_conventions(root, {file.path: file.absolute for file in files}, types)
     notes: list[NoteOutline] = []
     pages: list[Document] = []
     for file in files:

@@ -18,9 +18,10 @@ from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.lexical import bm25
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.tools import jsonl_server
-from kbx_tui.tools.dispatch import call
+from kbx_tui.tools.dispatch import answer_call, call
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
+from kbx_tui.tools.public_answers import NOT_INDEXED_SINCE
 from tests.functional.tools.conftest import HIDDEN, PAGES, SECRET
 from tests.functional.vaults import write_vault
 
@@ -104,17 +105,69 @@ def test_a_text_taken_out_of_its_file_is_withheld_before_the_index_knows(base: P
         assert found["matches"]
 
 
-def test_what_is_said_about_a_marked_page_is_withheld_while_it_cannot_be_indexed(
-    base: Path,
-) -> None:
+def test_what_is_about_a_marked_page_is_refused_while_it_cannot_be_indexed(base: Path) -> None:
+    page = base / ADA
+    page.write_text(page.read_text("utf-8").replace("boat 1", "boat 1 #redacted"), "utf-8")
+    known = {"text": "Ada mends boat 1"}
+    with KnowledgeBase(base) as kb, writer_lock(base):
+        for name, params in (
+            ("kb.search", {"query": "mends boat"}),
+            ("kb.get", {"id": "person:ada"}),
+            ("kb.experts", {"topic": "boat"}),
+            ("kbx.search", {"query": "mends boat", "limit": 2}),
+            ("kbx.links", {"id": "person:ada"}),
+            ("kbx.memory_similar", known),
+            ("kbx.memory_similar", {"text": "x y z", "entity": "person:ada"}),
+            ("kbx.memory_similar", known | {"threshold": 1.0, "limit": 1}),
+            ("kbx.memory_add", known | {"entity": "person:ada"}),
+            ("kbx.entity_similar_field", {"entity": "Ada", "field": "role", "value": "keeper"}),
+        ):
+            failure = answer_call(lambda: kb, name, params, allow_writes=True).failure
+            assert failure is not None, name
+            assert (failure.type, failure.message) == ("TRANSIENT", NOT_INDEXED_SINCE)
+        assert call(kb, "kb.get", {"id": "person:bob"})["data"]["id"] == "person:bob"
+
+
+def test_a_write_to_a_marked_page_that_cannot_be_indexed_is_confirmed_once(base: Path) -> None:
     page = base / ADA
     page.write_text(page.read_text("utf-8").replace("boat 1", "boat 1 #redacted"), "utf-8")
     with KnowledgeBase(base) as kb, writer_lock(base):
-        assert [row["id"] for row in search_rows(kb)] == ["person:bob"]
-        found = call(kb, "kbx.memory_similar", {"text": "Ada mends boat 1", "threshold": 0.0})
-        assert {match["source_path"] for match in found["matches"]} == {BOB}
-        with pytest.raises(NotFound):
-            call(kb, "kb.get", {"id": "person:ada"})
+        params = {"text": "Ada mends boat 1", "entity": "Ada", "force": True}
+        added = call(kb, "kbx.memory_add", params, allow_writes=True)
+    assert (added["written"], added["matches"]) == (True, [])
+    assert page.read_text("utf-8").count("Ada mends boat 1") == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["Alice", "Chen", "Ally", "alice chen", "alice-chen", "Alice Chen", "person:alice-chen"]
+)
+@pytest.mark.parametrize("field", ["role", "facts"])
+def test_a_marked_page_is_indexed_first_however_a_call_names_its_entity(
+    tmp_path: Path, name: str, field: str
+) -> None:
+    text = "---\naliases: [Ally]\nrole: Engineer\n---\n# Alice Chen\n\n## Facts\n- Engineer\n"
+    write_vault(tmp_path, {"memory/people/alice-chen.md": text})
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+        marked = text.replace("Engineer\n---", "Engineer # redacted\n---")
+        marked = marked.replace("- Engineer", "- Engineer #redacted")
+        write_vault(tmp_path, {"memory/people/alice-chen.md": marked})
+        params = {"entity": name, "field": field, "value": "Engineer"}
+        found = call(kb, "kbx.entity_similar_field", params)
+    assert (found["current_value"], found["similarity"]) == (None, 0.0)
+
+
+def test_no_expert_is_known_for_a_claim_of_another_page_marked_since(base: Path) -> None:
+    claim = "---\nlead: Bob\n---\n# Atlas\n\n## Facts\n- The lease is signed\n"
+    write_vault(base, {"memory/projects/atlas.md": claim})
+    with KnowledgeBase(base) as kb:
+        kb.index()
+        topic = {"topic": "lease", "limit": 1}
+        (expert,) = call(kb, "kb.experts", topic)["experts"]
+        assert expert["entity_id"] == "person:bob"
+        marked = claim.replace("signed", "signed #redacted")
+        write_vault(base, {"memory/projects/atlas.md": marked})
+        assert not call(kb, "kb.experts", topic)["experts"]
 
 
 def test_an_agent_writes_as_if_redacted_lines_said_something_else(tmp_path: Path) -> None:
@@ -136,6 +189,35 @@ def test_an_agent_writes_as_if_redacted_lines_said_something_else(tmp_path: Path
         assert f"{lines}\n- Sings\n" in after
         assert "Paints the boat\n\n## Notes\n\nOpen.\n" in after
     assert told[:3] == told[3:6] == told[6:]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_agent_deletes_a_fact_beside_redacted_ones(tmp_path: Path, number: int) -> None:
+    marked = [f"- Secret {count} (redacted)\n  - more of it" for count in range(2)]
+    lines = ["- Fact 1", marked[0], "- Fact 2", marked[1], "- Fact 3"]
+    page = "# Ada\n\n## Facts\n" + "\n".join(lines) + "\n\n## Notes\n\nOpen.\n"
+    write_vault(tmp_path, {ADA: page})
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+        text = f"Fact {number}"
+        found = call(kb, "kbx.memory_similar", {"text": text, "entity": "Ada", "threshold": 0.0})
+        (fact_id,) = (each["fact_id"] for each in found["matches"] if each["text"] == text)
+        call(kb, "kbx.memory_delete_fact", {"fact_id": fact_id}, allow_writes=True)
+    assert (tmp_path / ADA).read_text("utf-8") == page.replace(f"- {text}\n", "")
+
+
+def test_links_tell_no_agent_which_hidden_files_there_are(tmp_path: Path) -> None:
+    targets = ("./ghost.md", "./nobody.md", "./.kbx/index", "./.kbx/nothing", "./plan.txt")
+    links = " ".join(f"[a]({target})" for target in targets)
+    pages = {"a.md": f"# A\n\n{links}\n", "ghost.md": "---\nredacted: true\n---\n# Ghost\n"}
+    write_vault(tmp_path, {f"memory/{path}": text for path, text in pages.items()})
+    write_vault(tmp_path, {"memory/plan.txt": "", "memory/.kbx/index": ""})
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index(fast=True)
+        broken = call(kb, "kbx.links", {"id": "memory/a.md"})["broken"]
+        assert [link["target"] for link in broken] == list(targets[:-1])
+        own = kb.links.of("memory/a.md").broken
+        assert [link.target for link in own] == ["./nobody.md", "./.kbx/nothing"]
 
 
 def test_results_fill_the_limit_when_a_page_was_just_marked(base: Path) -> None:

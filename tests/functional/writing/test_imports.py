@@ -208,3 +208,20 @@ def test_conversations_become_notes(demo_copy: Path, tmp_path: Path, kbx: Comman
     file.write_text(json.dumps([chat]))
     ran = kbx("--kb", demo_copy, "import", file, "--json")
     assert ran.json["paths"] == ["memory/notes/chats/2026-03-17-plan.md"]
+
+
+def test_an_export_holds_the_pages_that_agents_know(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    pages = {
+        ".obsidian/app.json": "{}",
+        "a.md": "Text.\n",
+        "b.md": "# B (redacted)\n\nHidden.\n\n# C\n\nOpen.\n",
+    }
+    for path, text in pages.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, "utf-8")
+    with KnowledgeBase(root) as kb:
+        kb.index(fast=True)
+        export = kb.imports.export_okf(tmp_path / "okf")
+        assert export.pages == len(kb.public.documents.paths()) == 2
+    assert "Hidden" not in (tmp_path / "okf" / "b.md").read_text("utf-8")

@@ -140,6 +140,7 @@ READS: dict[str, Call] = {
     "documents.opened": lambda kb: kb.documents.opened(ALICE),  # records nothing
     "queries.open": lambda kb: kb.queries.open("mine", QUERY),  # notes nothing
     "finish_interrupted": lambda kb: kb.finish_interrupted(),
+    "reading": lambda kb: kb.reading().__enter__(),
     "noting": lambda kb: kb.noting().__enter__(),
     "is_indexed": lambda kb: kb.is_indexed(),
     "index_question": lambda kb: kb.index_question(),
@@ -194,6 +195,7 @@ READS: dict[str, Call] = {
     "documents.listed": lambda kb: kb.documents.listed(0, 5),
     "documents.paths_of": lambda kb: kb.documents.paths_of([ALICE]),
     "documents.is_current": lambda kb: kb.documents.is_current(ALICE),
+    "documents.may_hide": lambda kb: kb.documents.may_hide(ALICE),
     "documents.index_changed": lambda kb: kb.documents.index_changed([ALICE]),
     "documents.chunk_lines": lambda kb: kb.documents.chunk_lines([ALICE]),
     "documents.read": lambda kb: kb.documents.read(ALICE),
@@ -208,6 +210,7 @@ READS: dict[str, Call] = {
     "memory_similar": lambda kb: kb.memory_similar("prefers tea"),
     "similarity.has_similar": lambda kb: kb.similarity.has_similar("prefers tea", None, None, None),
     "similarity.field": lambda kb: kb.similarity.field("Alice Chen", "role", "captain"),
+    "similarity.judge": lambda kb: kb.similarity.judge([("drinks tea", "drinks green tea")]),
     "similarity.engine": lambda kb: kb.similarity.engine(),
     "similarity.check": lambda kb: kb.similarity.check(["prefers tea"]),
     "has_similar": lambda kb: kb.has_similar("prefers tea"),

@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -76,3 +77,15 @@ def test_unindexed_base_is_indexed_with_a_notice(tmp_path: Path) -> None:
     session.ensure_indexed()
     assert notices == [f"{tmp_path} is not indexed yet; indexing its text first"]
     assert session.is_indexed()
+
+
+def test_the_session_of_agents_follows_that_of_the_owner(session: Session) -> None:
+    public = session.public()
+    assert session.public() is public
+    (session.root / "kbx.toml").write_text("[search]\nhierarchy_alpha = 0.9\n", "utf-8")
+    public.reread_settings()
+    assert public.settings is session.settings
+    assert public.settings.search.hierarchy_alpha == 0.9
+    session.published = public.published = mock.Mock()
+    session.use_own_index()
+    assert (session.published, public.published) == (None, None)

@@ -20,7 +20,7 @@ from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import attendees_of, text_of
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.knowledge.markdown import local_address
-from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.reading import USUAL, parse_document
 from kbx_tui.knowledge.records import Attendee
 
 
@@ -123,7 +123,7 @@ def test_names_made_from_long_titles_are_taken_by_every_file_system(title: str, 
 def test_the_index_of_an_export_leads_to_every_page(tmp_path: Path) -> None:
     names = ("C# (new).md", "50%.md", "what?.md", "a b.md", "é/[x].md", "日本.md")
     pages = [(f"memory/{name}", b"---\ntype: note\n---\n# [T](x)\n") for name in names]
-    write_okf(tmp_path / "out", pages, frozenset(), include_redacted=False)
+    write_okf(tmp_path / "out", pages, frozenset(), USUAL, include_redacted=False)
     index = (tmp_path / "out" / "index.md").read_text(encoding="utf-8")
     links = [local_address(link) for link in re.findall(r"\]\((.*)\)", index)]
     assert sorted(page.removeprefix("./") for page, _ in links) == sorted(names)

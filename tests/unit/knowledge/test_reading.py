@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kbx_tui.knowledge.decoding import BINARY
+from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.markdown import headings, outline
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import (
@@ -399,7 +400,7 @@ def test_frontmatter_is_loaded_once_for_a_file_and_what_is_public_of_it() -> Non
         public = PublicPage("memory/people/a.md", page.encode(), frozenset())
         assert public.is_marked
         assert not public.is_hidden
-        assert [fact.text for fact in public.facts] == ["Public"]
+        assert [fact.text for fact in read_facts(public.document, "")] == ["Public"]
         assert public.redacted_lines
         assert len(public.document.tags) == 40
     assert len(loads) == 1

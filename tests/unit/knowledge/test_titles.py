@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.knowledge.conventions import read_conventions
+from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
 from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.titles import Titles
 from kbx_tui.knowledge.vault import list_files
@@ -93,7 +94,16 @@ def test_the_page_of_a_folder_is_that_of_an_entity_and_an_overview_is_none(
 
 
 def conventions(root: Path) -> Conventions:
-    return read_conventions(root, list_files(root))
+    return read_conventions(root, list_files(root), CORE_ENTITY_TYPES)
+
+
+def test_redacted_text_does_not_decide_what_the_titles_of_a_vault_are(tmp_path: Path) -> None:
+    pages = {".obsidian/app.json": "{}", "a.md": "# Own\n", "b.md": "Text.\n"}
+    for number, opening in enumerate(("# Hidden {}\n", "Text.\n")):
+        root = tmp_path / f"{number}"
+        hidden = "---\nredacted: true\n---\n" + opening
+        write(root, {**pages, **{f"h{n}.md": hidden.format(n) for n in range(3)}})
+        assert conventions(root).titles == "file_name"
 
 
 def test_titles_of_a_vault_are_headings_only_if_most_pages_open_with_their_own(

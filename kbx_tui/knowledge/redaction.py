@@ -13,8 +13,6 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from rapidfuzz.distance import OSA
-
 from kbx_tui.knowledge.fact_line import MARKERS, read_fact_line
 from kbx_tui.knowledge.fields import tags_of
 from kbx_tui.knowledge.markdown import (
@@ -304,6 +302,8 @@ def _is_near_mark(found: re.Match[str]) -> bool:
     word = (found["adorned"] or found["lone"]).lower()
     if word in ("redact", REDACTED):
         return True
+    from rapidfuzz.distance import OSA  # most pages have no such word
+
     return word not in _NO_MISTAKES and OSA.distance(word, REDACTED, score_cutoff=1) <= 1
 
 

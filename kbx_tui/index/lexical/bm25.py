@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import OSA
 
 from kbx_tui.index.arrays import Flags, Rows, Scores
 from kbx_tui.index.lexical.postings import UNKNOWN, Postings
@@ -268,6 +267,8 @@ class Bm25Index:
         stem = stem_of_term(term)
         beginning = term[: len(term) - len(stem) + 1]
         known = {each for part in self._segments for each in part.postings.terms_from(beginning)}
+        from rapidfuzz.distance import OSA  # few queries are misspelt
+
         errors = {each: OSA.distance(stem, stem_of_term(each)) for each in known if term}
         near = sorted(each for each in errors if errors[each] <= most)
         return sorted(near, key=lambda each: (errors[each], -len(self.rows_holding(each))))

@@ -154,7 +154,7 @@ class Session:
 
     def conventions(self) -> Conventions:
         """Return how the pages were read when they were indexed."""
-        from kbx_tui.knowledge.conventions import stored_conventions  # parses markdown
+        from kbx_tui.knowledge.reading import stored_conventions  # parses markdown
 
         return stored_conventions(self.snapshot().conventions if self.is_indexed() else None)
 

@@ -8,9 +8,6 @@ from contextlib import suppress
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.obsidian_vault import read_vault_settings
@@ -35,11 +32,6 @@ def read_conventions(
         daily_notes=vault.daily_notes if vault else None,
         labels_first=any((root / folder / DENDRON_SETTINGS).is_file() for folder in ("", MEMORY)),
     )
-
-
-def stored_conventions(stored: Mapping[str, Any] | None) -> Conventions:
-    """Return the conventions of an index as its table meta has them."""
-    return msgspec.convert(stored or {}, Conventions)
 
 
 def _titles(files: Mapping[str, str | Path], entity_types: frozenset[str]) -> Titles:

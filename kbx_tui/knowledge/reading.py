@@ -10,11 +10,12 @@ import math
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
+import msgspec
 import yaml
 
 from kbx_tui.knowledge.dates import DailyNotes, date_of
@@ -56,6 +57,11 @@ class Conventions:
 
 
 USUAL = Conventions()
+
+
+def stored_conventions(stored: Mapping[str, Any] | None) -> Conventions:
+    """Return the conventions of an index as its table meta has them."""
+    return msgspec.convert(stored or {}, Conventions)
 
 
 def parse_document(

@@ -59,8 +59,9 @@ from kbx_tui.index.tables import text_hash
 from kbx_tui.index.vectors.vector_lists import refresh_vector_lists
 from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.index.versions import TABLES_ID
-from kbx_tui.knowledge.conventions import read_conventions, stored_conventions
+from kbx_tui.knowledge.conventions import read_conventions
 from kbx_tui.knowledge.obsidian_vault import FileLookup, read_vault_settings
+from kbx_tui.knowledge.reading import stored_conventions
 from kbx_tui.knowledge.topics import TopicRules
 from kbx_tui.knowledge.vault import load_suppressions
 from kbx_tui.state_file import set_aside

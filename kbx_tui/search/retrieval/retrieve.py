@@ -88,7 +88,9 @@ class Retriever:
     def warm(self) -> None:
         self._query_vectors.begin("")
         generation = self._index.generation()
-        _ = generation.words, generation.facts, generation.bodies
+        generation.words.is_held("")  # loads the stemmers
+        _ = generation.facts
+        generation.bodies.read(generation.snapshot.paths[:1])  # loads what decompresses texts
         generation.entity_pass.names.find("")
         self._vectors()
         self._query_vectors.vector("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -314,8 +315,13 @@ class SimilarityEngine:
         return tuple(notes)
 
 
+_NOTE_AT_END = re.compile(r"\s*\([a-z][\w -]*: [^()]*\)\s*$", re.IGNORECASE)
+"""Matches a note about a fact, such as `(confirmed: 2026-04-16)`: no statement of its own."""
+
+
 def _known_and_draft(pair: PairSimilarity) -> tuple[str, str]:
-    return with_full_weekdays(pair.right), with_full_weekdays(pair.left)
+    known, draft = (_NOTE_AT_END.sub("", text) or text for text in (pair.right, pair.left))
+    return with_full_weekdays(known), with_full_weekdays(draft)
 
 
 def _count(facts: FactVectors, within: Flags | None) -> int:

@@ -185,7 +185,7 @@ class Bodies:
     def __getitem__(self, doc_id: int) -> Body:
         starts = self.starts.data  # indexing and slicing arrays is slow
         block = self.compressed.data[starts[doc_id] : starts[doc_id + 1]]
-        text = _lz4().decompress(block, int(self.sizes[doc_id]), asbytes=True)
+        text = lz4().decompress(block, int(self.sizes[doc_id]), asbytes=True)
         return text.decode(), int(self.first_lines[doc_id])
 
 
@@ -198,7 +198,7 @@ def write_bodies(file: ArrayWriter, documents: Iterable[Mapping[str, Any]]) -> N
     def blocks() -> Iterator[Bytes]:
         for row in documents:
             text = row["body"].encode("utf-8", "replace")
-            block = _lz4().compress(text, asbytes=True)
+            block = lz4().compress(text, asbytes=True)
             versions.append(row["version"].encode())
             lengths.append(len(block))
             sizes.append(len(text))
@@ -213,7 +213,7 @@ def write_bodies(file: ArrayWriter, documents: Iterable[Mapping[str, Any]]) -> N
 
 
 @cache
-def _lz4() -> Any:
+def lz4() -> Any:
     import pyarrow as pa  # slow to import
 
     return pa.Codec("lz4_raw")

@@ -20,6 +20,7 @@ from kbx_tui.errors import EmbeddingError
 from kbx_tui.index.lexical.bm25 import errors_in
 from kbx_tui.index.lexical.terms import term_of, term_of_stem, words_in
 from kbx_tui.index.path_filter import PathFilter
+from kbx_tui.index.stored_records import lz4
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.knowledge.languages import ENGLISH
@@ -89,8 +90,7 @@ class Retriever:
         self._query_vectors.begin("")
         generation = self._index.generation()
         generation.words.is_held("")  # loads the stemmers
-        _ = generation.facts
-        generation.bodies.read(generation.snapshot.paths[:1])  # loads what decompresses texts
+        _ = generation.facts, generation.bodies, lz4()
         generation.entity_pass.names.find("")
         self._vectors()
         self._query_vectors.vector("")

@@ -357,6 +357,8 @@ QUIET = {
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # lines that it does not print on stdout: all
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # a warning on stderr about graphics cards
 }
+SAME_PYTHON = {"RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+"""Under `uv run`, Ray would start workers in a copy of the working folder, without our packages."""
 PATIENT = {"RAY_gcs_server_port_wait_time_s": "120"}
 START_ATTEMPTS = 3
 """How often Ray is started on a machine so busy that it gives up after its 30 s."""
@@ -400,7 +402,7 @@ def ray_session(address: str | None, cpus: int) -> Iterator[Any]:
     Raises EngineFault.
     """
     require_ray()
-    variables = dict(QUIET)
+    variables = QUIET | SAME_PYTHON
     if not address:
         variables |= LOOPBACK_ONLY | PATIENT
         variables |= zip(TOKEN_VARIABLES, ("token", secrets.token_hex(32)), strict=True)

@@ -92,15 +92,16 @@ def test_killed_build_resumes_to_the_index_of_a_single_process(
 
     for table in set(INDEX_TABLES) - {"meta"}:
         assert rows_of(fresh_demo, table) == rows_of(demo_kb_path, table)
-    for name in (WORDS.name, BODIES.name, DOCUMENTS.name, "vectors.bin"):
-        if name != DOCUMENTS.name:
-            built, expected = (
-                base / ".kbx" / "index" / name for base in (fresh_demo, demo_kb_path)
-            )
-            assert built.read_bytes() == expected.read_bytes(), name
+    for name in (WORDS.name, BODIES.name, "vectors.bin"):
+        assert content_of(fresh_demo, name) == content_of(demo_kb_path, name), name
     assert documents_of(fresh_demo) == documents_of(demo_kb_path)
     for question in QUESTIONS:
         assert search(fresh_demo, question) == search(demo_kb_path, question)
+
+
+def content_of(base: Path, name: str) -> bytes:
+    """Return a file of an index without its digest, which begins with the id of the index."""
+    return (base / ".kbx" / "index" / name).read_bytes()[:-4]
 
 
 def documents_of(base: Path) -> dict[str, bytes]:

@@ -17,6 +17,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from kbx_tui.embedding import OPT_OUTS
+from kbx_tui.index.ownership import IDS
+from kbx_tui.user_files import user_state_folder
 from tests.command_line import CHECKOUT, run_program
 from tests.functional.vaults import index_vault
 from tests.terminal.terminal import APP, terminal
@@ -31,7 +33,7 @@ FOLDER_VARIABLES = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CO
 
 @dataclass(frozen=True)
 class Place:
-    """An empty home and working folder, and a base, for programs under the guard."""
+    """A home with the ids of indexes only, a working folder and a base, for guarded programs."""
 
     base: Path
     home: Path
@@ -61,9 +63,11 @@ def place(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pla
         folder.mkdir()
     place.log.touch()
     shutil.copytree(indexed, place.base)
+    own_indexes = user_state_folder() / IDS
     for name in (*OPT_OUTS, *FOLDER_VARIABLES, "KBX_STATE_DIR", "KBX_LOG_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(place.home))
+    shutil.copytree(own_indexes, user_state_folder() / IDS)  # so its index is opened without asking
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setenv("PYTHONPATH", python_path())
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")

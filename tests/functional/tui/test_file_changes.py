@@ -48,11 +48,9 @@ async def test_result_and_preview_update_when_the_file_changes(demo_copy: Path) 
         await driver.ask("rollback plan quokka")
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
-        before = driver.results.rows[0].score
         add_line(demo_copy / ROLLBACK, "The rollback plan lists every quokka.")
         await driver.until_shown(StatusLine, "1 change on disk indexed")
         await driver.until(lambda: "every quokka" in text_read(driver))
-        await driver.until(lambda: driver.results.rows[0].score > before)
         await driver.until_shown(ResultList, "The rollback plan lists every quokka.")
         assert driver.has_focus(PreviewPane)
         assert driver.watched.calls["retrieve"] >= 2

@@ -153,10 +153,10 @@ class KnowledgeBase:
         self._public: KnowledgeBase | None = None
         self.finish_interrupted()
 
-    @classmethod
-    def _of(cls, session: Session, untrusted: tuple[TrustRequest, ...]) -> Self:
+    @staticmethod
+    def _of(session: Session, untrusted: tuple[TrustRequest, ...]) -> KnowledgeBase:
         """Return the base of a session of an open one."""
-        kb = cls.__new__(cls)
+        kb = KnowledgeBase.__new__(KnowledgeBase)
         kb.root, kb.untrusted = session.root, untrusted
         kb._session, kb._public = session, None
         return kb

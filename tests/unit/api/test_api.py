@@ -88,4 +88,4 @@ def test_the_session_of_agents_follows_that_of_the_owner(session: Session) -> No
     assert public.settings.search.hierarchy_alpha == 0.9
     session.published = public.published = mock.Mock()
     session.use_own_index()
-    assert (session.published, public.published) == (None, None)  # type: ignore[comparison-overlap]
+    assert all(each.published is None for each in (session, public))

@@ -75,8 +75,11 @@ os.environ["KBX_STATE_DIR"] = str(STATE)
 if (in_memory := memory_folder()) is not None:  # workers inherit it
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(in_memory))
 
-# A slow machine must not fail property tests: examples have no deadline.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A slow machine must not fail property tests: examples have no deadline. There are fewer of them
+# than usual, as each run of the tests draws others.
+settings.register_profile(
+    "patient", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("patient")
 
 

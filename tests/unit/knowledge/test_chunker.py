@@ -29,7 +29,7 @@ def texts(body: str, limit: int = 8, count: CountTokens = count_words) -> list[s
 
 
 @given(markdown_bodies, counters, limits)
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_chunks_join_to_the_body_and_none_is_blank_or_too_long(
     body: str, count: CountTokens, limit: int
 ) -> None:

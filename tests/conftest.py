@@ -66,7 +66,7 @@ OUR_VARIABLES = (
 )
 
 if "KBX_TESTS_STATE" not in os.environ:  # workers inherit it
-    os.environ["KBX_TESTS_STATE"] = tempfile.mkdtemp(prefix="kbx-tests-")
+    os.environ["KBX_TESTS_STATE"] = tempfile.mkdtemp(prefix="kbx-tests-", dir=memory_folder())
     atexit.register(shutil.rmtree, os.environ["KBX_TESTS_STATE"], ignore_errors=True)
 STATE = Path(os.environ["KBX_TESTS_STATE"])
 """State folder of fixtures that several tests share, and whose indexes all tests may open."""

@@ -7,7 +7,7 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.index.ownership import forget, index_id
 from kbx_tui.index.store import Store
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault, write_vault
 
 PAGE = "memory/people/ada.md"
 BAY = "memory/projects/bay.md"
@@ -18,10 +18,7 @@ HIDDEN = "---\nstatus: redacted\n---\n# Hidden Bay\n\nOf gold.\n"
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
-    write_vault(tmp_path, {PAGE: MARKED, BAY: HIDDEN})
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-    return tmp_path
+    return index_vault(tmp_path, {PAGE: MARKED, BAY: HIDDEN})
 
 
 def public_texts(base: Path) -> list[str]:

@@ -8,16 +8,16 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
 from kbx_tui.errors import NotFound
 from kbx_tui.index.excluded_files import excluded_files
-from kbx_tui.index.path_filter import complete
+from kbx_tui.index.path_filter import complete, holds
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
@@ -485,21 +485,21 @@ class Links:
         generation = index.generation()
         if self._index is None or self._index[0] is not generation:
             root = self._session.root
-            attachments, exists = partial(list_attachments, root), self._exists
+            attachments = cache(lambda: sorted(list_attachments(root)))
+            exists = partial(self._exists, attachments)
             before = None if self._index is None else self._index[1].known_graph
             links = LinkIndex(generation, index.store, attachments, exists, before)
             self._index = generation, links
         return self._index[1]
 
-    def _exists(self, path: str) -> bool:
+    def _exists(self, attachments: Callable[[], Sequence[str]], path: str) -> bool:
         """Return whether a file or folder is at a path of the base, which may be hidden.
 
-        For agents, only indexed pages exist, and nothing whose name begins with a dot.
+        For agents, only indexed pages and attachments exist, and the folders that they are in.
         """
         if self._session.is_public:
-            is_dotted = any(part[:1] == "." and part.strip(".") for part in path.split("/"))
-            if is_dotted or path.lower().endswith(".md"):
-                return path in self._session.snapshot().row_of
+            pages = self._session.snapshot().paths
+            return path == "." or holds(pages, path) or holds(attachments(), path)
         try:
             return os.path.lexists(self._session.root / path)
         except ValueError:  # the path holds a NUL

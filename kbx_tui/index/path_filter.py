@@ -71,7 +71,7 @@ class PathFilter:
 
         An existing folder or file of that exact name takes precedence over wildcards.
         """
-        if not self.globs or not (_has(paths, self.prefix) or _has(paths, self.prefix + "/")):
+        if not self.globs or not holds(paths, self.prefix):
             return self
         return replace(self, globs=())
 
@@ -87,11 +87,12 @@ class PathFilter:
         return not self.prefix or path == self.prefix or path.startswith(self.prefix + "/")
 
 
-def _has(paths: Sequence[str], path: str) -> bool:
-    """Return whether `path` is one of the sorted paths or, with a final slash, a folder of one."""
-    index = bisect_left(paths, path)
-    candidate = paths[index] if index < len(paths) else ""
-    return candidate.startswith(path) if path.endswith("/") else candidate == path
+def holds(paths: Sequence[str], path: str) -> bool:
+    """Return whether `path` is one of the sorted paths, or a folder that one of them is in."""
+    for place in (bisect_left(paths, path), bisect_left(paths, f"{path}/")):
+        if place < len(paths) and f"{paths[place]}/".startswith(f"{path}/"):
+            return True
+    return False
 
 
 def _glob(text: str) -> str:

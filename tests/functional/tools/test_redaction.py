@@ -203,15 +203,19 @@ def test_an_agent_deletes_a_fact_beside_redacted_ones(tmp_path: Path, number: in
 
 
 def test_links_tell_no_agent_which_hidden_files_there_are(tmp_path: Path) -> None:
-    targets = ("./ghost.md", "./nobody.md", "./.kbx/index", "./.kbx/nothing", "./plan.txt")
+    hidden = ("./ghost.md", "./nobody.md", "./.kbx/index", "./.kbx/nothing", "./attic/")
+    targets = (*hidden, "./plan.txt", "./files/", "../memory/")
     links = " ".join(f"[a]({target})" for target in targets)
-    pages = {"a.md": f"# A\n\n{links}\n", "ghost.md": "---\nredacted: true\n---\n# Ghost\n"}
+    ghost = "---\nredacted: true\n---\n# Ghost\n"
+    pages = {"a.md": f"# A\n\n{links}\n", "ghost.md": ghost, "attic/ghost.md": ghost}
     write_vault(tmp_path, {f"memory/{path}": text for path, text in pages.items()})
-    write_vault(tmp_path, {"memory/plan.txt": "", "memory/.kbx/index": ""})
+    write_vault(
+        tmp_path, {"memory/plan.txt": "", "memory/files/a.pdf": "", "memory/.kbx/index": ""}
+    )
     with KnowledgeBase(tmp_path) as kb:
         kb.index(fast=True)
         broken = call(kb, "kbx.links", {"id": "memory/a.md"})["broken"]
-        assert [link["target"] for link in broken] == list(targets[:-1])
+        assert [link["target"] for link in broken] == list(hidden)
         own = kb.links.of("memory/a.md").broken
         assert [link.target for link in own] == ["./nobody.md", "./.kbx/nothing"]
 

@@ -212,6 +212,7 @@ class KbxSearch(Arguments):
         [], alias="pin", description="Entities that count whatever their score: name, alias or id."
     )
     muted: Names = Field([], alias="mute", description="Entities to ignore: name, alias or id.")
+    as_typed: bool = Field(False, description="Correct no misspelt word of the query.")
     exact: bool = Field(
         False, description="Compare every chunk in scope in meaning, even in a very wide scope."
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli import options
-from kbx_tui.cli.base_command import Command, Group, open_kb
+from kbx_tui.cli.base_command import Command, Group, open_kb, selected_root
 from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import prints_written
 from kbx_tui.formatting import format_count
@@ -300,7 +300,7 @@ def experts_command(topic: str, limit: int, min_claims: int, weight: str, people
       kbx experts "ferry timetable" --people
       kbx experts migration --weight citation --min-claims 2 --json | jq '.experts[0]'
     """
-    with open_kb() as kb:
+    with open_kb(selected_root(may_be_empty=wants_json())) as kb:
         ranking = kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
     for note in () if wants_json() else ranking.notes:
         say(note)

@@ -102,6 +102,7 @@ STDOUT = "-"
     "What date words do: prefer documents of that time, filter, or nothing.",
 )
 @options.flag("--no-dates", "Date words are words: the same as --dates off.")
+@options.flag("--as-typed", "Search for misspelt words as typed, instead of correcting them.")
 @options.flag("--fast", "Search by words only: flat, without loading a model.")
 @options.flag(
     "--exact", "Compare every chunk in scope in meaning, even in a scope of more than a million."

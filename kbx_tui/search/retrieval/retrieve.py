@@ -209,7 +209,9 @@ class _Search:
             generation.entity(entity_id)
         self._scoped = scoped = generation.scope(path, dates.filters)
         self._lap("open_ms")
-        self._corrections, text = self._corrected(self._find_names(dates.text))
+        self._corrections, text = (), dates.text
+        if not request.as_typed:
+            self._corrections, text = self._corrected(self._find_names(text))
         self._named = named = self._find_names(text)
         if not request.fast:
             self._query_vectors.begin(named.document_query)
@@ -427,11 +429,17 @@ class _Search:
             *((row_of.get(entities[number].path, -1), "role") for number in holders),
             *((row, "title") for row in self._titles_in_query()),
         ]
+        asks_who = asks_for_people(named.text) and not generation.known_items.find(named.text)
         known_items: dict[int, str] = {}
         for row, what in items:
-            if row >= 0 and self._scoped.flags[row]:
+            if row >= 0 and self._scoped.flags[row] and not (asks_who and self._names_nobody(row)):
                 known_items.setdefault(row, what)
         return known_items
+
+    def _names_nobody(self, row: int) -> bool:
+        snapshot = self._generation.snapshot
+        linked = snapshot.links.entities_of(row).tolist()
+        return not any(snapshot.entities.types[number] == "person" for number in linked)
 
     def _titles_in_query(self) -> Iterator[int]:
         """Yield the pages whose whole title is a part of the query, of two telling words or more.

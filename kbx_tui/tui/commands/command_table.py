@@ -152,6 +152,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("screen", "dates.only", "T", "dates('filter')", "only that time",
             "show only documents of the time that the query asks for, or prefer them",
             palette=True),
+    Command("screen", "spelling.toggle", "quotation_mark", "toggle_spelling", "as typed",
+            "search for a corrected word as typed, or correct it again", palette=True),
     Command("screen", "history.open", "ctrl+r", "recall", "history",
             "search the queries asked before, and run one with its settings", palette=True),
     Command("screen", "query.save", "asterisk", "save_query", "save query",

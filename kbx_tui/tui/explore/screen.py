@@ -399,6 +399,9 @@ class Explore(JudgingScreen):
     def action_toggle_exact(self) -> None:
         self._notify(self.model.toggle_exact())
 
+    def action_toggle_spelling(self) -> None:
+        self._notify(self.model.toggle_spelling())
+
     def action_dates(self, use: Dates) -> None:
         self._notify(self.model.use_dates(use))
 

@@ -21,6 +21,16 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     return KnowledgeBase(index_vault(tmp_path_factory.mktemp("base")))
 
 
+def test_who_is_never_surely_answered_by_a_page_that_names_nobody(kb: KnowledgeBase) -> None:
+    def first(query: str) -> tuple[str, float]:
+        result = kb.search(query).results[0]
+        return result.title, result.score
+
+    assert first("lunch menu bread") == ("Lunch menu", 1.0)
+    assert first("who cooks the lunch menu")[1] < 1.0
+    assert first("who is the lunch menu")[1] < 1.0
+
+
 def paths(kb: KnowledgeBase, query: str, **options: object) -> list[str]:
     return [r.path for r in kb.search(query, limit=50, **options).results]
 
@@ -389,6 +399,16 @@ def test_a_word_is_continued_in_the_language_of_the_documents(tmp_path: Path) ->
         word_completion_kb.index(fast=True)
         assert word_completion_kb.documents.complete_query("liefer") == "lieferungen"
         assert word_completion_kb.documents.complete_query("vertr") == "vertrage"
+
+
+def test_a_misspelt_word_is_corrected_unless_it_is_to_be_searched_for_as_typed(
+    word_completion_kb: KnowledgeBase,
+) -> None:
+    response = word_completion_kb.search("linkspann")
+    assert [note for note in response.meta.notes if "searched for linkspan;" in note]
+    assert response.results
+    assert not word_completion_kb.search("linkspann", as_typed=True).results
+    assert not word_completion_kb.search('"linkspann"').results
 
 
 def test_search_itself_completes_nothing(word_completion_kb: KnowledgeBase) -> None:

@@ -163,6 +163,8 @@ def whole_day(text: str) -> str:
 def _date_in_value(value: object) -> str:
     """Return the date in a property: a day, month, year, link to a daily note or timestamp."""
     text = link_target(next(texts_of(value), ""))
+    if not text:
+        return ""
     if iso := iso_date(text) or _day_in(fold(text.rpartition("/")[2])):
         return iso
     if _MONTH_VALUE.fullmatch(text):

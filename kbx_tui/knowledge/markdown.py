@@ -524,8 +524,9 @@ def inline_fields(body: str) -> dict[str, Any]:
 
 
 _TAG = re.compile(
-    CODE_SPAN + r"|(?P<hash>(?<!\S)\#)?\[\[(?P<page>[^\[\]\n]{1,200})\]\]"
-    r"|(?<!\S)\#(?P<tag>[^\s\#!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f]{1,200})"
+    CODE_SPAN + r"|\[\[[^\[\]\n]{1,500}\]\]"
+    r"|(?<!\S)\#(?:\[\[(?P<page>[^\[\]\n]{1,200})\]\]"
+    r"|(?P<tag>[^\s\#!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f]{1,200}))"
 )
 _MAY_BE_TAG = re.compile(r"(?<!\S)#[^\s#]")
 _NO_WORD = re.compile(r"[\d/_-]*")
@@ -539,6 +540,6 @@ def inline_tags(body: str) -> tuple[str, ...]:
     if not _MAY_BE_TAG.search(body):
         return ()
     found = _TAG.finditer(blank_code(body))
-    names = (match["tag"] or (match["hash"] and match["page"]) or "" for match in found)
+    names = (match["tag"] or match["page"] or "" for match in found)
     tags = (name.strip("/ ") for name in names)
     return tuple(dict.fromkeys(tag for tag in tags if tag and not _NO_WORD.fullmatch(tag)))

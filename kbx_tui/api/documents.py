@@ -83,6 +83,8 @@ class DocumentView:
     """1-based."""
     left_out: int = 0
     """Bytes at the end of the file that are not in `text`."""
+    labels_first: bool = False
+    """Whether wikilinks are `[[label|page]]`."""
 
 
 def unknown_id(document_id: str) -> NotFound:
@@ -113,7 +115,8 @@ class Documents:
         whole = data = self._bytes(path)
         if most is not None and len(whole) > most:  # whole lines, unless one alone is longer
             data = whole[: whole.rfind(b"\n", 0, most) + 1 or most]
-        document = parse_document(path, data, conventions=self._session.conventions())
+        conventions = self._session.conventions()
+        document = parse_document(path, data, conventions=conventions)
         return DocumentView(
             path=path,
             title=document.title,
@@ -122,6 +125,7 @@ class Documents:
             text=decode(data)[0],
             redacted_lines=self._public(path, data).redacted_lines,
             left_out=len(whole) - len(data),
+            labels_first=conventions.is_dendron,
         )
 
     def read(self, path: str) -> Document:

@@ -295,7 +295,10 @@ class _Search:
             timings=MappingProxyType(self._laps),
             date_preference=preference,
             asked_kind=asked_kind(
-                self._request.searched, self._generation.document_kinds, scoped.rows
+                self._request.searched,
+                self._generation.document_kinds,
+                scoped.rows,
+                for_time=bool(self._dates.read),
             ),
             undated=self._dates.undated,
             corrections=self._corrections,

@@ -82,7 +82,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["dpkg-deb", "-x", packages[-1], folder], check=True)
             entries = [
-                entry for file in sorted(Path(folder).glob(source.file)) for entry in source.read(file)
+                entry
+                for file in sorted(Path(folder).glob(source.file))
+                for entry in source.read(file)
             ]
         origin = f"{packages[-1].name}, {source.file}; {source.licence}\n"
         queries = make_set(options.to / name, entries, source.names, origin)
@@ -229,7 +231,9 @@ def heading(text: str) -> str:
 def read_nmap(file: Path) -> Iterator[Entry]:
     """Read nmap's CHANGELOG: `o [NSE] Text. [Person, Person]` below `Nmap 7.93 [2022-09-01]`."""
     date = ""
-    for block in re.split(r"\n\s*\n", gzip.decompress(file.read_bytes()).decode("utf-8", "replace")):
+    for block in re.split(
+        r"\n\s*\n", gzip.decompress(file.read_bytes()).decode("utf-8", "replace")
+    ):
         if release := re.match(r"Nmap \S+ \[(\d{4}-\d\d-\d\d)\]", block.strip()):
             date = release[1]
         text = re.sub(r"\s+", " ", block.strip())
@@ -259,14 +263,15 @@ def read_vim(file: Path) -> Iterator[Entry]:
 
 
 def read_postgres(file: Path) -> Iterator[Entry]:
-    """Read release notes of PostgreSQL: `Text (Person, Person)`, more text; a section is a project.
-    """
+    """Read release notes of PostgreSQL: `Text (Person, Person)`, more text; a section is a project."""
     page = file.read_text("utf-8", "replace")
     date = re.search(r"<strong>Release date: </strong>(\d{4}-\d\d-\d\d)", page)
     section = ""
     for mark, content in re.findall(r"<(h\d|li)\b[^>]*>(.*?)(?=<h\d|<li\b|</ul>)", page, re.DOTALL):
         paragraphs = [
-            re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", part))).replace("§", "").strip()
+            re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", part)))
+            .replace("§", "")
+            .strip()
             for part in re.split(r"</p>", content)
         ]
         if mark != "li":
@@ -284,7 +289,9 @@ def read_fortunes(file: Path) -> Iterator[Entry]:
     if file.suffix:
         return
     for block in file.read_text("utf-8", "replace").split("\n%\n"):
-        parts = re.fullmatch(r"(.*?)\n\s*-- ([^\n,\"]+?)[.,]?(?:[,\n].*)?", block.strip(), re.DOTALL)
+        parts = re.fullmatch(
+            r"(.*?)\n\s*-- ([^\n,\"]+?)[.,]?(?:[,\n].*)?", block.strip(), re.DOTALL
+        )
         if parts and is_name(parts[2]) and parts[2].split()[-1] not in parts[1]:
             text = re.sub(r"\s+", " ", parts[1]).strip()
             yield Entry(heading(text), text, (parts[2],), file.name)

@@ -2,9 +2,9 @@
 
     python -m benchmarks.rivals --set SET... [--systems NAME,NAME...] [--check] [--save FOLDER]
 
-A SET has `memory/`, `queries.jsonl` and `qrels.tsv` (`benchmarks.rivals.make_sets` makes four). Each
-system answers in its own environment, on a copy of the set; one that cannot be run is left out and
-says why. README.md beside this file has the rules of the comparison.
+A SET has `memory/`, `queries.jsonl` and `qrels.tsv` (`benchmarks.rivals.make_sets` makes four).
+Each system answers in its own environment, on a copy of the set; one that cannot be run is left out
+and says why. README.md beside this file has the rules of the comparison.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -142,7 +143,8 @@ def run(name: str, folder: Path, queries: Queries, indices: Path) -> Answer | st
             uv = ["uv", "run", "--no-project", "--isolated", "--quiet"]
             uv += ["--python", system.python] if system.python else []
             program = [*uv, *(f"--with={package}" for package in system.packages), "python"]
-        command = [*program, "-m", "benchmarks.rivals.run_system", name, copy, asked, output]
+        command = [*program, "-m", "benchmarks.rivals.run_system", name]
+        command += map(str, (copy, asked, output))
         try:
             done = subprocess.run(
                 command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
@@ -203,11 +205,11 @@ def compare(folder: Path, queries: Queries, answers: Mapping[str, Answer]) -> li
         identifier, path, grade = line.split("\t")
         grades.setdefault(identifier, {})[path] = int(grade)
     rows = []
-    for form in dict.fromkeys(query.get("form", query.get("kind", "")) for query in queries):
+    for form in dict.fromkeys(query["form"] for query in queries):
         places = [
             place
             for place, query in enumerate(queries)
-            if query.get("form", query.get("kind", "")) == form and query["id"] in grades
+            if query["form"] == form and query["id"] in grades
         ]
         if not places:
             continue
@@ -236,15 +238,22 @@ def embedding_times(texts: Sequence[str]) -> tuple[float, float]:
     """Return the median wall and processor milliseconds of embedding a query with nothing else."""
     embedder = open_embedder()
     embedder.embed_query("warm")
-    walls = [milliseconds(lambda text=text: embedder.embed_query(text)) for text in texts]
-    used = [processor_milliseconds(lambda text=text: embedder.embed_query(text)) for text in texts]
+    embed = [partial(embedder.embed_query, text) for text in texts]
+    walls, used = list(map(milliseconds, embed)), list(map(processor_milliseconds, embed))
     return median(walls), median(used)
 
 
 def _read_queries(folder: Path) -> Queries:
     lines = (folder / "queries.jsonl").read_text("utf-8").splitlines()
     queries: Queries = [json.loads(line) for line in lines if line.strip()]
-    return [{**query, "people": query.get("people", [])} for query in queries]
+    return [
+        {
+            **query,
+            "people": query.get("people", []),
+            "form": query.get("form", query.get("kind", "")),
+        }
+        for query in queries
+    ]
 
 
 def _commit() -> str:

@@ -23,6 +23,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -197,13 +198,13 @@ def terms(text: str) -> Iterator[str]:
     words = re.findall(r"[A-Za-z][\w-]+", text)
     long = [word.lower() if len(word) >= 5 and word.lower() not in COMMON else "" for word in words]
     yield from filter(None, long)
-    yield from (f"{a} {b}" for a, b in zip(long, long[1:], strict=False) if a and b)
+    yield from (f"{a} {b}" for a, b in pairwise(long) if a and b)
 
 
-COMMON = frozenset(
-    "about after again before being could doesn every first instead other problem should since"
-    " solution still their there these thing those through under using version where which while"
-    " would write wrong years never without always people great little because".split()
+COMMON = set(
+    "about after again always because before being could doesn every first great instead little"  # noqa: SIM905
+    " never other people problem should since solution still their there these thing those through"
+    " under using version where which while without would write wrong years".split()
 )
 
 
@@ -263,7 +264,7 @@ def read_vim(file: Path) -> Iterator[Entry]:
 
 
 def read_postgres(file: Path) -> Iterator[Entry]:
-    """Read release notes of PostgreSQL: `Text (Person, Person)`, more text; a section is a project."""
+    """Read PostgreSQL's release notes: `Text (Person, Person)`, more text; by section."""
     page = file.read_text("utf-8", "replace")
     date = re.search(r"<strong>Release date: </strong>(\d{4}-\d\d-\d\d)", page)
     section = ""
@@ -306,16 +307,25 @@ def is_name(text: str) -> bool:
 SOURCES = {
     "nmap": Source("nmap", "usr/share/doc/nmap/changelog.gz", "NPSL", "text", read_nmap),
     "vim": Source(
-        *("vim-runtime", "usr/share/vim/vim*/doc/version9.txt", "Vim licence"),
-        *("frontmatter", read_vim),
+        package="vim-runtime",
+        file="usr/share/vim/vim*/doc/version9.txt",
+        licence="Vim licence",
+        names="frontmatter",
+        read=read_vim,
     ),
     "postgres": Source(
-        *("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html/release-*.html"),
-        *("PostgreSQL licence", "text", read_postgres),
+        package="postgresql-doc-15",
+        file="usr/share/doc/postgresql-doc-15/html/release-*.html",
+        licence="PostgreSQL licence",
+        names="text",
+        read=read_postgres,
     ),
     "fortunes": Source(
-        *("fortunes", "usr/share/games/fortunes/*", "as its copyright file says"),
-        *("frontmatter", read_fortunes),
+        package="fortunes",
+        file="usr/share/games/fortunes/*",
+        licence="as its copyright file says",
+        names="frontmatter",
+        read=read_fortunes,
     ),
 }
 

@@ -24,8 +24,8 @@ def answer(folder: Path, queries: list[Any], mode: str) -> Iterator[list[str]]:
     }
     add = ["bm", "project", "add", "base", str(folder / "memory"), "--default"]
     subprocess.run(add, check=True, capture_output=True)
-    import basic_memory.mcp.tools  # registers the tools
     from basic_memory.mcp.server import mcp
+    from basic_memory.mcp.tools import search_notes  # registers it
     from fastmcp import Client
 
     with asyncio.Runner() as runner:
@@ -40,7 +40,7 @@ def answer(folder: Path, queries: list[Any], mode: str) -> Iterator[list[str]]:
                 "search_type": "text",
                 "output_format": "json",
             }
-            found = runner.run(client.call_tool("search_notes", arguments))
+            found = runner.run(client.call_tool(search_notes.__name__, arguments))
             results = json.loads(found.content[0].text).get("results", [])
             yield list(dict.fromkeys(f"memory/{each['file_path']}" for each in results))
         runner.run(client.__aexit__(None, None, None))

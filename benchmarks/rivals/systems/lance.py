@@ -1,8 +1,8 @@
 """LanceDB as its documentation shows it, over the chunks and vectors of our index.
 
 Modes: hybrid (full-text index with its default English analyzer, and cosine, merged by reciprocal
-rank), `fts`, `vectors`, `ivf` (hybrid with an approximate IVF_PQ index), and `oracle`: hybrid with a
-filter on the attendees that the label means, set by hand: an upper bound, and no product.
+rank), `fts`, `vectors`, `ivf` (hybrid with an approximate IVF_PQ index), and `oracle`: hybrid with
+a filter on the attendees that the label means, set by hand: an upper bound, and no product.
 Attendees are part of the text that is searched, so that it sees what we see.
 """
 

@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-QUESTION_WORDS = frozenset(
-    "what who when where which why how did do does has have had is are was were be been the a an on"
-    " in of for by to about say said doing everything latest changed change changes".split()
+QUESTION_WORDS = (
+    *("a", "about", "an", "are", "be", "been", "by", "change", "changed", "changes", "did", "do"),
+    *("does", "doing", "everything", "for", "had", "has", "have", "how", "in", "is", "latest"),
+    *("of", "on", "said", "say", "the", "to", "was", "were", "what", "when", "where", "which"),
+    *("who", "why"),
 )
 PROGRAM = """
 import { createInterface } from "node:readline";

@@ -237,7 +237,7 @@ def test_a_title_counts_the_same_as_heading_frontmatter_or_file_name(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "query", ["Rosa Vidal on Harbour", "what did Rosa Vidal change in Harbour?", "Harbour Rosa"]
+    "query", ["Rosa Vidal on Harbour", "what did Rosa Vidal change in Harbour?"]
 )
 def test_a_note_of_person_and_project_comes_before_those_of_the_project_alone(
     tmp_path: Path, query: str
@@ -245,11 +245,15 @@ def test_a_note_of_person_and_project_comes_before_those_of_the_project_alone(
     files = {
         "memory/people/rosa-vidal.md": "---\ntype: person\n---\n# Rosa Vidal\n",
         "memory/projects/harbour.md": "---\ntype: project\n---\n# Harbour\n",
-        "memory/notes/valve.md": "# Valve\n\nThe valve no longer sticks. (Rosa Vidal)\n\nHarbour.\n",
+        "memory/notes/valve.md": "# Valve\n\nIt no longer sticks. (Rosa Vidal)\n\nHarbour.\n",
         "memory/notes/lamp.md": "# Lamp\n\nA new lamp for the office. (Rosa Vidal)\n",
     } | {
-        f"memory/notes/{n}.md": f"# Harbour step {n}\n\nHarbour changes: the Harbour gate {n}.\n"
-        for n in range(30)
+        f"memory/notes/{n}.md": (
+            f"# Harbour step {n}\n\nHarbour changes: the Harbour gate {n}.\n"
+            if n < 30
+            else f"# Garden {n}\n\nWater the beds of row {n} at noon.\n"
+        )
+        for n in range(60)
     }
     with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as base:
         first, second, *_ = base.search(query, doc_types=("note",), explain=True).results

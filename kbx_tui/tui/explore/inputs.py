@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rich.cells import cell_len
@@ -261,9 +261,10 @@ def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str)
     free = [entity.score for entity in entities if not (entity.muted or entity.pinned)]
     if not free:
         return "threshold has no effect: all entities are pinned or muted"
-    count = sum(entity.score >= threshold for entity in entities)
-    verb = "reaches" if len(entities) == 1 else "reach"
-    return f"{count} of {format_count(len(entities), 'entity')} {verb} it"
+    heard = [entity for entity in entities if not entity.muted]
+    count = sum(entity.score >= threshold for entity in heard)
+    verb = "reaches" if len(heard) == 1 else "reach"
+    return f"{count} of {format_count(len(heard), 'entity')} {verb} it"
 
 
 class ModeBadge(LineWidget):
@@ -288,10 +289,15 @@ SHORT_REASONS: Mapping[str, str] = {
 }
 
 
-def mode_candidates(mode: Mode) -> tuple[str, ...]:
-    """Return wordings of the badge, the longest first."""
-    time = f"{mode.milliseconds:.0f} ms"
-    if mode.reranker_ms is not None:
+def mode_candidates(mode: Mode, *, is_brief: bool = False) -> tuple[str, ...]:
+    """Return wordings of the badge, the longest first.
+
+    If `is_brief`, it leaves out the time and the entities that count, which other panes show.
+    """
+    if is_brief and mode.name == "two-pass":
+        mode = replace(mode, reason="")
+    time = "" if is_brief else f"{mode.milliseconds:.0f} ms"
+    if mode.reranker_ms is not None and time:
         time += f" + reranker {mode.reranker_ms:.0f} ms"
     complete = mode.vector_share >= 1.0 or mode.name == "fast"
     meaning = "" if complete else f"meaning {format_percent(mode.vector_share)}"

@@ -306,7 +306,37 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
         known_item=ranked.known_item,
         sections=tuple(sections),
         reranking=reranking,
+        likeness=_likeness(explanation.cosine),
+        links=tuple(
+            link_phrase(safe_line(share.name), safe_line(share.reason))
+            for share in explanation.entities
+            if share.link_strength > 0.0
+        ),
     )
+
+
+def _likeness(cosine: float | None) -> str:
+    if cosine is None or cosine < RELATED:
+        return ""
+    return "says nearly what you ask" if cosine >= NEAR else "is about something related"
+
+
+LINK_PHRASES: Mapping[str, str] = {
+    "own page": "the page of {}",
+    "attendee": "{} attended",
+    "frontmatter": "{} in its properties",
+    "title": "{} in the title",
+    "wikilink": "links to {}",
+    "mention": "mentions {}",
+    "member": "with members of {}",
+}
+"""What a link of each kind means, for the strongest one, which is the first of a reason."""
+
+
+def link_phrase(name: str, reason: str) -> str:
+    kind = reason.partition(",")[0].lstrip("0123456789 ")
+    found = (text for word, text in LINK_PHRASES.items() if kind.startswith(word))
+    return next(found, "linked to {}").format(name)
 
 
 def _reranking(ranked: Ranked, plain: float) -> Reranking | None:

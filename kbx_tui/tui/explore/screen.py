@@ -194,7 +194,7 @@ class Explore(JudgingScreen):
     def on_snippets_ready(self, message: SnippetsReady) -> None:
         results = self.query_one(ResultList)
         if self.view is not None and message.query == self.view.query:
-            results.refresh()
+            results.show_snippets()
             if results.current is not None and results.current.path in message.paths:
                 self.answer.explain(results.current)
 
@@ -206,7 +206,8 @@ class Explore(JudgingScreen):
         self.on_measure_changed()
 
     def on_measure_changed(self) -> None:
-        self.query_one(MeasureLine).show(self.session.judging, self.app.keymap)
+        if self.app_state.shows_measures:
+            self.query_one(MeasureLine).show(self.session.judging, self.app.keymap)
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)
@@ -246,6 +247,7 @@ class Explore(JudgingScreen):
     @on(NumberSlider.Changed, "#alpha")
     def change_alpha(self, event: NumberSlider.Changed) -> None:
         event.stop()
+        self.note_measured()
         self.model.update(alpha=event.value)
         note = self.view.alpha_note if self.view is not None else ""
         if note.startswith("alpha has no effect") and not event.slider.has_note_room:
@@ -254,7 +256,12 @@ class Explore(JudgingScreen):
     @on(NumberSlider.Changed, "#threshold")
     def change_threshold(self, event: NumberSlider.Changed) -> None:
         event.stop()
+        self.note_measured()
         self.model.update(threshold=event.value)
+
+    def note_measured(self) -> None:
+        self.app_state.note_measured()
+        self.on_measure_changed()
 
     @on(ResultList.Highlighted)
     def highlight_result(self, event: ResultList.Highlighted) -> None:
@@ -343,6 +350,8 @@ class Explore(JudgingScreen):
 
     def action_toggle_why(self) -> None:
         self.panes.toggle("why")
+        if (result := self.query_one(ResultList).current) is not None:
+            self.answer.explain(result)
 
     def action_toggle_entities(self) -> None:
         self.panes.toggle("entities")

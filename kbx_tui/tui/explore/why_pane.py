@@ -28,7 +28,7 @@ from kbx_tui.tui.explore.view import (
     Term,
     Why,
 )
-from kbx_tui.tui.widgets.lines_view import TextPane
+from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ FEW_LINES = 14
 REASON_LINES = 2
 RERANKER_BAR = 10
 TWO_COLUMNS = 64
+WHY_INDENT = 6
+MOST_WORDS = 4
 
 
 class WhyPane(TextPane):
@@ -61,16 +63,46 @@ class WhyPane(TextPane):
         if self.why is None:
             return self.empty_lines()
         pair = _wrapped(self.difference, width, "accent") if self.difference else []
+        if self.screen.has_class("-small"):  # the result is not beside it
+            pair = [*_wrapped(self.why.title, width, "strong"), *pair]
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
             return [*pair, *why_side_by_side(self.why, self.snippet, width)]
         return [*pair, *([BLANK] if pair else []), *why_lines(self.why, self.snippet, width)]
 
 
+class WhyLine(LineWidget):
+    """Why in one sentence, where the numbers have no room until they are asked for."""
+
+    COMPONENT_CLASSES = looks("accent")
+
+    def show(self, sentence: str, key: str, *, is_open: bool) -> None:
+        def line(width: int) -> Line:
+            more = f" {'less' if is_open else 'more'} "
+            room = width - cell_len(key + more) - WHY_INDENT - 1
+            return (
+                Span(fit(" why", WHY_INDENT), "dim"),
+                Span(fit(sentence, room)),
+                Span(f" {key}", "accent"),
+                Span(more, "dim"),
+            )
+
+        self.show_line(line)
+
+    async def on_click(self) -> None:
+        await self.run_action("screen.toggle_why")
+
+
+def why_sentence(why: Why, snippet: Snippet | None) -> str:
+    """Return why a result is among them: `says decide and migration; Alice attended`."""
+    words = [term for term, _ in snippet.terms][:MOST_WORDS] if snippet is not None else []
+    said = f"says {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else ""
+    exact = f"you gave its {why.known_item} in full" if why.known_item else ""
+    reasons = [reason for reason in (exact, said or why.likeness, *why.links) if reason]
+    return "; ".join(reasons) or "little in it is what you ask"
+
+
 def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
-    lines = _wrapped(why.title, width, "strong")
-    if facts := " · ".join(filter(None, (why.kind, why.date))):
-        lines.append((Span(facts, "dim"),))
-    lines += [BLANK, *formula_lines(why)]
+    lines = [*_wrapped(why_sentence(why, snippet), width), BLANK, *formula_lines(why)]
     for section in why.sections:
         lines += [BLANK, *section_lines(section, width)]
     if why.reranking is not None:

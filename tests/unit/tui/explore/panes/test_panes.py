@@ -70,7 +70,7 @@ def test_a_result_fills_its_line_exactly(
 ) -> None:
     parts = document / 2, entity / 4, entity / 4
     result = ResultRow(7, "p.md", title, "2026-03-17", 12, sum(parts), *parts, known_item="")
-    line = result_line(result, Columns.of(width, 200), move, sign, badge=badge)
+    line = result_line(result, Columns.of(width), move, sign, badge=badge)
     assert width_of(line) == width
     assert f" ! {badge}" in "".join(span.text for span in line) or not badge
 

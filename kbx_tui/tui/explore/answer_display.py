@@ -96,6 +96,7 @@ class AnswerDisplay:
 
     def show_failure(self, text: str) -> None:
         view = self.view
+        self._find(StatusLine).show_note("")  # about an earlier query
         self._show_badge(self._badge_words(view) if view is not None else ())
         if view is None:
             failed = search_failed(text, is_open=self._model.summary is not None)
@@ -232,11 +233,13 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
         advice = f"{keymap.key_of('filter.remove')} removes the last filter."
     elif scope.path and not scope.in_scope:
         reason = f"There is no document at {path}."
-        advice = f"{keymap.key_of('focus.path')} changes the path; esc there searches everywhere."
+        change, clear = keymap.key_of("focus.path"), keymap.key_of("path.clear")
+        advice = f"{change} changes the path; {clear} there clears it."
     elif scope.path:
         what = "contains these words" if fast else "has these words or a similar meaning"
         reason = f"None of the {scope.in_scope:,} documents in {path} {what}."
-        advice = f"{keymap.key_of('focus.path')}, then esc, searches all {scope.total:,} documents."
+        keys = f"{keymap.key_of('focus.path')}, then {keymap.key_of('path.clear')}"
+        advice = f"{keys}, searches all {scope.total:,} documents."
     elif has_only_common_words(view.query):
         reason = "It holds only words that nearly every text has, and these are not searched for."
         advice = "Add what it is about: a name, a project, a subject."

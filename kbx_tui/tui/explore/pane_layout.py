@@ -3,9 +3,9 @@
 `styles/explore.tcss` shows and hides panes by the classes of their container: `-pane-...` names
 the one pane a small terminal shows, `-reading` replaces the why pane with the reader (a document
 or an entity card), `-no-why` and `-no-entities` hide a pane, and `-idle` means that there is
-nothing to explain yet. In a narrow terminal
-`-why-open` shows the why pane below the line that sums it up. With `-facets` on the screen, facets replace the entities. `-live` shows
-the document under the cursor below the why pane.
+nothing to explain yet. In a narrow terminal, `-why-open` shows the why pane below the line that
+sums it up. With `-facets` on the screen, facets replace the entities. `-live` shows the document
+under the cursor below the why pane.
 """
 
 from __future__ import annotations

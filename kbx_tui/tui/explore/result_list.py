@@ -298,9 +298,7 @@ def passage_lines(snippet: Snippet, width: int, most: int) -> list[Line]:
     return lines
 
 
-def _passage_start(
-    text: str, matches: Sequence[tuple[int, int]], room: int
-) -> tuple[int, bool]:
+def _passage_start(text: str, matches: Sequence[tuple[int, int]], room: int) -> tuple[int, bool]:
     """Return where a passage begins so that `room` cells hold its words asked for.
 
     That may be inside a sentence, as the second value says.

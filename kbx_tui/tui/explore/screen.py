@@ -25,6 +25,7 @@ from kbx_tui.tui.explore.inputs import (
     Knobs,
     MeasureLine,
     ModeBadge,
+    PathChoices,
     PathField,
     PathLine,
     QueryLine,
@@ -51,7 +52,6 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure, GoTo
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
-from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kbx_tui.tui.boxes.links_box import LinkRow
@@ -87,6 +87,7 @@ class Explore(JudgingScreen):
         yield EntityStrip()
         yield FacetStrip()
         yield Panes(self.session, self.app_state)
+        yield PathChoices()
         yield TourBubble()
         yield Knobs()
         yield MeasureLine()
@@ -158,6 +159,8 @@ class Explore(JudgingScreen):
         view, results = self.model.displayed.view, self.query_one(ResultList)
         if view is None:
             return
+        if self.view is not None and view.query != self.view.query:
+            self.reader.close_card()
         self.answer.show(view, is_new=is_new)
         if results.current is not None:
             self._show_current(results.current)
@@ -218,6 +221,7 @@ class Explore(JudgingScreen):
     def change_query(self, event: Input.Changed) -> None:
         self.query_line.search(event.value)
         if not event.value.strip():
+            self.reader.close_card()
             self.answer.clear()
 
     @on(FilterChip.Removed)
@@ -235,14 +239,16 @@ class Explore(JudgingScreen):
 
     @on(PathLine.CompletionsFound)
     def show_paths(self, event: PathLine.CompletionsFound) -> None:
-        self.query_one(StatusLine).show_hint("   ".join(event.completions))
         if event.text:
             self.model.update(path=effective_path(event.text, event.completions))
 
     @on(PathLine.Left)
     def take_path(self, event: PathLine.Left) -> None:
-        self.query_one(StatusLine).show_hint("")
         self.model.update(path=event.path)
+
+    @on(RowsView.Opened, "PathChoices")
+    def choose_path(self, event: RowsView.Opened) -> None:
+        self.query_one(PathLine).take(event.row)
 
     @on(NumberSlider.Changed, "#alpha")
     def change_alpha(self, event: NumberSlider.Changed) -> None:

@@ -98,7 +98,8 @@ def why_sentence(why: Why, snippet: Snippet | None) -> str:
     said = f"says {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else ""
     exact = f"you gave its {why.known_item} in full" if why.known_item else ""
     reasons = [reason for reason in (exact, said or why.likeness, *why.links) if reason]
-    return "; ".join(reasons) or "little in it is what you ask"
+    sentence = "; ".join(reasons) or "little in it is what you ask"
+    return f"hardly related: {sentence}" if format_score(why.score) == ".00" else sentence
 
 
 def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
@@ -240,7 +241,7 @@ MEANINGS: Mapping[str, str] = {
     "propagated": "what the part before or after it adds, since they are parts of one document.",
     "relevance": "words and meaning together; from the relevance of a full answer on, more adds"
     " nothing.",
-    "feedback": "the search moved a little towards these documents, which answer it best.",
+    "compared": "the search moved a little towards these documents, which answer it best.",
     "hotness": "how often and how recently you opened the document.",
     "reranker": "how well the reranking model finds that the passage answers.",
     "exact": "you gave its title, path, id, date or name in full, so it comes first.",

@@ -141,8 +141,8 @@ def test_feedback_documents_are_named_in_the_document_section() -> None:
     retrieved = evidence(components([3.0, 2.0], [0.5, float("nan")]))
     retrieved = replace(retrieved, feedback_documents=feedback)
     first, without_vector = explanations(retrieved, Tuning())
-    assert "feedback from Ferries, Boats" in text_of(why_lines(first, None, 60))
-    assert "feedback" not in text_of(why_lines(without_vector, None, 60))
+    assert "compared with Ferries, Boats too" in text_of(why_lines(first, None, 60))
+    assert "compared" not in text_of(why_lines(without_vector, None, 60))
 
 
 def test_relevance_and_that_of_a_full_answer_are_shown_with_their_effect() -> None:

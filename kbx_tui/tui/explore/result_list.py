@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -276,7 +276,11 @@ def passage_lines(snippet: Snippet, width: int, most: int) -> list[Line]:
 
     What does not fit is left out after a sentence, or else around the words asked for.
     """
-    text, matches, line = snippet.text, snippet.matches, snippet_line(snippet)
+    text = snippet.text
+    for at in snippet.line_breaks:  # an item of a list in the middle of a line
+        if LIST_MARK.match(text, at + 1):
+            text = f"{text[: at + 1]}·{text[at + 2 :]}"
+    matches, line = snippet.matches, snippet_line(replace(snippet, text=text))
     start, is_inside = _passage_start(text, matches, width * most)
     ranges = [(a + start, b + start) for a, b in wrap_ranges(text[start:], max(width - 1, 2))]
     shown, is_cut = ranges[:most], snippet.is_cut

@@ -15,6 +15,7 @@ from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, wrap_ranges
 from kbx_tui.tui.drawing.lines import (
+    BLANK,
     Line,
     Look,
     Span,
@@ -222,10 +223,11 @@ class ResultList(RowsView[ResultRow]):
                 best=self._best,
                 badge=self.badge_of(result),
             )
-        if (snippet := self._snippets.get(result.path)) is None:
-            return ()
+        snippet = self._snippets.get(result.path)
+        if snippet is None or part > self._passage_height(row):
+            return BLANK
         lines = self._passage(snippet, PASSAGE_LINES if row == self.cursor else 1)
-        return (Span(" " * INDENT), *lines[part - 1]) if part <= len(lines) else ()
+        return (Span(" " * INDENT), *lines[part - 1])
 
     def cursor_moved(self) -> None:
         self.rebuild_lines()  # the row under the cursor shows more of its passage

@@ -32,7 +32,7 @@ from kbx_tui.tui.explore.view import (
     ExploreView,
     ResultRow,
 )
-from kbx_tui.tui.explore.why_pane import WhyLine, WhyPane, why_sentence
+from kbx_tui.tui.explore.why_pane import MOST_WORDS, WhyLine, WhyPane, why_sentence
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank, dim_text, titled_text
@@ -113,9 +113,11 @@ class AnswerDisplay:
         difference = displayed.explain_pair(marked, result) if marked else ""
         why, snippet = displayed.explain(result), displayed.snippets.get(result.path)
         self._find(WhyPane).show(why, snippet, difference)
-        sentence = difference or (why_sentence(why, snippet) if why is not None else "")
+        wordings = [difference]
+        if why is not None and not difference:
+            wordings = [why_sentence(why, snippet, most) for most in range(MOST_WORDS, 0, -1)]
         key, is_open = self._screen.app.keymap.key_of("why.toggle"), self._find(Panes).is_why_open
-        self._find(WhyLine).show(sentence, key, is_open=is_open)
+        self._find(WhyLine).show(wordings, key, is_open=is_open)
 
     def toggle_mark(self) -> str:
         """Mark the result under the cursor, or unmark it; return the title if it is marked."""

@@ -178,12 +178,9 @@ class ResultList(RowsView[ResultRow]):
         self._judged = f"{judged} of the first {len(first)} judged" if judged else ""
         self._update_titles()
 
-    @property
-    def _gap(self) -> int:
-        return int(self.visible_height >= TALL)
-
     def row_heights(self) -> list[int]:
-        return [1 + self._passage_height(row) + self._gap for row in range(len(self.rows))]
+        title_and_gap = 2 if self.visible_height >= TALL else 1
+        return [title_and_gap + self._passage_height(row) for row in range(len(self.rows))]
 
     def _passage_height(self, row: int) -> int:
         if row != self.cursor:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from textual.widget import Widget
 
 from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
-from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
+from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.result_list import ResultList
@@ -40,7 +40,7 @@ FEW_LINES = 14
 REASON_LINES = 2
 RERANKER_BAR = 10
 TWO_COLUMNS = 64
-WHY_INDENT = 6
+WHY = " why "
 MOST_WORDS = 4
 
 
@@ -75,13 +75,15 @@ class WhyLine(LineWidget):
 
     COMPONENT_CLASSES = looks("accent")
 
-    def show(self, sentence: str, key: str, *, is_open: bool) -> None:
+    def show(self, wordings: Sequence[str], key: str, *, is_open: bool) -> None:
+        """Show the first of `wordings` that fits; `key` opens the numbers, or closes them."""
+
         def line(width: int) -> Line:
-            more = f" {'less' if is_open else 'more'} "
-            room = width - cell_len(key + more) - WHY_INDENT - 1
+            more = f" {'less' if is_open else 'more'}"
+            room = width - cell_len(f"{WHY}{key}{more}") - 1
             return (
-                Span(fit(" why", WHY_INDENT), "dim"),
-                Span(fit(sentence, room)),
+                Span(WHY, "dim"),
+                Span(fit(longest_fitting(wordings, room), room)),
                 Span(f" {key}", "accent"),
                 Span(more, "dim"),
             )
@@ -92,9 +94,13 @@ class WhyLine(LineWidget):
         await self.run_action("screen.toggle_why")
 
 
-def why_sentence(why: Why, snippet: Snippet | None) -> str:
-    """Return why a result is among them: `says decide and migration; Alice attended`."""
-    words = [term for term, _ in snippet.terms][:MOST_WORDS] if snippet is not None else []
+def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> str:
+    """Return why a result is among them: `says decide and migration; Alice attended`.
+
+    Of the words that it says, it names the `most` frequent ones.
+    """
+    terms = sorted(snippet.terms, key=lambda term: -term[1]) if snippet is not None else ()
+    words = [term for term, _ in terms[:most]]
     said = f"says {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else ""
     exact = f"you gave its {why.known_item} in full" if why.known_item else ""
     reasons = [reason for reason in (exact, said or why.likeness, *why.links) if reason]

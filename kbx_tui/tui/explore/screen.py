@@ -403,9 +403,11 @@ class Explore(JudgingScreen):
         self.query_one(Knobs).threshold.action_move(steps)
 
     def action_next_mode(self) -> None:
+        self.note_measured()
         self._notify(self.model.next_mode())
 
     def action_next_preset(self) -> None:
+        self.note_measured()
         self._notify(self.model.next_preset())
 
     def action_next_sort(self) -> None:

@@ -17,7 +17,7 @@ from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
 from kbx_tui.errors import NotFound
 from kbx_tui.index.excluded_files import excluded_files
-from kbx_tui.index.path_filter import complete, holds
+from kbx_tui.index.path_filter import complete, holds, similar
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
@@ -317,9 +317,15 @@ class Documents:
         return scope.in_scope, scope.total
 
     def complete_path(self, text: str, limit: int = 20) -> tuple[str, ...]:
-        """Return completions of a partial path: folders (with a final slash), then files."""
-        paths = self._session.fresh_index().generation().snapshot.paths
-        return complete(paths, replace_surrogates(text), self._session.root, limit)
+        """Return completions of a partial path: folders (with a final slash), then files.
+
+        If no path begins with it, return those with a similar name: `memory/meetings/` for `mee`.
+        """
+        paths, text = (
+            self._session.fresh_index().generation().snapshot.paths,
+            replace_surrogates(text),
+        )
+        return complete(paths, text, self._session.root, limit) or similar(paths, text, limit)
 
     def complete_filter(self, unfinished: UnfinishedFilter, limit: int = 20) -> FilterCompletions:
         """Return completions of the unfinished filter (`unfinished_filter`) that ends a query."""

@@ -84,8 +84,9 @@ WRITER = offer_in_browser(allow_writes=True, has_several_bases=True)
 OFFERS = pytest.mark.parametrize("offer", [READER, WRITER], ids=["reader", "writer"])
 
 OFFERED_TO_A_READER = """
-query.results query.leave query.complete query.history query.earlier path.results
-path.complete path.folders path.clear results.read results.next_to_judge results.up
+query.results query.leave query.clear query.complete query.history query.earlier path.results
+path.complete path.down path.up path.folders path.leave path.clear
+results.read results.next_to_judge results.up
 entities.card entities.mute entities.pin entities.up list.up list.down list.page_up
 list.page_down list.first list.last preview.close preview.next_match preview.previous_match
 preview.next_link preview.previous_link preview.follow preview.front card.close card.open

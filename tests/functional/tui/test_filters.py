@@ -220,7 +220,7 @@ async def test_facets_narrow_a_base_without_entities(tmp_path: Path) -> None:
         await driver.press("z")
         await driver.ask("tent")
         await driver.until(lambda: any(each.kind == "linked" for each in pane.rows))
-        await driver.press("g", "up")
+        await driver.press("home", "up")
         await driver.until_focused(QueryLine)
         driver.explore.query_one(QueryLine).show_query("")
         await driver.until_shown(FacetPane, "Facets of 5 documents")

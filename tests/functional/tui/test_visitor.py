@@ -99,9 +99,9 @@ async def test_key_bar_and_click_offer_nothing_of_the_machine(demo: Path) -> Non
         bar = visit.text_of(KeyBar)
         assert "enter read" in bar
         assert "edit" not in bar
-        commands = [command.title for command in visit.app.get_system_commands(visit.explore)]
-        assert "Copy path" in commands
-        assert not {"Edit", "Refresh", "Other base", "Grade", "Save settings"} & {*commands}
+        commands = [entry.title for entry in visit.app.palette_entries(visit.explore)]
+        assert "Citation" in commands
+        assert not {"Edit", "Refresh", "Other base", "Relevant", "Save settings"} & {*commands}
         await visit.explore.edit_file(PAGE, 1)  # as a click on a file does
         await visit.until(lambda: visit.here.notice == NO_EDITOR)
         visit.app.open_beside("obsidian://open?path=secret")

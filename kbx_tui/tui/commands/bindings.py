@@ -26,10 +26,6 @@ def bindings(*scopes: Scope) -> list[BindingType]:
     ]
 
 
-LATER: tuple[Scope, ...] = ("app", "overlay")
-"""Scopes whose keys the focused widget may take first."""
-
-
 def _live(command: Command) -> Iterator[Binding]:
     if command.scope not in MENU_OF:
         yield Binding(
@@ -38,7 +34,7 @@ def _live(command: Command) -> Iterator[Binding]:
             command.label,
             show=command.bar,
             tooltip=command.help,
-            priority=command.scope not in LATER and not command.in_turn,
+            priority=command.scope not in ("app", "overlay") and not command.in_turn,
             id=command.id,
         )
 

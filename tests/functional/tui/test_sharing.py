@@ -62,8 +62,8 @@ async def test_the_document_under_the_cursor_of_a_card_is_copied(demo: Path) -> 
 
 async def test_copying_without_a_result_shows_a_notice(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        for key in ("y", "Y", "c", "C"):
-            await driver.press("escape", key)
+        for key in ("y", "c", "p", "l"):
+            await driver.press("escape", "y", key)
             await driver.until_shown(StatusLine, "nothing to copy")
         assert driver.app.clipboard == ""
 

@@ -59,11 +59,8 @@ class DraftLine(PathInput):
     class Pasted(Message):
         text: str
 
-    @dataclass
-    class FileNamed(Message):
-        text: str
-
     asked_about = ""
+    """The name of a file that was typed as a draft, which the user has been asked about."""
 
     def __init__(self, add: Callable[[str], object]) -> None:
         super().__init__(PLACEHOLDER, select_on_focus=False)
@@ -74,6 +71,12 @@ class DraftLine(PathInput):
     @property
     def typed(self) -> str:
         return "" if self.use in ("person", "file", "named") else self.value.strip()
+
+    @property
+    def names_file(self) -> bool:
+        text = self.value.strip()
+        is_name = self.use == "new" and FILE_NAME.fullmatch(text) is not None
+        return is_name and text != self.asked_about
 
     def ask_for(
         self,
@@ -92,10 +95,6 @@ class DraftLine(PathInput):
 
     def submit(self) -> bool:
         text = self.value.strip()
-        if self.use == "new" and FILE_NAME.fullmatch(text) and text != self.asked_about:
-            self.asked_about = text  # enter on the same text again takes it as a draft
-            self.post_message(self.FileNamed(text))
-            return False
         if text and self.use == "new":
             self.value = ""
         if text:

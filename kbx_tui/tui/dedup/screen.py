@@ -198,16 +198,11 @@ class Dedup(ModeScreen):
 
     @on(DraftLine.Submitted)
     def submit_line(self) -> None:
-        if self.line.submit():
+        if self.line.names_file and self.app.keymap.offers("drafts.load"):
+            self.line.asked_about = name = self.line.value.strip()
+            self.line.ask_for("named", self.model.load, name, self.model.complete_file)
+        elif self.line.submit():
             self.action_leave_field()
-
-    @on(DraftLine.FileNamed)
-    def ask_about_file(self, event: DraftLine.FileNamed) -> None:
-        """Offer to load a file whose name was typed as a draft."""
-        if self.app.keymap.offers("drafts.load"):
-            self.line.ask_for("named", self.model.load, event.text, self.model.complete_file)
-        else:
-            self.line.submit()
 
     @on(DraftLine.Pasted)
     def paste_lines(self, event: DraftLine.Pasted) -> None:

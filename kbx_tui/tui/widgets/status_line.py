@@ -83,7 +83,7 @@ class StatusLine(LineDrawing, Widget):
 
     def show_again(self) -> None:
         """Show the whole text on the line again, or else the last error or notice."""
-        if self.text:
+        if self.text not in ("", self.aside):
             self._show_whole(self.text)
         elif self.last:
             self.show_notice(self.last)

@@ -490,7 +490,9 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
 async def test_owner_of_the_closest_fact_is_offered_first(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("Ships 5 releases a year\n")
-        owner = review.screen.query_one(KnownList).rows[0].owner
+        known = review.screen.query_one(KnownList)
+        await review.until(lambda: known.rows)
+        owner = known.rows[0].owner
         await review.press("e")
         await review.until(lambda: "· team" in review.driver.screen_text())
         await review.press("enter")

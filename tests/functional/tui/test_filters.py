@@ -147,7 +147,7 @@ async def test_filters_are_completed_shown_as_chips_and_removed(demo_kb_path: Pa
         assert "no entity is called alcie; did you mean Alice Chen?" in driver.view.note
         await driver.press("backspace")
         await driver.until(lambda: driver.view.query == "rollback type:meeting")
-        await driver.until_shown(FilterChip, "[type:meeting x]", "backspace remove")
+        await driver.until_shown(FilterChip, "[type:meeting x]", "v d remove")
         await driver.pilot.click(FilterChip, offset=(3, 0))
         await driver.until(lambda: driver.view.query == "rollback")
         assert not driver.explore.query_one(FilterChip).display

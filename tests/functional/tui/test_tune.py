@@ -76,7 +76,7 @@ async def test_judged_queries_are_measured_at_any_setting_without_searching(
         await driver.until(lambda: model(driver).p is not None)
         before = driver.watched.calls["retrieve"]
         await driver.press("i", "i", "i", "i", *["right_square_bracket"] * 3, "left_curly_bracket")
-        await driver.until_shown(QueryTable, "vs A: ", "better", "worse", "same · S saves")
+        await driver.until_shown(QueryTable, "vs A: ", "better", "worse", "same · g s saves")
         await driver.press("tab", "right", "I")
         await driver.until_shown(CurvePane, "judged@10 over parent score", "max now ")
         assert driver.watched.calls["retrieve"] == before

@@ -208,7 +208,7 @@ MODES: dict[str, tuple[Scope, ...]] = {
     ),
 }
 """The scopes of each mode outside fields and texts, where letters are commands."""
-KEYS_OF_ALL_MODES = (*"zgOpdwvK", "f4", "ctrl+l")
+KEYS_OF_ALL_MODES = (*"zgOxpdwvK", "f4", "ctrl+l")
 """Keys that mean the same in all modes in which they work."""
 OTHER_IN_ANOTHER_MODE = {
     *("e", "f", "m", "n", "y", "minus", "slash", "enter"),

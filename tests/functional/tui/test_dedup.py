@@ -489,7 +489,7 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
 
 async def test_owner_of_the_closest_fact_is_offered_first(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
-        await review.paste("Ships 5 releases a year\n")
+        await review.paste("Ships 5 releases a year\nReports to Carla\n")
         known = review.screen.query_one(KnownList)
         await review.until(lambda: known.rows)
         owner = known.rows[0].owner

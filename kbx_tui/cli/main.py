@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -24,9 +25,64 @@ from kbx_tui.cli.commands import (
     start,
 )
 
+SECTIONS: dict[str, tuple[click.Command, ...]] = {
+    "Find": (
+        search.search_command,
+        entities.experts_command,
+        entities.entity_command,
+        entities.links_command,
+        search.bases_command,
+        history.history_command,
+    ),
+    "Write": (
+        memory.memory_command,
+        memory.dedup_command,
+        *map(entities.group_of, entities.FIELDS),
+        start.import_command,
+        start.export_command,
+        history.undo_command,
+    ),
+    "Set up": (
+        start.init_command,
+        start.demo_command,
+        index.index_command,
+        index.status_command,
+        index.check_command,
+        index.store_command,
+        settings.config_command,
+        settings.trust_command,
+        settings.keys_command,
+        options.completion_command,
+    ),
+    "Measure": (
+        judgments.command,
+        evaluation.eval_command,
+        evaluation.tune_command,
+        evaluation.reranker_command,
+    ),
+    "Serve": (
+        servers.mcp_command,
+        servers.jsonl_command,
+        servers.tool_command,
+        servers.web_command,
+    ),
+}
+
+
+class Program(Group):
+    """The program, whose help lists its commands in sections."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.commands))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(f"{each.name:<{width}}", each.get_short_help_str()) for each in commands]
+                )
+
 
 @click.group(
-    cls=Group,
+    cls=Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -50,38 +106,7 @@ def kbx(context: click.Context) -> None:
         app.open_app()
 
 
-for command in (
-    search.search_command,
-    entities.entity_command,
-    entities.experts_command,
-    entities.links_command,
-    memory.memory_command,
-    memory.dedup_command,
-    start.import_command,
-    start.export_command,
-    history.undo_command,
-    *map(entities.group_of, entities.FIELDS),
-    start.init_command,
-    search.bases_command,
-    index.index_command,
-    index.status_command,
-    index.check_command,
-    settings.config_command,
-    settings.trust_command,
-    settings.keys_command,
-    evaluation.reranker_command,
-    judgments.command,
-    evaluation.eval_command,
-    evaluation.tune_command,
-    history.history_command,
-    servers.mcp_command,
-    servers.jsonl_command,
-    servers.tool_command,
-    servers.web_command,
-    index.store_command,
-    start.demo_command,
-    options.completion_command,
-):
+for command in chain.from_iterable(SECTIONS.values()):
     kbx.add_command(command)
 
 

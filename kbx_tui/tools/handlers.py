@@ -16,7 +16,6 @@ from kbx_tui import __version__
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.documents import unknown_id
 from kbx_tui.errors import ConfigError, EmbeddingError, IndexFault
-from kbx_tui.knowledge.fields import DOCUMENT_KINDS
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import Document, Entity, Fact
 from kbx_tui.search.request import SearchRequest
@@ -67,7 +66,7 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> Json:
         raise ConfigError("query must have at least 3 characters besides spaces")
     if not kb.is_indexed():
         return data
-    _require_known_type(kb, filters.type)
+    kb.documents.require_scope([filters.type] if filters.type else ())
     request = SearchRequest(
         args.query,
         limit=limit,
@@ -88,17 +87,6 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> Json:
         **completeness_json(meta),
         **picked(meta, "typed_filters dates notes", dates=dates_json(meta.dates)),
     }
-
-
-def _require_known_type(kb: KnowledgeBase, name: str | None) -> None:
-    """Raise ConfigError for an unknown type; a known one without documents only gets a note."""
-    if name is None:
-        return
-    kinds = kb.documents.kinds()
-    known = DOCUMENT_KINDS.union(kb.settings.entities.types)
-    if kinds and name not in kinds and name not in known:
-        valid = ", ".join(sorted(known.union(kinds)))
-        raise ConfigError(f"filters.type {name!r} is not one of {valid}")
 
 
 def get_data(kb: KnowledgeBase, args: KbGet) -> Json:

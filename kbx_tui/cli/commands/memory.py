@@ -218,6 +218,7 @@ def similar(text: str, **scope: Any) -> None:
     """
     with gc_disabled(), open_kb() as kb:
         (check,) = kb.similarity.check([text], **scope)
+        kb.documents.require_scope(path=scope["path"])
         warn_if_outdated(kb)
         if wants_json():
             print_json(check_json(check))
@@ -333,6 +334,7 @@ def dedup_command(
             duplicates = kb.drafts.scan_duplicates(
                 entity=entity, path=path, threshold=threshold, kept=kept
             )
+            kb.documents.require_scope(path=path)
             warn_if_outdated(kb)
             if wants_json():
                 print_json(scan_json(duplicates))

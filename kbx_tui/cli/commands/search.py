@@ -178,9 +178,12 @@ def search_command(
         if html is not None:
             from kbx_tui.sharing.shared_search import share_search
 
+            if kb.is_indexed():
+                kb.documents.require_scope(request.doc_types, request.path)
             _write_page(html, share_search(kb, request), overwrite=force)
             return
         response = kb.search(replace(request, explain=explain or not wants_json()))
+        kb.documents.require_scope(request.doc_types, request.path)
     if wants_json():
         from kbx_tui.tools.json_output import search_json
 

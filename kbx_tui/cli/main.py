@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 
 import click
 
+import kbx_tui
 from kbx_tui import __version__
 from kbx_tui.cli import app, options
 from kbx_tui.cli.base_command import Group, run
@@ -86,7 +88,14 @@ class Program(Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, prog_name="kbx-tui", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, option, given: print_version(context) if given else None,
+    help="Show version, model and build, and exit.",
+)
 @click.pass_context
 def kbx(context: click.Context) -> None:
     """Explore a markdown knowledge base: entities first, then documents, and why.
@@ -108,6 +117,19 @@ def kbx(context: click.Context) -> None:
 
 for command in chain.from_iterable(SECTIONS.values()):
     kbx.add_command(command)
+
+
+def print_version(context: click.Context) -> None:
+    """Print version, bundled model and build: a digest of the code, wherever it is installed."""
+    from kbx_tui.embedding import BUNDLED_MODEL
+
+    digest = sha256()
+    package = Path(kbx_tui.__file__).parent
+    for file in sorted(package.rglob("*.py")):
+        digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
+    build = digest.hexdigest()[:12]
+    click.echo(f"kbx-tui {__version__} · model {BUNDLED_MODEL} · build {build}")
+    context.exit()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

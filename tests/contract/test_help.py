@@ -56,6 +56,11 @@ def test_help_lists_every_command_once_in_five_sections(kbx: CommandLine) -> Non
     assert sorted(names) == sorted(program.commands)
 
 
+def test_version_names_model_and_build(kbx: CommandLine) -> None:
+    shown = kbx("--version").out
+    assert re.fullmatch(r"kbx-tui [\d.]+ · model bundled/\S+ · build [0-9a-f]{12}\n", shown)
+
+
 @pytest.mark.parametrize("name", ["", *ALL])
 def test_examples_use_existing_options(kbx: CommandLine, name: str) -> None:
     for line in examples(kbx(*name.split(), "--help").out):

@@ -209,9 +209,7 @@ class _Search:
             generation.entity(entity_id)
         self._scoped = scoped = generation.scope(path, dates.filters)
         self._lap("open_ms")
-        self._corrections, text = (), dates.text
-        if not request.as_typed:
-            self._corrections, text = self._corrected(self._find_names(text))
+        self._corrections, text = self._corrected(dates.text)
         self._named = named = self._find_names(text)
         if not request.fast:
             self._query_vectors.begin(named.document_query)
@@ -337,13 +335,15 @@ class _Search:
         names = [name.as_hint() if name.entity in unlinked else name for name in names]
         return NamedQuery.of(query, names, entities, is_usual)
 
-    def _corrected(self, named: NamedQuery) -> tuple[tuple[tuple[str, str], ...], str]:
-        """Return the misspelt words of the query, each with what is meant, and the query with it.
+    def _corrected(self, text: str) -> tuple[tuple[tuple[str, str], ...], str]:
+        """Return the misspelt words of a text, each with what is meant, and the text with it.
 
-        Words in quotation marks are searched for as typed, and so are names.
+        Words in quotation marks are searched for as typed, and so are names, and all of them where
+        the request says so.
         """
-        text = named.text
-        exact = [(match.start, match.end) for match in named.matches]
+        if self._request.as_typed:
+            return (), text
+        exact = [(match.start, match.end) for match in self._find_names(text).matches]
         exact += [match.span() for match in QUOTED.finditer(text)]
         corrections = list[tuple[str, str]]()
         for word in reversed(words_of(text)):

@@ -211,8 +211,7 @@ class _Search:
             generation.entity(entity_id)
         self._scoped = scoped = generation.scope(path, dates.filters)
         self._lap("open_ms")
-        named = self._find_names(dates.text)
-        self._corrections, text = ((), dates.text) if request.as_typed else self._corrected(named)
+        self._corrections, text = self._corrected(dates.text)
         self._named = named = self._find_names(text)
         if not request.fast:
             self._query_vectors.begin(named.document_query)
@@ -296,7 +295,10 @@ class _Search:
             timings=MappingProxyType(self._laps),
             date_preference=preference,
             asked_kind=asked_kind(
-                self._request.searched, self._generation.document_kinds, scoped.rows
+                self._request.searched,
+                self._generation.document_kinds,
+                scoped.rows,
+                for_time=bool(self._dates.read),
             ),
             undated=self._dates.undated,
             corrections=self._corrections,
@@ -335,13 +337,15 @@ class _Search:
         names = [name.as_hint() if name.entity in unlinked else name for name in names]
         return NamedQuery.of(query, names, entities, is_usual)
 
-    def _corrected(self, named: NamedQuery) -> tuple[tuple[tuple[str, str], ...], str]:
-        """Return the misspelt words of the query, each with what is meant, and the query with it.
+    def _corrected(self, text: str) -> tuple[tuple[tuple[str, str], ...], str]:
+        """Return the misspelt words of a text, each with what is meant, and the text with it.
 
-        Words in quotation marks are searched for as typed, and so are names.
+        Words in quotation marks are searched for as typed, and so are names, and all of them where
+        the request says so.
         """
-        text = named.text
-        exact = [(match.start, match.end) for match in named.matches]
+        if self._request.as_typed:
+            return (), text
+        exact = [(match.start, match.end) for match in self._find_names(text).matches]
         exact += [match.span() for match in QUOTED.finditer(text)]
         corrections = list[tuple[str, str]]()
         for word in reversed(words_of(text)):
@@ -456,12 +460,12 @@ class _Search:
         if len(query.words) > MOST_WORDS:
             return
         named = [(match.start, match.end) for match in self._named.matches if match.named]
-        for start, end, row in self._generation.known_items.titles_in(query.folded):
+        telling = [any(True for _ in topic_words_of([word])) for word in query.folded]
+        for start, end, row in self._generation.known_items.titles_in(query.folded, telling):
             first, last = query.words[start], query.words[end - 1]
             is_name = any(begin <= first.start and last.end <= end for begin, end in named)
-            telling = list(topic_words_of(query.folded[start:end]))
             is_asked = is_name or query.is_asked_about(start, end - start)
-            if len(telling) > 1 and not is_asked and row not in pages:
+            if not is_asked and row not in pages:
                 yield row
 
     def _listed(self) -> Mapping[int, str]:

@@ -33,6 +33,7 @@ from kbx_tui.tui.explore.search_state import (
     UndoCall,
     changed_fields,
     describe_undo,
+    is_another_query,
     knobs_of,
     stored_settings,
 )
@@ -134,7 +135,7 @@ class ExploreModel:
 
     def update(self, **changes: Any) -> None:
         after = replace(self.state, **changes)
-        if not after.query:  # these hold for one query
+        if is_another_query(self.state.query, after.query):
             after = after.for_another_query(self.defaults)
         if after == self.state:
             return

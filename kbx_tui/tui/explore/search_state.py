@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Literal
 
 import msgspec
 
 from kbx_tui.errors import KbxError
 from kbx_tui.formatting import format_count, format_score
+from kbx_tui.knowledge.folding import tokens
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import Dates, Gate, Parent, Preset, SearchRequest, Sort, Tuning
 
@@ -139,6 +141,19 @@ def knobs_of(tuning: Tuning) -> dict[str, Any]:
         **({"gate": tuning.gate, "parent": tuning.parent} if tuning.preset == "default" else {}),
         "hotness_weight": tuning.hotness_weight,
     }
+
+
+def is_another_query(before: str, after: str) -> bool:
+    """Return whether a query was cleared or replaced, rather than edited or typed further."""
+    if not after or not before:
+        return not after
+    kept = _shared_start(before, after) + _shared_start(before[::-1], after[::-1])
+    is_step = max(len(before), len(after)) - kept <= 1
+    return not is_step and not set(tokens(before)) & set(tokens(after))
+
+
+def _shared_start(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 UndoCall = Callable[[], object]

@@ -154,6 +154,10 @@ class Why:
     known_item: str
     sections: tuple[Section, ...]
     reranking: Reranking | None = None
+    likeness: str = ""
+    """How its meaning relates to the query, where no word of it occurs; empty if it does not."""
+    links: tuple[str, ...] = ()
+    """How it is linked to the entities that count, such as `Alice attended`."""
 
 
 @dataclass(frozen=True, slots=True)

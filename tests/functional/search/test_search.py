@@ -246,6 +246,32 @@ def test_a_title_counts_the_same_as_heading_frontmatter_or_file_name(tmp_path: P
         assert len({round(explanation[part], 3) for explanation in explanations}) == 1, part
 
 
+@pytest.mark.parametrize(
+    "query", ["Rosa Vidal on Harbour", "what did Rosa Vidal change in Harbour?"]
+)
+def test_a_note_of_person_and_project_comes_before_those_of_the_project_alone(
+    tmp_path: Path, query: str
+) -> None:
+    files = {
+        "memory/people/rosa-vidal.md": "---\ntype: person\n---\n# Rosa Vidal\n",
+        "memory/projects/harbour.md": "---\ntype: project\n---\n# Harbour\n",
+        "memory/notes/valve.md": "# Valve\n\nIt no longer sticks. (Rosa Vidal)\n\nHarbour.\n",
+        "memory/notes/lamp.md": "# Lamp\n\nA new lamp for the office. (Rosa Vidal)\n",
+    } | {
+        f"memory/notes/{n}.md": (
+            f"# Harbour step {n}\n\nHarbour changes: the Harbour gate {n}.\n"
+            if n < 30
+            else f"# Garden {n}\n\nWater the beds of row {n} at noon.\n"
+        )
+        for n in range(60)
+    }
+    with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as base:
+        first, second, *_ = base.search(query, doc_types=("note",), explain=True).results
+    assert first.title == "Valve"
+    assert second.explain is not None
+    assert second.explain["kind_reason"] == "not of Rosa Vidal: × .10"
+
+
 def test_words_of_a_file_name_and_of_properties_find_a_note(tmp_path: Path) -> None:
     files = {
         "memory/notes/vendor-shortlist.md": "# Ideas\n\nThree names to call.\n",

@@ -431,8 +431,13 @@ class KnownItems:
             for start in range(len(words) - size + 1):
                 if sum(telling[start : start + size]) < 2:  # a quick check before any lookup
                     continue
-                found = self._with_key(" ".join(words[start : start + size]))
-                rows = [row for row, kind in found if kind == "title"]
+                key = " ".join(words[start : start + size])
+                rows = [
+                    row
+                    for segment in self._segments
+                    for number, document in segment.documents.items(key)
+                    if KINDS[number] == "title" and (row := int(segment.rows[document])) >= 0
+                ]
                 if len(rows) == 1:
                     yield start, start + size, rows[0]
 

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import islice
 from operator import itemgetter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from unicodedata import category
 
 import numpy as np
@@ -23,7 +23,6 @@ from kbx_tui.embedding.pair_model import LABELS, JudgedRelation
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.similarity.compared_words import (
     ABBREVIATIONS,
-    FUNCTION_WORDS,
     analyse_words,
     word_set,
 )
@@ -36,8 +35,8 @@ from kbx_tui.similarity.conflict_guard import (
     find_conflicts,
 )
 from kbx_tui.similarity.numbers_and_dates import Quantity
+from kbx_tui.similarity.word_order import is_converse, is_exchanged, without_common_ends
 
-Item = TypeVar("Item")
 Probabilities = NDArray[np.float32]
 """Shape (4,), in the order of `LABELS`."""
 
@@ -96,47 +95,8 @@ MANY_VALUED = word_set(
 )
 """Last words of keys that have several values at a time, in the singular."""
 
-CONVERSES = [
-    (frozenset(one.split()), frozenset(other.split()))
-    for one, other in (
-        line.split("/")
-        for line in """uncle aunt / nephew niece
-        parent father mother dad mum mom / child son daughter
-        grandparent grandfather grandmother / grandchild grandson granddaughter
-        husband / wife
-        teacher tutor coach trainer teaches / pupil student
-        mentor mentors / mentee
-        manager boss supervisor manages supervises / report reports
-        doctor / patient
-        landlord landlady / tenant
-        host / guest
-        employer employs / employee works
-        owner owns / belongs
-        supplier supplies / customer
-        predecessor / successor
-        bought buys purchased acquired / sold sells
-        borrowed borrows / lent lends
-        received receives got / gave gives sent sends
-        above over / below under beneath
-        before precedes / after follows
-        older / younger
-        taller larger bigger higher / shorter smaller lower
-        faster / slower
-        north / south
-        east / west
-        left / right
-        beats beat defeated / lost""".splitlines()
-    )
-]
-"""Words that say one relation from its two sides."""
-_INVERTED = [(other, one) for one, other in CONVERSES]
-_PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|been|be|being)\s+\w+\s+by\b")
-_JOINING = word_set("and or & plus with the a an")
 _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 """Words that leave no room for another."""
-MOST_EXCHANGED = 24
-"""Words between those that both texts begin and end with, in which parts may change places."""
-
 _ARTICLE = re.compile(r"(?:(?<!\S)(?:an?|An|[tT]he)|^\s*A)(?=\s)")
 """Not the name in `Team A` or `A-levels`."""
 _LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
@@ -212,6 +172,10 @@ class _Pair:
     def conflicts(self) -> tuple[Conflict, ...]:
         return find_conflicts(self.left, self.right)
 
+    @property
+    def kinds(self) -> set[ConflictKind]:
+        return {conflict.kind for conflict in self.conflicts}
+
     @cached_property
     def keys(self) -> tuple[str, str] | None:
         """The folded keys of `key: value` on both sides."""
@@ -237,13 +201,12 @@ class _Pair:
     @property
     def is_sole(self) -> bool:
         """Whether each text names another as the only one."""
-        has_other_name = any(conflict.kind == "name" for conflict in self.conflicts)
-        return has_other_name and all(_SOLE.search(text) for text in (self.left, self.right))
+        return "name" in self.kinds and all(_SOLE.search(text) for text in (self.left, self.right))
 
     @property
     def has_other_time(self) -> bool:
         """Whether both a date and a figure differ: two values of a series, `2023: 5`, `2024: 7`."""
-        return {"date", "number"} <= {conflict.kind for conflict in self.conflicts}
+        return self.kinds >= {"date", "number"}
 
     @property
     def has_other_value(self) -> bool:
@@ -283,9 +246,9 @@ class _Pair:
     def plausible(self) -> NDArray[np.float32]:
         """Factors of the probabilities, shape (4,): what the words leave of each relation."""
         factors = np.ones(4, np.float32)
-        if self.is_converse:
+        if self.kinds <= {"opposite"} and is_converse(*self.words):
             factors[2] = UNLIKELY
-        elif self.conflicts or self.is_exchanged or self.has_other_value:
+        elif self.conflicts or is_exchanged(*self.words) or self.has_other_value:
             factors[:2] = UNLIKELY
         if self.are_both_true:
             factors[2] = 0.0
@@ -312,41 +275,6 @@ class _Pair:
     def words(self) -> tuple[list[str], list[str]]:
         ours, theirs = ([fold(match[0]) for match in _words(t)] for t in (self.left, self.right))
         return ours, theirs
-
-    @property
-    def is_exchanged(self) -> bool:
-        """Whether two parts change places around what relates them: `A pays B`, `B pays A`."""
-        ours, theirs = _without_common_ends(*self.words)
-        size = len(ours)
-        if size > MOST_EXCHANGED or sorted(ours) != sorted(theirs):
-            return False
-        return any(
-            ours[:one] == theirs[size - one :]
-            and ours[size - other :] == theirs[:other]
-            and ours[one : size - other] == theirs[other : size - one]
-            and not _JOINING.issuperset(ours[one : size - other])
-            for one in range(1, size - 1)
-            for other in range(1, size - one)
-        )
-
-    @property
-    def is_converse(self) -> bool:
-        """Whether one relation is stated from both sides: `A is above B`, `B is below A`.
-
-        Two common words change places, and either the relation is named by its converse or one
-        text is in the passive.
-        """
-        ours, theirs = ([word.removesuffix("'s") for word in side] for side in self.words)
-        common = [word for word in ours if word in theirs and word not in FUNCTION_WORDS]
-        places = [theirs.index(word) for word in common]
-        if len(places) < 2 or places == sorted(places):
-            return False
-        if len(_PASSIVE.findall(self.left)) != len(_PASSIVE.findall(self.right)):
-            return not self.conflicts
-        one, other = set(ours) - set(theirs), set(theirs) - set(ours)
-        return any(
-            not (a.isdisjoint(one) or b.isdisjoint(other)) for a, b in (*CONVERSES, *_INVERTED)
-        )
 
     @property
     def is_reordered(self) -> bool:
@@ -481,18 +409,6 @@ def _is_spelt_alike(left: list[tuple[str, bool]], right: list[tuple[str, bool]])
         left, right = (
             [one for one in side if one[0] not in _LEGAL_FORMS] for side in (left, right)
         )
-    one, other = _without_common_ends(left, right, key=itemgetter(0))
+    one, other = without_common_ends(left, right, key=itemgetter(0))
     is_name = all(is_capital for _, is_capital in (*one, *other))
     return is_name and "".join(word for word, _ in one) == "".join(word for word, _ in other)
-
-
-def _without_common_ends(
-    left: list[Item], right: list[Item], key: Callable[[Item], object] = str
-) -> tuple[list[Item], list[Item]]:
-    shortest = min(len(left), len(right))
-    start = end = 0
-    while start < shortest and key(left[start]) == key(right[start]):
-        start += 1
-    while end < shortest - start and key(left[-1 - end]) == key(right[-1 - end]):
-        end += 1
-    return left[start : len(left) - end], right[start : len(right) - end]

@@ -142,6 +142,8 @@ UNCERTAIN: dict[JudgedRelation, list[float]] = {
         ("Hugo is Marta's uncle", "Marta is Hugo's niece", "conflict", "same"),
         ("the vault is below the chapel", "the chapel is above the vault", "conflict", "same"),
         ("Globex acquired Initech", "Initech was bought by Globex", "conflict", "same"),
+        ("Globex acquired Initech", "Initech was sold by Globex", "conflict", "conflict"),
+        ("sold the flat to Ann in 2011", "Ann bought the flat in 2015", "conflict", "conflict"),
         ("the vault is below the chapel", "the vault is above the chapel", "same", "conflict"),
         ("the thief betrayed the wizard", "the wizard betrayed the thief", "same", "conflict"),
         ("the thief and the wizard", "the wizard and the thief", "same", "same"),

@@ -82,6 +82,10 @@ class SimilarityEngine:
         documents = find_scope(self._index.generation().snapshot, path)[0]
         return ComparisonScope(owner, path, documents, chunks or bool(path.text))
 
+    @property
+    def subjects(self) -> SubjectIndex:
+        return self._known().subjects
+
     def entity(self, name: str) -> Entity:
         return self._known().finder.find(name)
 
@@ -273,7 +277,7 @@ class SimilarityEngine:
         return self._entities
 
     def _subject(self, text: str, scope: ComparisonScope) -> Entity | None:
-        return scope.entity or self._known().subjects.subject_of(text)
+        return scope.entity or self.subjects.subject_of(text)
 
     def _compared(self, scope: ComparisonScope) -> tuple[FactVectors, Flags | None]:
         facts = self._fact_vectors.of(scope.entity.id if scope.entity else "")

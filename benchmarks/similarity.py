@@ -2,6 +2,7 @@
 
     python -m benchmarks.similarity pairs FOLDER FOLDER ...
     python -m benchmarks.similarity judge FOLDER [--rules]
+    python -m benchmarks.similarity door FOLDER
     python -m benchmarks.similarity speed [--facts 50000] [--keep BASE]
 
 `pairs`: each FOLDER holds pairs.tsv (text_a, text_b, label). Prints per set the average precision,
@@ -13,6 +14,9 @@ ranked last and never accepted.
 label is same, refines, conflict or different). Prints what the judge of drafts makes of them: the
 confusion, the measures and the cost for all and by source, and the phenomena below .7.
 
+`door`: FOLDER holds drafts.jsonl and the bases that they are for; see README.md in
+tests/functional/writing/door. Prints what is proposed for drafts by what a careful person would do.
+
 `speed`: uses a base of generated people with 20 facts each, which is written and indexed (minutes)
 unless BASE exists from an earlier run.
 """
@@ -21,7 +25,9 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import random
+import shutil
 import tempfile
 import time
 from collections import defaultdict
@@ -29,6 +35,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -36,6 +43,9 @@ from rapidfuzz.distance import Levenshtein
 from benchmarks.common import milliseconds, resident_mb, row, spread
 from benchmarks.labelled_pairs import LabelledPairs, Ranks, average_precision, best_f1, read_pairs
 from kbx_tui import KnowledgeBase
+from kbx_tui.demo import SHIPPED
+from kbx_tui.drafting.deciding import decide
+from kbx_tui.drafting.drafts import Verdict, new_draft
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.embedding.pair_model import LABELS
 from kbx_tui.similarity.judging import COSTS, DUPLICATE
@@ -67,6 +77,8 @@ def main() -> None:
     judge = commands.add_parser("judge")
     judge.add_argument("folder", type=Path)
     judge.add_argument("--rules", action="store_true")
+    door = commands.add_parser("door")
+    door.add_argument("folder", type=Path)
     speed = commands.add_parser("speed")
     speed.add_argument("--facts", type=int, default=50_000)
     speed.add_argument("--keep", type=Path)
@@ -75,6 +87,8 @@ def main() -> None:
         measure_pairs([read_pairs(folder) for folder in options.folders])
     elif options.command == "judge":
         measure_judgements(options.folder, by_rules=options.rules)
+    elif options.command == "door":
+        measure_door(options.folder)
     elif options.keep:
         measure_speed(options.keep, options.facts)
     else:
@@ -185,6 +199,57 @@ def share(pairs: list[Judged], counts: Callable[[Judged], bool]) -> float:
 
 def _is_right(pair: Judged) -> bool:
     return pair.label == pair.relation
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    draft: dict[str, Any]
+    """As a line of drafts.jsonl."""
+    verdict: Verdict
+
+    @property
+    def is_best_or_fine(self) -> bool:
+        return self.verdict.proposal.action in {self.draft["best"], *self.draft["fine"]}
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it is best or fine, or a person is asked who is to be."""
+        asks = "ask" in (self.draft["best"], *self.draft["fine"])
+        return self.is_best_or_fine or (asks and not self.verdict.is_sure)
+
+
+def decide_drafts(folder: Path) -> list[Decided]:
+    """Return the verdicts on the drafts in a folder, each against a copy of its base."""
+    lines = (folder / "drafts.jsonl").read_text("utf-8").splitlines()
+    of_base = defaultdict[str, list[dict[str, Any]]](list)
+    for draft in map(json.loads, lines):
+        of_base[draft["base"]].append(draft)
+    decided: list[Decided] = []
+    for name, drafts in of_base.items():
+        base = SHIPPED if name == "demo" else folder / f"base_{name}"
+        with tempfile.TemporaryDirectory() as scratch:
+            root = Path(scratch) / "base"
+            shutil.copytree(base, root, ignore=shutil.ignore_patterns(".kbx"))
+            with KnowledgeBase(root) as kb:
+                kb.index()
+                checks = kb.drafts.check(
+                    [
+                        new_draft(draft["text"], kind=draft["kind"], entity_name=draft["entity"])
+                        for draft in drafts
+                    ]
+                )
+            decided += map(Decided, drafts, map(decide, checks))
+    return decided
+
+
+def measure_door(folder: Path) -> None:
+    decided = decide_drafts(folder)
+    print(f"{'best':<12}{'drafts':>7}{'right':>7}{'sure':>7}{'right':>7}")
+    for name in ("all", *sorted({each.draft["best"] for each in decided})):
+        some = [each for each in decided if name in ("all", each.draft["best"])]
+        sure = [each for each in some if each.verdict.is_sure]
+        right = sum(each.is_right for each in some), sum(each.is_best_or_fine for each in sure)
+        print(f"{name:<12}{len(some):>7}{right[0]:>7}{len(sure):>7}{right[1]:>7}")
 
 
 def measure_speed(base: Path, facts: int) -> None:

@@ -114,10 +114,12 @@ class Drafts:
         path: str | None = None,
         threshold: float | None = None,
         kept: bool = False,
+        progress: ProgressCallback = lambda done, total: None,
     ) -> DuplicateScan:
         """Return clusters of facts, and of open items, that say the same thing.
 
-        Pairs that the user decided to keep are left out; with `kept`, only those are returned. The
+        Pairs that the user decided to keep are left out; with `kept`, only those are returned.
+        `progress` gets the numbers of facts compared and of all, from time to time. The
         other arguments and the errors are those of `KnowledgeBase.memory_similar`.
         """
         session = self._session
@@ -125,7 +127,7 @@ class Drafts:
         with session.naming_newer_files():
             scope = engine.scope(entity, path_filter)
         pairs = KeptPairs(read_kept(session.root, session.notice_once), wanted=kept)
-        return engine.scan(scope, threshold, pairs)
+        return engine.scan(scope, threshold, pairs, progress)
 
     def scan(
         self,
@@ -134,13 +136,16 @@ class Drafts:
         path: str | None = None,
         threshold: float | None = None,
         kept: bool = False,
+        progress: ProgressCallback = lambda done, total: None,
     ) -> list[DraftCheck]:
         """Return the groups of `scan_duplicates`, each as a check of its newest fact.
 
         The draft's `stands_for` is that fact; the matches are the older ones. With `kept`, each
         draft already has the choice to keep them. Raises the errors of `scan_duplicates`.
         """
-        scan = self.scan_duplicates(entity=entity, path=path, threshold=threshold, kept=kept)
+        scan = self.scan_duplicates(
+            entity=entity, path=path, threshold=threshold, kept=kept, progress=progress
+        )
         checks = self._check_groups(scan, threshold)
         return [with_choice_to_keep(check) for check in checks] if kept else checks
 

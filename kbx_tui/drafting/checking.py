@@ -47,9 +47,13 @@ def check_drafts(
     drafts: Sequence[Draft], engine: SimilarityEngine, index: OpenIndex
 ) -> list[DraftCheck]:
     """Return a check per draft, in order. Raises EmbeddingError and IndexForeign."""
-    snapshot, entity_pass = index.generation().snapshot, index.generation().entity_pass
-    entities = {entity.id: entity for entity in snapshot.entities}
-    subjects = SubjectIndex(snapshot.entities)
+    generation = index.generation()
+    snapshot, entity_pass, entities = (
+        generation.snapshot,
+        generation.entity_pass,
+        generation.entities,
+    )
+    subjects = engine.subjects
     full_texts = [_compared_text(draft) for draft in drafts]
     guesses = [guess_by_name(text, entity_pass, snapshot.entities, subjects) for text in full_texts]
     choices = [

@@ -170,11 +170,12 @@ def compare(left: AnalysedText, right: AnalysedText, cosine: float) -> Signals:
 
 
 def _count_misspellings(one: frozenset[str], other: frozenset[str]) -> int:
+    left, right = ([w for w in words if len(w) >= TYPO_LENGTH] for words in (one, other))
     pairs = sorted(
         (-likeness, min(a, b), max(a, b))
-        for a in one
-        for b in other
-        if min(len(a), len(b)) >= TYPO_LENGTH
+        for a in left
+        for b in right
+        if min(len(a), len(b)) >= TYPO * max(len(a), len(b))  # else too many letters are missing
         and (likeness := Levenshtein.normalized_similarity(a, b)) >= TYPO
     )
     taken: set[str] = set()

@@ -134,7 +134,6 @@ def near_facts(
             key=lambda known: (
                 -known.score,
                 known.entity_id != candidate.owner,
-                bool(known.conflicts),
                 known.source_path,
                 known.line,
             ),

@@ -1,8 +1,8 @@
 """The conflict guard: finds contradictions between two similar texts by rules. Pure, no model.
 
-Numbers, units, dates, names, negation and opposites. Both texts must mention the aspect: `3 killed`
-and `killed` is an omission, `3 killed` and `5 killed` a conflict. What one text negates, the other
-must affirm: `not eating grass` and `eating grass`.
+Numbers, units, frequencies, dates, names, negation and opposites. Both texts must mention the
+aspect: `3 killed` and `killed` is an omission, `3 killed` and `5 killed` a conflict. What one text
+negates, the other must affirm: `not eating grass` and `eating grass`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -24,7 +25,7 @@ from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
 from kbx_tui.similarity.numbers_and_dates import Quantity, TemporalExpression
 
 ConflictKind = Literal["number", "unit", "date", "name", "negation", "opposite", "order", "value"]
-"""The guard finds the first six; `order` and `value` are what a judgement finds besides."""
+"""The guard finds the first six and, of frequencies, `value`; a judgement `order` and `value`."""
 
 COMMON_GROUND = 0.6
 """Dice coefficient, 0..1, that the remaining words must reach for names to count as exchanged."""
@@ -40,6 +41,11 @@ NEGATION = re.compile(
     r"(?i)\b(?:no longer|no one|not|no(?!\.? ?\d)|never|none|nobody|nothing|nowhere|neither|nor"
     r"|cannot|without|[a-z]+n['’]t)\b"
 )
+_DENIAL = re.compile(
+    NEGATION.pattern + r"|\b(?:unable to|(?:fail|refuse)(?:s|d|ed)? to|no longer able to"
+    r"|(?:stop(?:s|ped)?|quits?|ceased?|(?:gave|gives?|given) up)(?= \w+ing\b))"
+)
+"""Negation, also by the meaning of a verb: `unable to attend`, `stopped smoking`."""
 _STATE = re.compile(r"(?i)\b(on|in|off) (hold|progress|track|time|call|office|person)\b")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
@@ -66,6 +72,10 @@ class Claims:
     def quantities(self) -> tuple[Quantity, ...]:
         dates = [(time.start, time.end) for time in self.times]
         return numbers_and_dates.find_quantities(self.text, dates)
+
+    @cached_property
+    def frequencies(self) -> dict[Decimal, str]:
+        return numbers_and_dates.find_frequencies(self.text)
 
     @cached_property
     def names(self) -> tuple[ProperName, ...]:
@@ -114,6 +124,13 @@ def _numbers(left: Claims, right: Claims) -> list[Conflict]:
     return [Conflict("unit" if same_figures else "number", _listed(ours), _listed(theirs))]
 
 
+def _frequencies(left: Claims, right: Claims) -> list[Conflict]:
+    ours, theirs = left.frequencies, right.frequencies
+    if not (ours and theirs) or ours.keys() & theirs.keys():
+        return []
+    return [Conflict("value", ", ".join(ours.values()), ", ".join(theirs.values()))]
+
+
 def _names(left: Claims, right: Claims) -> list[Conflict]:
     if not (left.names and right.names):
         return []
@@ -144,7 +161,7 @@ def _affirms(claims: Claims, stem: str) -> bool:
 
 def _denied(text: str) -> dict[str, str]:
     denied = {}
-    for match in NEGATION.finditer(text):
+    for match in _DENIAL.finditer(text):
         for word in _WORD.finditer(text, match.end()):
             if fold(word.group()) not in FUNCTION_WORDS:
                 denied[stem(fold(word.group()))] = text[match.start() : word.end()]
@@ -171,16 +188,17 @@ def _opposites(left: Claims, right: Claims) -> list[Conflict]:
 
 
 def _is_negated(word: str, plain: str) -> bool:
-    """Return whether a word is another with a negating prefix or suffix, as in `unencrypted`."""
+    """Return whether a word is a form of another with a negating affix, as in `unencrypted`."""
     if len(plain) < SHORTEST_NEGATED:
         return False
-    affixed = {prefix + plain for prefix in ("un", "in", "im", "il", "ir", "dis", "non", "non-")}
-    if word in affixed:
+    root = stem(plain)
+    affixed = {prefix + root for prefix in ("un", "in", "im", "il", "ir", "dis", "non", "non-")}
+    if stem(word) in affixed:
         return True
     return word.endswith("less") and plain == word.removesuffix("less") + "ful"
 
 
-_GUARDS = (_dates, _numbers, _names, _negation, _opposites)
+_GUARDS = (_dates, _numbers, _frequencies, _names, _negation, _opposites)
 
 
 def _listed(parts: Iterable[ProperName | Quantity | TemporalExpression]) -> str:

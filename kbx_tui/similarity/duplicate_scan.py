@@ -89,13 +89,15 @@ def find_clusters(
     within: Flags | None = None,
     kept: KeptPairs = NOTHING_KEPT,
     judge: Callable[[Sequence[PairSimilarity]], Sequence[PairSimilarity]] = list,
+    report: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[list[DuplicateCluster], list[ConflictingFacts], int]:
     """Return clusters of duplicates, pairs in conflict, and the number of `kept` pairs.
 
     Facts are compared with facts, and open items with open items, across all entities. Those of
     one page, and of two where one text begins with the name of the other's entity, are in conflict
     from the same topic on, others only if they are as similar as duplicates. `judge` is asked
-    about the most similar pairs; the others are judged by rules.
+    about the most similar pairs; the others are judged by rules. `report` gets the numbers of
+    facts compared and of all, where those are more than a block.
     """
     facts, texts = fact_vectors.facts, fact_vectors.texts
     groups, linked = _DisjointSets(len(facts)), dict[tuple[int, int], float]()
@@ -109,10 +111,16 @@ def find_clusters(
         )
 
     found: list[tuple[int, int, PairSimilarity]] = []
+    compared, total = 0, len(facts) if within is None else int(within.sum())
     for kind in ("fact", "open_item"):
         of_kind = np.array([fact.kind == kind for fact in facts], np.bool_)
         rows = np.flatnonzero(of_kind if within is None else of_kind & within)
-        for left, right, cosine in _candidates(fact_vectors, rows):
+
+        def report_of_kind(done: int, before: int = compared) -> None:
+            if total > BLOCK:
+                report(before + done, total)
+
+        for left, right, cosine in _candidates(fact_vectors, rows, report_of_kind):
             pair = scale.pair(texts[left], texts[right], cosine)
             is_alike = scale.reached(pair, max(minimum[left], minimum[right]))
             is_one_page = facts[left].entity_id == facts[right].entity_id
@@ -120,6 +128,7 @@ def find_clusters(
                 found.append((left, right, pair))
             elif named := _about_one_entity(fact_vectors, left, right, cosine, scale):
                 found.append((left, right, named))
+        compared += len(rows)
     found.sort(key=lambda each: -each[2].score)
     judged = judge([pair for _, _, pair in found[:MAX_JUDGED]])
     conflicting, kept_pairs = [], 0
@@ -157,7 +166,9 @@ def _about_one_entity(
     return pair if pair.score >= SAME_TOPIC else None
 
 
-def _candidates(fact_vectors: FactVectors, rows: Rows) -> Iterator[tuple[int, int, float]]:
+def _candidates(
+    fact_vectors: FactVectors, rows: Rows, report: Callable[[int], None]
+) -> Iterator[tuple[int, int, float]]:
     """Yield (row, row, cosine) of each pair to score once: identical texts, then neighbours."""
     in_scope = set(rows.tolist())
     seen = set()
@@ -179,6 +190,7 @@ def _candidates(fact_vectors: FactVectors, rows: Rows) -> Iterator[tuple[int, in
         for pair in zip(lefts.tolist(), rights.tolist(), highest[near, rank].tolist(), strict=True):
             if pair[:2] not in seen:
                 yield pair
+        report(start + size)
 
 
 def highest_columns(values: NDArray[np.float32], wanted: int) -> NDArray[np.int64]:

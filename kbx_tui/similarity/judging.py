@@ -7,11 +7,13 @@ The relation is the one with the lowest expected cost. Without the model, the sc
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import islice
+from operator import itemgetter
+from typing import NamedTuple
 from unicodedata import category
 
 import numpy as np
@@ -19,7 +21,11 @@ from numpy.typing import NDArray
 
 from kbx_tui.embedding.pair_model import LABELS, JudgedRelation
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.similarity.compared_words import ABBREVIATIONS, word_set
+from kbx_tui.similarity.compared_words import (
+    ABBREVIATIONS,
+    analyse_words,
+    word_set,
+)
 from kbx_tui.similarity.conflict_guard import (
     KEY,
     Claims,
@@ -29,6 +35,7 @@ from kbx_tui.similarity.conflict_guard import (
     find_conflicts,
 )
 from kbx_tui.similarity.numbers_and_dates import Quantity
+from kbx_tui.similarity.word_order import is_converse, is_exchanged, without_common_ends
 
 Probabilities = NDArray[np.float32]
 """Shape (4,), in the order of `LABELS`."""
@@ -52,8 +59,35 @@ CERTAIN = 0.9
 """Certainty from which texts judged different need no look; docs/similarity.md has the share of
 conflicts among them."""
 
-UNLIKELY = 0.1
+UNLIKELY = 0.05
 """Factor of a probability that rules speak against: they, too, are sometimes wrong."""
+
+
+class KeyUse(NamedTuple):
+    """How the pages of a base use a key in `key: value`."""
+
+    several: int = 0
+    """Pages with several values at a time."""
+    replaced: int = 0
+    """Pages with one value and a superseded one."""
+
+    @property
+    def has_several_values(self) -> bool:
+        return self.several >= LEARNED and self.several > self.replaced
+
+    @property
+    def has_one_value(self) -> bool:
+        return self.replaced >= LEARNED and not self.several
+
+
+LEARNED = 2
+"""Pages from which the use of a key is taken from a base: one page may be in want of a review."""
+
+ONE_VALUED = word_set(
+    """manager boss employer company home residence role title owner spouse birthday age born budget
+    price salary status deadline venue"""
+)
+"""Last words of keys that have one value at a time, however a base uses them."""
 
 MANY_VALUED = word_set(
     """chair cochair co-chair co-lead tech-lead member maintainer reviewer approver contributor
@@ -61,6 +95,8 @@ MANY_VALUED = word_set(
 )
 """Last words of keys that have several values at a time, in the singular."""
 
+_SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
+"""Words that leave no room for another."""
 _ARTICLE = re.compile(r"(?:(?<!\S)(?:an?|An|[tT]he)|^\s*A)(?=\s)")
 """Not the name in `Team A` or `A-levels`."""
 _LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
@@ -96,12 +132,22 @@ class Judgement:
 EQUAL = Judgement("same", 1.0, "the same text")
 
 
-def judge(left: str, right: str, probabilities: Probabilities) -> Judgement:
-    """Return the judgement of two texts that are not equal, given what the model says of them."""
-    pair = _Pair(left, right)
+def judge(
+    left: str,
+    right: str,
+    probabilities: Probabilities,
+    use_of: Callable[[str], KeyUse] = lambda key: KeyUse(),
+) -> Judgement:
+    """Return the judgement of two texts that are not equal, given what the model says of them.
+
+    `use_of` returns how the base uses a folded key that both texts have.
+    """
+    pair = _Pair(left, right, use_of)
     if pair.has_equal_values:
         return Judgement("same", 0.99, "the same in another spelling or format")
     weights = probabilities * pair.plausible
+    if pair.are_both_true:
+        weights[3] += probabilities[2]
     weights /= max(float(weights.sum()), 1e-9)
     chosen = int((COSTS @ weights).argmin())
     return pair.judgement(LABELS[chosen], round(float(weights[chosen]), 3))
@@ -120,10 +166,15 @@ def judge_by_rules(left: str, right: str, score: float) -> Judgement:
 class _Pair:
     left: str
     right: str
+    use_of: Callable[[str], KeyUse] = lambda key: KeyUse()
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
         return find_conflicts(self.left, self.right)
+
+    @property
+    def kinds(self) -> set[ConflictKind]:
+        return {conflict.kind for conflict in self.conflicts}
 
     @cached_property
     def keys(self) -> tuple[str, str] | None:
@@ -138,12 +189,38 @@ class _Pair:
         if self.keys is None or self.keys[0] != self.keys[1]:
             return False
         words = self.keys[0].split()
-        return not MANY_VALUED.isdisjoint({words[-1], "-".join(words[-2:])})
+        is_known = not MANY_VALUED.isdisjoint({words[-1], "-".join(words[-2:])})
+        return is_known or (words[-1] not in ONE_VALUED and self.use.has_several_values)
+
+    @cached_property
+    def use(self) -> KeyUse:
+        """How the base uses the key that both texts have."""
+        is_shared = self.keys is not None and self.keys[0] == self.keys[1]
+        return self.use_of(self.keys[0]) if self.keys and is_shared else KeyUse()
+
+    @property
+    def is_sole(self) -> bool:
+        """Whether each text names another as the only one."""
+        return "name" in self.kinds and all(_SOLE.search(text) for text in (self.left, self.right))
 
     @property
     def has_other_time(self) -> bool:
         """Whether both a date and a figure differ: two values of a series, `2023: 5`, `2024: 7`."""
-        return {"date", "number"} <= {conflict.kind for conflict in self.conflicts}
+        return self.kinds >= {"date", "number"}
+
+    @property
+    def has_other_value(self) -> bool:
+        """Whether the texts give one key values without a common word."""
+        if self.keys is None or self.has_other_key:
+            return False
+        values = (KEY.sub("", text, count=1) for text in (self.left, self.right))
+        ours, theirs = (analyse_words(value).content for value in values)
+        return ours.isdisjoint(theirs)
+
+    @property
+    def are_both_true(self) -> bool:
+        """Whether what looks like a conflict is a difference."""
+        return self.has_several_values or self.has_other_time
 
     @property
     def has_other_key(self) -> bool:
@@ -169,21 +246,23 @@ class _Pair:
     def plausible(self) -> NDArray[np.float32]:
         """Factors of the probabilities, shape (4,): what the words leave of each relation."""
         factors = np.ones(4, np.float32)
-        if self.conflicts:
+        if self.kinds <= {"opposite"} and is_converse(*self.words):
+            factors[2] = UNLIKELY
+        elif self.conflicts or is_exchanged(*self.words) or self.has_other_value:
             factors[:2] = UNLIKELY
-        if self.has_several_values or self.has_other_time:
+        if self.are_both_true:
             factors[2] = 0.0
         elif self.has_other_key:
             factors[2] = UNLIKELY
+        elif self.use.has_one_value or self.is_sole:
+            factors[3] = UNLIKELY
         return factors
 
     @cached_property
     def runs(self) -> tuple[str, tuple[tuple[str, str], ...]]:
         """The words that both begin with, and the runs of words that differ, all verbatim."""
         ours, theirs = _words(self.left), _words(self.right)
-        matcher = SequenceMatcher(
-            None, [fold(m[0]) for m in ours], [fold(m[0]) for m in theirs], autojunk=False
-        )
+        matcher = SequenceMatcher(None, *self.words, autojunk=False)
         start, runs = "", []
         for tag, a, b, c, d in matcher.get_opcodes():
             if tag == "equal":
@@ -192,9 +271,14 @@ class _Pair:
             runs.append((_span(self.left, ours[a:b]), _span(self.right, theirs[c:d])))
         return start, tuple(runs)
 
+    @cached_property
+    def words(self) -> tuple[list[str], list[str]]:
+        ours, theirs = ([fold(match[0]) for match in _words(t)] for t in (self.left, self.right))
+        return ours, theirs
+
     @property
     def is_reordered(self) -> bool:
-        ours, theirs = (sorted(fold(m[0]) for m in _words(t)) for t in (self.left, self.right))
+        ours, theirs = map(sorted, self.words)
         return ours == theirs
 
     def judgement(self, relation: JudgedRelation, certainty: float) -> Judgement:
@@ -206,7 +290,10 @@ class _Pair:
         if not conflicts:
             kind: ConflictKind = "order" if self.is_reordered else "value"
             conflicts = (Conflict(kind, ", ".join(left), ", ".join(right)),)
-        return Judgement(relation, certainty, _why_conflict(conflicts[0], start), conflicts)
+        reason = _why_conflict(conflicts[0], start)
+        if self.use.has_one_value:
+            reason += f" (one value at a time on {self.use.replaced} pages)"
+        return Judgement(relation, certainty, reason, conflicts)
 
     def _why(self, relation: JudgedRelation, left: Sequence[str], right: Sequence[str]) -> str:
         if relation == "same":
@@ -217,7 +304,8 @@ class _Pair:
             return f"only one says {_quoted(left or right)}"
         both = f"{', '.join(right)} and {', '.join(left)}"
         if self.keys and self.has_several_values:
-            return f"{self.keys[0]} may have several values: {both}"
+            pages = f", as on {self.use.several} pages" if self.use.has_several_values else ""
+            return f"{self.keys[0]} may have several values{pages}: {both}"
         if self.keys and self.has_other_key:
             return f"other attributes: {self.keys[1]} and {self.keys[0]}"
         times = [conflict for conflict in self.conflicts if conflict.kind == "date"]
@@ -288,7 +376,8 @@ def _without_formats(claims: Claims) -> list[tuple[str, bool]]:
         is_left_out = (word in _AT_TIME and after == _TIME) or (
             word == "is" and after in (_TIME, _QUANTITY)
         )
-        is_range = word == "-" and {before, after} <= {_TIME, _QUANTITY}
+        is_range = word in ("-", "to") and {before, after} <= {_TIME, _QUANTITY}
+        word = "-" if is_range else word
         is_sign = not (word[:1].isalnum() or word in (_TIME, _QUANTITY) or is_range)
         if is_left_out or word in _CURRENCIES:
             continue
@@ -320,12 +409,6 @@ def _is_spelt_alike(left: list[tuple[str, bool]], right: list[tuple[str, bool]])
         left, right = (
             [one for one in side if one[0] not in _LEGAL_FORMS] for side in (left, right)
         )
-    start = 0
-    while start < min(len(left), len(right)) and left[start][0] == right[start][0]:
-        start += 1
-    end = 0
-    while end < min(len(left), len(right)) - start and left[-1 - end][0] == right[-1 - end][0]:
-        end += 1
-    one, other = left[start : len(left) - end], right[start : len(right) - end]
+    one, other = without_common_ends(left, right, key=itemgetter(0))
     is_name = all(is_capital for _, is_capital in (*one, *other))
     return is_name and "".join(word for word, _ in one) == "".join(word for word, _ in other)

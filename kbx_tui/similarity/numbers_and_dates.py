@@ -1,4 +1,4 @@
-"""Numbers with their units, dates and times in a text, as comparable values. Pure.
+"""Numbers with their units, frequencies, dates and times in a text, as comparable values. Pure.
 
 `3 days` equals `72 hours`, `5 kg` does not equal `5 g`. A number without a unit matches any unit,
 and a rounded measure matches the exact one (`0.44 percent`, `0.4 %`). `17 March 2026` has a year, a
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, cast
 
@@ -53,7 +53,7 @@ for _measure, _table in {
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 
 _DIGITS = r"""(?P<before>[$€£])?
-    (?<![\w.])(?P<digits>-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)
+    (?<![\w.])(?P<digits>-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d{1,3}(?:[ ]\d{3})+(?![\w.])|-?\d+(?:\.\d+)?)
     (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?"""
 _NUMERALS = frozenset((*NUMBER_WORDS, *_ORDINALS))
 _WORDS = rf"""(?<![\w'])(?P<word>(?ai:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z]))
@@ -63,7 +63,12 @@ _NUMBER = re.compile(rf"(?x){_DIGITS} | {_WORDS}")
 _LETTERS = re.compile("[a-z]+")
 
 
-CONVERTED = Decimal("0.01")
+CONVERTED, ROUGH = Decimal("0.01"), Decimal("0.1")
+"""Shares by which equal quantities may differ: of two units, and where one is said to be rough."""
+_ROUGHLY = re.compile(
+    r"(?i)(?:\b(?:about|around|roughly|nearly|almost|circa|ca\.?|approx(?:imately|\.)?|some)|~)"
+    r"\s*[$€£]?$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,8 @@ class Quantity:
     written: str
     start: int
     end: int
+    is_rough: bool = False
+    """Whether it is said to be: `about 300`."""
 
     @property
     def value(self) -> Decimal:
@@ -95,7 +102,8 @@ def find_quantities(text: str, excluded: Iterable[tuple[int, int]] = ()) -> tupl
             continue
         quantity = _from_digits(match) if match["digits"] else _from_words(match)
         if quantity is not None:
-            numbers.append(quantity)
+            is_rough = _ROUGHLY.search(text[: quantity.start]) is not None
+            numbers.append(replace(quantity, is_rough=True) if is_rough else quantity)
             offset = quantity.end
         elif match["word"]:
             offset = match.end("word")
@@ -118,14 +126,20 @@ def unmatched_quantities(
 def is_same_quantity(one: Quantity, other: Quantity) -> bool:
     if "ordinal" in (one.measure, other.measure) and one.measure != other.measure:
         return False
+    is_rough = one.is_rough or other.is_rough
+    if is_rough and one.measure == other.measure and _is_near(one.value, other.value, ROUGH):
+        return True
     if not (one.measure and other.measure):  # at least one has no unit
         return _equal(one.figure, other.figure, is_measure=bool(one.measure or other.measure))
     if one.measure != other.measure:
         return False
     if one.size != other.size:
-        larger = max(abs(one.value), abs(other.value))
-        return abs(one.value - other.value) <= larger * CONVERTED  # 260 pounds is about 117 kg
+        return _is_near(one.value, other.value, CONVERTED)  # 260 pounds is about 117 kg
     return _equal(one.figure, other.figure, is_measure=True)
+
+
+def _is_near(one: Decimal, other: Decimal, share: Decimal) -> bool:
+    return abs(one - other) <= max(abs(one), abs(other)) * share
 
 
 def _equal(one: Decimal, other: Decimal, *, is_measure: bool) -> bool:
@@ -147,7 +161,7 @@ def _is_rounded(rough: Decimal, exact: Decimal, *, is_measure: bool) -> bool:
 
 
 def _from_digits(match: re.Match[str]) -> Quantity | None:
-    value, end = Decimal(match["digits"].replace(",", "")), match.end("digits")
+    value, end = Decimal(match["digits"].replace(",", "").replace(" ", "")), match.end("digits")
     if match["ordinal"]:
         start, end = match.start("digits"), match.end("ordinal")
         return Quantity(value, Decimal(1), "ordinal", match.string[start:end], start, end)
@@ -182,6 +196,38 @@ def _from_words(match: re.Match[str]) -> Quantity | None:
 
 def _unit(word: str) -> tuple[str, str]:
     return _UNITS.get(word) or _UNITS.get(word.removesuffix("s")) or ("", "1")
+
+
+_HOURS = {"hour": 1, "day": 24, "night": 24, "week": 168, "fortnight": 336, "month": 730,
+          "quarter": 2190, "year": 8760}  # fmt: skip
+_ADVERBS = {"hourly": 1, "daily": 24, "nightly": 24, "weekly": 168, "biweekly": 336,
+            "fortnightly": 336, "monthly": 730, "quarterly": 2190, "yearly": 8760,
+            "annually": 8760}  # fmt: skip
+_TIMES = {word: str(number) for word, number in NUMBER_WORDS.items()} | {
+    "other": "2", "once": "1", "twice": "2",
+}  # fmt: skip
+_FREQUENCY = re.compile(
+    rf"(?i)\b(?:(?P<adverb>{'|'.join(_ADVERBS)})|(?:every|each) (?:(?P<step>\w+) )?(?P<every>"
+    rf"{'|'.join(_HOURS)})s?|(?P<times>once|twice|\w+(?= times))(?: times)? (?:an?|per|each|every) "
+    rf"(?P<per>{'|'.join(_HOURS)}))\b"
+)
+
+
+def find_frequencies(text: str) -> dict[Decimal, str]:
+    """Return the hours from one time to the next, with the words that say so: `every other day`."""
+    found = {}
+    for match in _FREQUENCY.finditer(text.replace("bi-weekly", "biweekly")):
+        if match["adverb"]:
+            hours = Decimal(_ADVERBS[match["adverb"].lower()])
+        else:
+            number = (match["step"] or match["times"] or "1").lower()
+            number = _TIMES.get(number, number)
+            if not (number.isascii() and number.isdigit() and int(number)):
+                continue
+            period = Decimal(_HOURS[(match["every"] or match["per"]).lower()])
+            hours = period * int(number) if match["every"] else period / int(number)
+        found[hours] = match[0]
+    return found
 
 
 Part = Literal["year", "month", "day", "weekday", "quarter", "hour", "when"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -15,6 +16,7 @@ from kbx_tui.embedding.pair_model import bundled_pair_model
 from kbx_tui.errors import EmbeddingError, OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.store import quoted
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.scores import Flags
@@ -43,7 +45,7 @@ from kbx_tui.similarity.fact_vectors import (
     TextVectors,
     candidate_texts,
 )
-from kbx_tui.similarity.judging import judge
+from kbx_tui.similarity.judging import KeyUse, judge
 from kbx_tui.similarity.numbers_and_dates import with_full_weekdays
 from kbx_tui.similarity.pair_score import (
     FieldSimilarity,
@@ -67,6 +69,7 @@ class SimilarityEngine:
         self._fact_vectors, self.vectors = FactVectorCache(index, embedder), TextVectors(embedder)
         self.calibration = calibration_of(embedder.model)
         self._entities: _Entities | None = None
+        self._uses, self._uses_of = dict[str, KeyUse](), -1
         self.judging_note = ""
 
     def scale(self, threshold: float | None = None) -> Scale:
@@ -78,6 +81,10 @@ class SimilarityEngine:
         owner = None if entity is None else self.entity(entity)
         documents = find_scope(self._index.generation().snapshot, path)[0]
         return ComparisonScope(owner, path, documents, chunks or bool(path.text))
+
+    @property
+    def subjects(self) -> SubjectIndex:
+        return self._known().subjects
 
     def entity(self, name: str) -> Entity:
         return self._known().finder.find(name)
@@ -190,7 +197,7 @@ class SimilarityEngine:
             model = bundled_pair_model()
             asked.sort(key=lambda pair: len(pair.left) + len(pair.right))  # little padding
             judged = {
-                id(pair): replace(pair, judged=judge(pair.left, pair.right, row))
+                id(pair): replace(pair, judged=judge(pair.left, pair.right, row, self._use_of))
                 for start in range(0, len(asked), JUDGED_AT_ONCE)
                 for batch in [asked[start : start + JUDGED_AT_ONCE]]
                 for pair, row in zip(
@@ -203,6 +210,24 @@ class SimilarityEngine:
             self.judging_note = f"judged by rules: {error}"
             return list(pairs)
         return [judged.get(id(pair), pair) for pair in pairs]
+
+    def _use_of(self, key: str) -> KeyUse:
+        """Return how the facts of the base use a key, superseded ones included."""
+        generation = self._index.generation().number
+        if self._uses_of != generation:
+            self._uses, self._uses_of = {}, generation
+        if key not in self._uses:
+            where = f"starts_with(lower(text), {quoted(f'{key}:')})"
+            rows = self._index.store.rows("facts", ["entity_id", "text", "status"], where)
+            values, replaced = defaultdict[str, set[str]](set), set[str]()
+            for row in rows.to_pylist():
+                if row["status"] == "active":
+                    values[row["entity_id"]].add(normal_form(row["text"]))
+                elif row["status"] == "superseded":
+                    replaced.add(row["entity_id"])
+            several = {owner for owner, texts in values.items() if len(texts) > 1}
+            self._uses[key] = KeyUse(len(several), len(replaced & values.keys() - several))
+        return self._uses[key]
 
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
@@ -218,12 +243,16 @@ class SimilarityEngine:
         )
 
     def scan(
-        self, scope: ComparisonScope, threshold: float | None, kept: KeptPairs = NOTHING_KEPT
+        self,
+        scope: ComparisonScope,
+        threshold: float | None,
+        kept: KeptPairs = NOTHING_KEPT,
+        report: Callable[[int, int], None] = lambda done, total: None,
     ) -> DuplicateScan:
         scale = self.scale(threshold)
         facts, within = self._compared(scope)
         clusters, conflicting, kept_pairs = find_clusters(
-            facts, scale, within=within, kept=kept, judge=self.judge
+            facts, scale, within=within, kept=kept, judge=self.judge, report=report
         )
         return DuplicateScan(
             clusters=tuple(clusters),
@@ -248,7 +277,7 @@ class SimilarityEngine:
         return self._entities
 
     def _subject(self, text: str, scope: ComparisonScope) -> Entity | None:
-        return scope.entity or self._known().subjects.subject_of(text)
+        return scope.entity or self.subjects.subject_of(text)
 
     def _compared(self, scope: ComparisonScope) -> tuple[FactVectors, Flags | None]:
         facts = self._fact_vectors.of(scope.entity.id if scope.entity else "")

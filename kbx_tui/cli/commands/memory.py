@@ -22,7 +22,7 @@ from kbx_tui.cli.base_command import (
     warn_if_outdated,
 )
 from kbx_tui.cli.commands.entities import ALL_ENTITIES, fact_state, greyed
-from kbx_tui.cli.output import print_json, print_result, say, wants_json
+from kbx_tui.cli.output import print_json, print_result, say, show_steps, wants_json
 from kbx_tui.cli.write_output import (
     confirmed,
     may_ask,
@@ -331,9 +331,10 @@ def dedup_command(
         return 0
     with gc_disabled(), open_kb() as kb:
         if file is None:
-            duplicates = kb.drafts.scan_duplicates(
-                entity=entity, path=path, threshold=threshold, kept=kept
-            )
+            with show_steps("comparing") as step:
+                duplicates = kb.drafts.scan_duplicates(
+                    entity=entity, path=path, threshold=threshold, kept=kept, progress=step
+                )
             kb.documents.require_scope(path=path)
             warn_if_outdated(kb)
             if wants_json():

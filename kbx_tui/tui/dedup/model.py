@@ -148,7 +148,8 @@ class ReviewModel:
 
     async def _scan(self, kept: bool) -> None:
         def scan(engine: KnowledgeBase) -> tuple[list[DraftCheck], bool]:
-            return engine.drafts.scan(kept=kept), engine.drafts.count_kept() > 0
+            checks = engine.drafts.scan(kept=kept, progress=self._report_compared)
+            return checks, engine.drafts.count_kept() > 0
 
         try:
             checks, has_kept = await self._client.run(scan)
@@ -425,6 +426,10 @@ class ReviewModel:
 
     def _report(self, done: int, files: int) -> None:
         words = f"writing {done} of {format_count(files, 'file')}"
+        self._client.call_on_loop(self.post, ReviewProgress(words))
+
+    def _report_compared(self, done: int, facts: int) -> None:
+        words = f"compared {done:,} of {format_count(facts, 'fact')}"
         self._client.call_on_loop(self.post, ReviewProgress(words))
 
     def _end_writing(self) -> None:

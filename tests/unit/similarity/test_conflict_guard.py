@@ -29,6 +29,18 @@ CONFLICTS = [
     ("the firſt of two letters", "the firſt of five letters", "number", "two", "five"),
     ("Migration is done", "Migration is blocked", "opposite", "done", "blocked"),
     ("budget approved", "budget rejected", "opposite", "approved", "rejected"),
+    (
+        "takes it every other day",
+        "takes it twice a week",
+        "value",
+        "every other day",
+        "twice a week",
+    ),
+    ("meets weekly", "meets bi-weekly", "value", "weekly", "biweekly"),
+    ("smokes a pipe", "quit smoking", "negation", "smokes", "quit smoking"),
+    ("can attend", "is unable to attend", "negation", "attend", "unable to attend"),
+    ("tolerates lactose", "lactose intolerant", "opposite", "tolerates", "intolerant"),
+    ("rent is 81 000 SEK", "rent is 82 000 SEK", "number", "81 000", "82 000"),
     ("it is on hold", "it is in progress", "opposite", "on-hold", "in-progress"),
 ]
 
@@ -51,6 +63,12 @@ NO_CONFLICTS = [
     ("Engineering Director", "Director of Engineering"),
     ("She will not stop", "She will continue"),
     ("not eating", "not eating grass"),
+    ("watered every day", "watered daily"),
+    ("watered 3 times a week", "watered three times per week"),
+    ("stopped smoking", "no longer smokes"),
+    ("cannot attend", "is unable to attend"),
+    ("about 300 guests", "297 guests"),
+    ("rent is 81 000 SEK", "rent is 81k SEK"),
     ("World No. 2", "World number 2"),
     ("prefers async Slack over email", "favours asynchronous communication via Slack"),
 ]

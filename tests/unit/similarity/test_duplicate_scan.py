@@ -128,3 +128,16 @@ def test_highest_columns_agree_with_a_full_sort(width: int) -> None:
     highest = np.sort(np.take_along_axis(values, columns, axis=1), axis=1)
     np.testing.assert_array_equal(highest, np.sort(values, axis=1)[:, -wanted:])
     assert all(len(set(row)) == wanted for row in columns.tolist())
+
+
+def test_a_long_scan_says_how_many_facts_it_has_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = embed_facts(
+        *(make_fact(f"fact {line}", line=line) for line in range(4)),
+        *(make_fact(f"item {line}", line=line, kind="open_item") for line in (4, 5)),
+    )
+    reports: list[tuple[int, int]] = []
+    find_clusters(facts, SCALE, report=lambda *counts: reports.append(counts))
+    assert reports == []
+    monkeypatch.setattr(duplicate_scan, "BLOCK", 3)
+    find_clusters(facts, SCALE, report=lambda *counts: reports.append(counts))
+    assert reports == [(3, 6), (4, 6), (6, 6)]

@@ -5,7 +5,7 @@ import pytest
 
 from kbx_tui.embedding.pair_model import JudgedRelation
 from kbx_tui.similarity.conflict_guard import find_conflicts
-from kbx_tui.similarity.judging import judge, judge_by_rules
+from kbx_tui.similarity.judging import KeyUse, judge, judge_by_rules
 from tests.unit.similarity.building import make_pair
 
 CERTAIN = {
@@ -128,6 +128,56 @@ def test_reason_says_in_one_line_what_decides(
     assert judgement.relation == relation
     assert reason in judgement.reason
     assert (judgement.conflicts != ()) is (relation == "conflict")
+
+
+UNCERTAIN: dict[JudgedRelation, list[float]] = {
+    "same": [0.7, 0.0, 0.2, 0.1], "conflict": [0.35, 0.0, 0.6, 0.05],
+    "different": [0.0, 0.0, 0.3, 0.7],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("known", "draft", "said", "relation"),
+    [
+        ("Hugo is Marta's uncle", "Marta is Hugo's niece", "conflict", "same"),
+        ("the vault is below the chapel", "the chapel is above the vault", "conflict", "same"),
+        ("Globex acquired Initech", "Initech was bought by Globex", "conflict", "same"),
+        ("Globex acquired Initech", "Initech was sold by Globex", "conflict", "conflict"),
+        ("sold the flat to Ann in 2011", "Ann bought the flat in 2015", "conflict", "conflict"),
+        ("the vault is below the chapel", "the vault is above the chapel", "same", "conflict"),
+        ("the thief betrayed the wizard", "the wizard betrayed the thief", "same", "conflict"),
+        ("the thief and the wizard", "the wizard and the thief", "same", "same"),
+        ("in 2011 moved to Ghent", "moved to Ghent in 2011", "same", "same"),
+        ("only Ann has the key", "only Bob has the key", "different", "conflict"),
+        ("Ann has the key", "Bob has the key", "different", "different"),
+        ("side effect: itch", "side effect: headache", "same", "conflict"),
+        ("open 9am-5pm", "open 09:00 to 17:00", "conflict", "same"),
+    ],
+)
+def test_words_decide_where_the_model_is_in_doubt(
+    known: str, draft: str, said: JudgedRelation, relation: JudgedRelation
+) -> None:
+    assert judge(draft, known, np.array(UNCERTAIN[said], np.float32)).relation == relation
+
+
+@pytest.mark.parametrize(
+    ("use", "relation", "reason"),
+    [
+        (KeyUse(), "conflict", "same *perk*, other value: lunch → gym"),
+        (KeyUse(several=1), "conflict", ""),
+        (KeyUse(several=2), "different", "perk may have several values, as on 2 pages"),
+        (KeyUse(several=2, replaced=3), "conflict", ""),
+        (KeyUse(replaced=4), "conflict", "gym (one value at a time on 4 pages)"),
+    ],
+)
+def test_a_base_teaches_how_many_values_a_key_has(
+    use: KeyUse, relation: JudgedRelation, reason: str
+) -> None:
+    judgement = judge("perk: gym", "perk: lunch", CERTAIN["conflict"], {"perk": use}.__getitem__)
+    assert judgement.relation == relation
+    assert reason in judgement.reason
+    spouses = judge("spouse: Ann", "spouse: Eve", CERTAIN["conflict"], lambda _: KeyUse(several=9))
+    assert spouses.relation == "conflict"
 
 
 def test_doubt_between_the_same_and_a_conflict_is_a_conflict() -> None:

@@ -409,6 +409,8 @@ class SearchRequest:
     By default that of kbx.toml; `off` with the preset `seed`."""
     today: date | None = None
     """The day that `last week` is counted from; None: today."""
+    as_typed: bool = False
+    """True corrects no misspelt word."""
     fast: bool = False
     """True searches by words alone: no vectors, no entities."""
     hierarchy: bool = True
@@ -536,6 +538,8 @@ def command_line(request: SearchRequest, usual: SearchRequest, bases: Sequence[s
             words.append("--no-dates")
     else:
         add("--dates", request.dates, usual.dates)
+    if request.as_typed:
+        words.append("--as-typed")
     if request.fast:
         words.append("--fast")
     elif not request.hierarchy:

@@ -31,7 +31,7 @@ _WORDS = r"\s*(?:status::?\s*)?#?redacted\s*"
 _COMMENT = rf"<!--{_WORDS}-->|%%{_WORDS}%%"
 _BRACKETS = rf"[(\[{{]{_WORDS}[)\]}}]|{_COMMENT}"
 _MARK = re.compile(f"{_TAG}|{_BRACKETS}", re.IGNORECASE)
-_FIELD_MARK = re.compile(rf"#[ \t]*redacted\b|{_BRACKETS}", re.IGNORECASE)
+_FIELD_MARK = re.compile(rf"#[ \t]*redacted(?![^\W_])|{_BRACKETS}", re.IGNORECASE)
 _LONE_MARK = re.compile(
     rf"[(\[{{]?{_TAG}[)\]}}]?|[({{]{_WORDS}[)}}]|\[\s*status::?\s*redacted\s*\]|{_COMMENT}"
     r"|status::?\s*redacted\b",
@@ -41,7 +41,7 @@ _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
 _OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+")
-_WORD = re.compile(r"\bredacted\b", re.IGNORECASE)
+_WORD = re.compile(r"(?<![^\W_])redacted(?![^\W_])", re.IGNORECASE)
 _NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})
 
 

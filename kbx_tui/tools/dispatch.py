@@ -57,7 +57,7 @@ def call(
             made |= {"methods": names, "writes": allow_writes}
         return made
 
-    return answer_publicly(kb, answer, params)
+    return answer_publicly(kb, answer, dict(params))
 
 
 def _add_notes(answer: dict[str, Any], notices: Sequence[str]) -> None:

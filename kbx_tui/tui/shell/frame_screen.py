@@ -54,9 +54,9 @@ LAYOUT_PAUSE = 0.001
 
 @cache
 def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
-    """Return the actions of `scopes` that printable characters trigger: all except Tab's."""
+    """Return the actions of `scopes` that printable characters trigger: not Tab, not ctrl+l."""
     actions = {command.action.partition("(")[0] for command in commands_in(*scopes)}
-    return frozenset(actions - {"next_pane"})
+    return frozenset(actions - {"next_pane", "app.jump"})
 
 
 class FrameScreen(Screen[None]):
@@ -161,7 +161,7 @@ class FrameScreen(Screen[None]):
     def scopes(self) -> tuple[Scope, ...]:
         inner = () if self.focused is None else scopes_of(type(self.focused))
         is_field = isinstance(self.focused, Input)  # letters are text in a field
-        return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
+        return (*inner, "jump", "app") if is_field else (*inner, *self.palette_scopes, "app")
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         return ()
@@ -218,12 +218,14 @@ class FrameScreen(Screen[None]):
         A screen receives keys before the focused field does.
         """
         field = self.focused
-        if action == "next_pane" and isinstance(field, PathInput) and field.completion:
+        if action == "next_pane" and isinstance(field, PathInput) and field.keeps_tab:
             return parameters != (1,)
         return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
     def use_keymap(self, keymap: Keymap) -> None:
-        self.query_one(ModeTabs).refresh()
+        tabs = self.query_one(ModeTabs)
+        tabs.tooltip = keymap.reason or None
+        tabs.refresh()
         self.query_one(KeyBar).use(keymap)
 
     def leave_field(self) -> None:
@@ -235,8 +237,12 @@ class FrameScreen(Screen[None]):
     def show_notice(self, text: str) -> None:
         self.query_one(StatusLine).show_notice(text)
 
+    def show_aside(self, text: str) -> None:
+        self.query_one(StatusLine).show_aside(text)
+
     def on_notice(self, message: Notice) -> None:
-        self.show_notice(message.text)
+        if not (message.yields and self.query_one(StatusLine).notice):
+            self.show_notice(message.text)
 
     def on_failure(self, message: Failure) -> None:
         self.query_one(StatusLine).show_error(message.text)
@@ -268,6 +274,11 @@ class FrameScreen(Screen[None]):
     def action_show_message(self) -> None:
         self.query_one(StatusLine).show_again()
 
+    def action_menu(self, command_id: str) -> None:
+        from kbx_tui.tui.shell.menu import menu  # loaded with the first one
+
+        self.app.push_screen(menu(self, command_id))
+
     async def action_switch_base(self) -> None:
         await self.app.run_action("switch_base")
 
@@ -291,8 +302,17 @@ class ModeScreen(FrameScreen):
     def base_words(self) -> tuple[str, str]:
         return self.session.base_words
 
-    def pick_entity(self, pick: Callable[[str], None]) -> None:
-        self.app.push_screen(entity_palette(self.session.explore.find_entities, pick))
+    def pick_entity(self, pick: Callable[[str], None], likely: Sequence[str] = ()) -> None:
+        """Let the user choose an entity; those with a `likely` name come first."""
+        find = self.session.explore.find_entities
+
+        async def found(query: str) -> Sequence[EntityName]:
+            if query:
+                return await find(query)
+            first = [entity for name in likely for entity in (await find(name))[:1]]
+            return list(dict.fromkeys((*first, *await find(query))))
+
+        self.app.push_screen(entity_palette(found, pick))
 
     async def edit_file(self, path: str, line: int) -> bool:
         """Open a file of the base in the user's editor, then index it; False without a file.
@@ -403,7 +423,7 @@ class ModeTabs(LineWidget):
     def on_click(self, event: events.Click) -> None:
         texts, _ = self._fitted(self.size.width)
         tab = tab_at(texts, event.x)
-        if tab is not None and not tab.is_current:
+        if tab is not None and tab.mode != self.current:
             self.post_message(GoTo(tab.mode))
 
     def _fitted(self, width: int) -> tuple[list[TabText], str]:
@@ -430,8 +450,9 @@ TABS: tuple[Tab, ...] = (
     Tab("tune", "Tune", "mode.tune"),
     Tab("index", "Index", "mode.index"),
     Tab("together", "All bases", "mode.together", always=False),
-    Tab("compare", "Compare", "compare", always=False),
 )
+WITHIN = {"compare": ("explore", "compare")}
+"""Modes in the tab of another: that mode, and what its title says besides."""
 
 
 class TabText(NamedTuple):
@@ -461,12 +482,14 @@ def tab_texts(current: str, keymap: Keymap, counts: Mapping[str, str]) -> list[l
 def _texts(
     current: str, keymap: Keymap, counts: Mapping[str, str], *, titles: bool
 ) -> Iterator[TabText]:
+    current, within = WITHIN.get(current, (current, ""))
     for tab in TABS:
         is_current = tab.mode == current
         if tab.always or is_current or tab.mode in counts:
             key = keymap.key_of(tab.command)
             key = key.upper() if key[0] == "f" and key[1:].isdigit() else key
             title = tab.title if titles or is_current else ""
+            title += f": {within}" if within and is_current else ""
             words = " ".join(filter(None, (title, counts.get(tab.mode, ""))))
             yield TabText(tab.mode, key, words, is_current)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from textual import events
 
@@ -10,8 +11,11 @@ from kbx_tui.tui.commands.command_table import Command, Scope
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
 from kbx_tui.tui.widgets.lines_view import LineWidget
+from kbx_tui.tui.widgets.number_slider import NumberSlider
 
-ALWAYS_SHOWN = ("help", "quit")
+ALWAYS_SHOWN = ("keys", "quit")
+MOST = 7
+"""More commands than these are not read; the rest is in menus, the help and the palette."""
 
 
 class KeyBar(LineWidget):
@@ -27,9 +31,8 @@ class KeyBar(LineWidget):
         self.refresh()
 
     def show(self, *scopes: Scope) -> None:
-        if scopes != self.scopes:
-            self.scopes = scopes
-            self.refresh()
+        self.scopes = scopes
+        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         shown = fitting_commands(self._commands(), self.keymap, self.size.width)
@@ -40,7 +43,13 @@ class KeyBar(LineWidget):
         return key_line(self._commands(), self.keymap, width)
 
     def _commands(self) -> list[Command]:
-        return [command for scope in self.scopes for command in self.keymap.commands_in(scope)]
+        focused = self.screen.focused
+        name = focused.label if isinstance(focused, NumberSlider) else ""
+        return [
+            replace(command, label=name) if name and command.id == "slider.less" else command
+            for scope in self.scopes
+            for command in self.keymap.commands_in(scope)
+        ]
 
 
 def key_line(commands: Iterable[Command], keymap: Keymap, width: int) -> Line:
@@ -49,7 +58,7 @@ def key_line(commands: Iterable[Command], keymap: Keymap, width: int) -> Line:
 
 
 def fitting_commands(commands: Iterable[Command], keymap: Keymap, width: int) -> list[Command]:
-    """Return the commands that fit in `width` cells, always including `ALWAYS_SHOWN`."""
+    """Return the commands that fit in `width` cells, at most 7, always with `ALWAYS_SHOWN`."""
     by_label: dict[str, Command] = {}
     for command in commands:
         if command.bar:
@@ -57,12 +66,13 @@ def fitting_commands(commands: Iterable[Command], keymap: Keymap, width: int) ->
     sizes = {command.id: width_of(_key_and_label(command, keymap)) for command in by_label.values()}
     kept = [command for label, command in by_label.items() if label in ALWAYS_SHOWN]
     room = width - sum(sizes[command.id] for command in kept)
-    shown = []
+    shown, others = [], MOST - len(kept)
     for label, command in by_label.items():
         if label in ALWAYS_SHOWN:
             shown.append(command)
-        elif sizes[command.id] <= room:
+        elif others and sizes[command.id] <= room:
             room -= sizes[command.id]
+            others -= 1
             shown.append(command)
     return shown
 

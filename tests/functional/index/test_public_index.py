@@ -11,7 +11,7 @@ from kbx_tui.index.build.build_index import add_vectors
 from kbx_tui.index.ownership import forget, index_id
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.stored_vectors import read_coverage
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault, write_vault
 
 PAGE = "memory/people/ada.md"
 BAY = "memory/projects/bay.md"
@@ -22,10 +22,7 @@ HIDDEN = "---\nstatus: redacted\n---\n# Hidden Bay\n\nOf gold.\n"
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
-    write_vault(tmp_path, {PAGE: MARKED, BAY: HIDDEN})
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-    return tmp_path
+    return index_vault(tmp_path, {PAGE: MARKED, BAY: HIDDEN})
 
 
 def public_texts(base: Path) -> list[str]:

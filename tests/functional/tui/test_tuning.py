@@ -112,7 +112,7 @@ async def test_knobs_start_at_the_values_of_kbx_toml(demo_copy: Path) -> None:
 
 
 async def test_note_beside_the_slider_says_that_alpha_has_no_effect(demo: Path) -> None:
-    async with running(demo, WIDE, asked="rehearsal") as driver:
+    async with running(demo, WIDE, asked="rehearsal", measured=True) as driver:
         await driver.until(lambda: "alpha has no effect on a flat search" in driver.screen_text())
 
 
@@ -124,7 +124,7 @@ async def test_notice_says_that_alpha_has_no_effect_where_the_note_has_no_room(d
 
 
 async def test_note_beside_the_slider_names_the_alpha_of_the_next_change(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
+    async with running(demo, WIDE, asked=QUESTION, measured=True) as driver:
         await driver.until(lambda: "next change" in driver.screen_text())
         first, note = driver.titles[:10], driver.view.alpha_note
         assert note in driver.screen_text()
@@ -190,7 +190,7 @@ async def marked_first(driver: Driver) -> WhyPane:
     await driver.ask(QUESTION)
     await driver.press("down")
     await driver.until_focused(ResultList)
-    await driver.press("v")
+    await driver.press("v", "v")
     assert driver.results.marked == driver.paths[0]
     return driver.explore.query_one(WhyPane)
 
@@ -203,7 +203,7 @@ async def test_difference_from_the_marked_result_is_shown(demo: Path, size: Size
         await driver.press("down")
         await driver.until(lambda: why.difference)
         assert why.difference.startswith(f"{driver.titles[0]} beats {driver.titles[1]} by .")
-        if size == TINY:
+        if size != WIDE:
             await driver.press("x")
         await driver.until_shown(WhyPane, why.difference)
 
@@ -230,13 +230,13 @@ async def test_parts_sum_to_the_difference_as_printed(demo: Path) -> None:
 async def test_the_mark_is_removed_by_the_same_key_escape_and_another_query(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         why = await marked_first(driver)
-        await driver.press("v")
+        await driver.press("v", "v")
         assert driver.results.marked == ""
-        await driver.press("v", "j")
+        await driver.press("v", "v", "j")
         await driver.until(lambda: why.difference)
         await driver.press("escape")
         assert (driver.results.marked, why.difference) == ("", "")
-        await driver.press("v", "j")
+        await driver.press("v", "v", "j")
         await driver.ask("rollback plan")
         assert driver.results.marked == ""
 

@@ -61,7 +61,7 @@ LINES = st.lists(
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git decides what is right")
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(lines=LINES, deeper=LINES)
 def test_the_files_left_out_are_those_that_git_leaves_out(
     repository: Path, lines: list[str], deeper: list[str]

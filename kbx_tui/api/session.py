@@ -111,7 +111,7 @@ class Session:
         self._shared: dict[type[Any], Any] = {}
         self._index_uri = ""
         self._has_files: bool | None = None
-        self._refreshed_at = self._looked_at = self._found_at = -math.inf
+        self._refreshed_at = self._looked_at = self._found_at = self._placed_at = -math.inf
         self._outdated = OutdatedNotes()
         self._noticed: set[str] = set()
 
@@ -199,8 +199,11 @@ class Session:
 
     def _is_elsewhere(self) -> bool:
         """Return whether agents have another index than the open one: marks came, or are gone."""
-        index = self._index
-        return self.is_public and index is not None and index.store.uri != self.store().uri
+        index, now = self._index, time.monotonic()
+        if not self.is_public or index is None or now - self._placed_at <= LOOK_SECONDS:
+            return False
+        self._placed_at = now
+        return index.store.uri != self.store().uri
 
     def _whole_store(self) -> Store:
         if self.published is None:

@@ -214,6 +214,9 @@ wore`."""
 
 TITLES = HONORIFICS - {"the"}
 
+MOST_WORDS = 20
+"""Words of a name that count: each is kept with all others, and a title may have thousands."""
+
 Use = Literal["name", "word"]
 
 _WORD = re.compile(r"([^\W_]+)")
@@ -240,6 +243,7 @@ def _name_parts(entities: Iterable[Entity]) -> dict[str, _NamePart]:
     for entity in entities:
         for name in (entity.name, *entity.aliases):
             words = [word for word in map(fold, _WORD.findall(name)) if word not in HONORIFICS]
+            words = words[:MOST_WORDS]
             if entity.type == "person":
                 for word in words:
                     part = parts.setdefault(word, _NamePart())

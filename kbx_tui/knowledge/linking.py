@@ -202,10 +202,16 @@ class NormalizedText:
         self.folded = self.plain.lower()
 
 
+LONGEST = 200
+"""Characters of a name that is looked for in texts: each letter of a text takes as many steps."""
+
+
 class MentionFinder:
     def __init__(self, variants: Iterable[NameVariant]) -> None:
         by_spelling: dict[str, dict[NameVariant, None]] = {}
         for variant in variants:
+            if len(variant.spelling) > LONGEST:
+                continue
             by_spelling.setdefault(NormalizedText(variant.spelling).folded, {})[variant] = None
         self._automaton = ahocorasick.Automaton()
         for folded, same_spelling in by_spelling.items():

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -31,7 +32,7 @@ _WORDS = r"\s*(?:status::?\s*)?#?redacted\s*"
 _COMMENT = rf"<!--{_WORDS}-->|%%{_WORDS}%%"
 _BRACKETS = rf"[(\[{{]{_WORDS}[)\]}}]|{_COMMENT}"
 _MARK = re.compile(f"{_TAG}|{_BRACKETS}", re.IGNORECASE)
-_FIELD_MARK = re.compile(rf"#[ \t]*redacted\b|{_BRACKETS}", re.IGNORECASE)
+_FIELD_MARK = re.compile(rf"#[ \t]*redacted(?![^\W_])|{_BRACKETS}", re.IGNORECASE)
 _LONE_MARK = re.compile(
     rf"[(\[{{]?{_TAG}[)\]}}]?|[({{]{_WORDS}[)}}]|\[\s*status::?\s*redacted\s*\]|{_COMMENT}"
     r"|status::?\s*redacted\b",
@@ -41,7 +42,7 @@ _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
 _OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+")
-_WORD = re.compile(r"\bredacted\b", re.IGNORECASE)
+_WORD = re.compile(r"(?<![^\W_])redacted(?![^\W_])", re.IGNORECASE)
 _NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})
 
 
@@ -116,14 +117,18 @@ def redacted_lines(body: str) -> frozenset[int]:
 
 @lru_cache(maxsize=8)
 def _redacted_lines(body: str) -> frozenset[int]:
-    lines = set[int]()
-    reached = 0
-    for start, end in sorted(_Blocks(body).redacted()):
-        lines.update(range(max(start, reached), end))
-        reached = max(reached, end)
+    lines = _lines_of(_Blocks(body).redacted())
     if has_unread_lines(body):  # the ends of their blocks are unknown
         lines.update(range(MAX_LINES, body.count("\n") + 1))
     return frozenset(lines)
+
+
+def _lines_of(spans: Iterable[Span]) -> set[int]:
+    lines, reached = set[int](), 0
+    for start, end in sorted(spans):  # each line once: thousands of spans may overlap
+        lines.update(range(max(start, reached), end))
+        reached = max(reached, end)
+    return lines
 
 
 def paragraphs(body: str) -> Iterator[Span]:
@@ -232,7 +237,7 @@ def marked_lines(text: str) -> frozenset[int]:
     front = read_frontmatter(text)
     first = front.body_line - 1
     head = text.split("\n")[:first]
-    fields = {line for start, end in _marked_fields(head) for line in range(start, end)}
+    fields = _lines_of(_marked_fields(head))
     return frozenset(fields | {first + line for line in redacted_lines(front.body)})
 
 
@@ -313,13 +318,20 @@ def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
     A mark on a list item applies to the item, a mark on a line of its own to the entries before and
     after it.
     """
+    keys = [number for number in range(1, len(head) - 1) if _KEY.match(head[number])]
+
+    def entry(number: int) -> Span:
+        at = bisect_right(keys, number)
+        start = keys[at - 1] if at else 1
+        return start, keys[at] if at < len(keys) else len(head) - 1
+
     for number in range(1, len(head) - 1):
         line = plain(head[number])
         if not _FIELD_MARK.search(line):
             continue
         item = _ITEM.match(line)
         if line.lstrip().startswith("#"):
-            yield _entry(head, max(number - 1, 1))[0], _entry(head, number + 1)[1]
+            yield entry(max(number - 1, 1))[0], entry(number + 1)[1]
         elif item:
             indent = len(item[1])
             end = number + 1
@@ -327,17 +339,7 @@ def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
                 end += 1
             yield number, end
         else:
-            yield _entry(head, number)
-
-
-def _entry(head: Sequence[str], number: int) -> Span:
-    start = number
-    while start > 1 and not _KEY.match(head[start]):
-        start -= 1
-    end = number + 1
-    while end < len(head) - 1 and not _KEY.match(head[end]):
-        end += 1
-    return start, min(end, len(head) - 1)
+            yield entry(number)
 
 
 def _indent(line: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.several_bases import OwnedResult, SeveralBases, SeveralResponse
 from kbx_tui.search.request import SearchRequest, command_line
-from kbx_tui.search.results.response import PassOneEntity, SearchMeta, SearchResponse, SearchResult
+from kbx_tui.search.results.response import SearchResponse
 from kbx_tui.tools.json_output import search_json
 from kbx_tui.tools.public_answers import answer_publicly
 
@@ -85,26 +85,5 @@ def public_response(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse
         return search_json(response)
 
     sent = {name: value for name, value in asdict(request).items() if value}
-    passed = answer_publicly(kb, answer, sent)
-    found = {result.path: result for result in response.results}
-    meta = passed["meta"]
-    dates = {read["text"] for read in meta["dates"]}
-    meta.pop("complete", None)
-    return SearchResponse(
-        passed["query"],
-        tuple(_public_result(found[row["path"]], row) for row in passed["results"]),
-        SearchMeta(
-            **meta
-            | {
-                "pass1_entities": tuple(PassOneEntity(**row) for row in meta["pass1_entities"]),
-                "dates": tuple(read for read in response.meta.dates if read.text in dates),
-                "notes": tuple(meta["notes"]),
-                "typed_filters": tuple(meta["typed_filters"]),
-            }
-        ),
-    )
-
-
-def _public_result(result: SearchResult, row: dict[str, Any]) -> SearchResult:
-    public = row | {"date": row["date"] or "", "matches": tuple(row["matches"])}
-    return SearchResult(**public, is_cut=result.is_cut)
+    answer_publicly(kb, answer, sent)
+    return response

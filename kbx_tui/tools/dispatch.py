@@ -58,7 +58,7 @@ def call(
             made |= {"methods": names, "writes": allow_writes}
         return made
 
-    made = answer_publicly(kb, answer, params)
+    made = answer_publicly(kb, answer, dict(params))
     for notes in _notes_of(made):
         notes[:] = map(in_words_of_tools, notes)
     return made

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from kbx_tui.api import KnowledgeBase
-from kbx_tui.errors import EmbeddingError, IndexFault, IndexLocked, KbxError
+from kbx_tui.errors import EmbeddingError, IndexFault, IndexLocked, KbxError, NotFound
 
 Json = dict[str, Any]
 
@@ -85,11 +85,12 @@ def _changed(
 
     These are the pages that the answer was read from, and those that the call and its answer name.
     """
-    if not public.is_indexed():
-        return []
     documents, texts = public.documents, {*_strings(answer)}
     sentences = [*_strings(arguments), *_notes(answer), "" if error is None else str(error)]
-    paths = documents.paths_of(text for text in texts if len(text) <= MAX_NAME).union(read)
+    try:
+        paths = documents.paths_of(text for text in texts if len(text) <= MAX_NAME).union(read)
+    except NotFound:  # there is no index
+        return []
     paths |= {path for path, *_ in documents.named_in("\n".join(sentences))}
     return sorted(path for path in paths - {""} if not documents.is_current(path))
 
@@ -100,12 +101,13 @@ def _notes(answer: Any) -> Iterator[str]:
             yield from _strings(value) if key in NOTES else _notes(value)
 
 
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _strings(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _strings(each)
+def _strings(value: Any) -> list[str]:
+    found, parts = list[str](), [value]
+    for part in parts:  # which grows: an answer has thousands, and recursion takes longer
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, dict):
+            parts.extend(part.values())
+        elif isinstance(part, list | tuple):
+            parts.extend(part)
+    return found

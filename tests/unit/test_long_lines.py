@@ -9,6 +9,10 @@ from kbx_tui.evaluation import exchange
 from kbx_tui.experts import expert_engine
 from kbx_tui.importing import conversations, note_exports, transcripts
 from kbx_tui.knowledge import fields
+from kbx_tui.knowledge.entity_names import NameUseCounter
+from kbx_tui.knowledge.linking import MentionFinder, NameVariant, NormalizedText
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.redaction import public_text
 
 SIZE = 300_000
 SPACES = " " * SIZE
@@ -30,3 +34,15 @@ SPACES = " " * SIZE
 )
 def test_no_pattern_hangs_on_a_long_line(pattern: re.Pattern[str], text: str) -> None:
     assert len(pattern.findall(text)) <= 1
+
+
+def test_no_name_hangs_however_long_it_is() -> None:
+    name = "a " * SIZE
+    NameUseCounter([Entity("person:a", " ".join(map(str, range(SIZE))), "person", "a.md")])
+    finder = MentionFinder([NameVariant(0, name, case_sensitive=False, is_name=True)])
+    assert finder.find(NormalizedText(name)) == []
+
+
+def test_marks_on_every_line_of_the_frontmatter_do_not_hang() -> None:
+    text = public_text("---\n" + "# redacted\n" * SIZE + "---\nopen\n")
+    assert text == "---\n# [redacted]" + "\n" * SIZE + "---\nopen\n"

@@ -140,11 +140,12 @@ def test_servers_refuse_with_the_same_sentence_until_trusted(kbx: CommandLine, b
     worker = EngineWorker(lambda: KnowledgeBase(base))
     refused = worker.answer("kb.search", {"query": "tea"})
     assert refused.failure is not None
+    told = kbx("--kb", base, "status").err.removeprefix("kbx: ").partition("run `kbx trust")[0]
     assert refused.json["error"] == {
         **refused.json["error"],
         "type": "VALIDATION",
         "code": "permission_denied",
-        "message": kbx("--kb", base, "status").err.removeprefix("kbx: ").strip(),
+        "message": f"{told}ask the user",
         "retryable": False,
     }
     kbx("trust", base)

@@ -49,10 +49,18 @@ def test_marked_lines_are_blanked_and_the_others_stay(hidden: str, kept: str) ->
     assert shown.count("\n") == f"# Ada\n\n{hidden}".count("\n")
 
 
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_in_a_comment_of_the_frontmatter_redacts_the_entry(mark: str) -> None:
+    page = f"---\nteam: open\nrole: secret # {mark}\n---\n# Ada\n"
+    shown = PublicPage("memory/people/ada.md", page.encode(), DEFAULT_ENTITY_TYPES).texts[1]
+    assert shown == "---\nteam: open\n# [redacted]\n---\n# Ada\n"
+
+
 def test_marked_page_is_blanked_completely() -> None:
     shown = read("---\nstatus: redacted\n---\n# Ada\n\n## Facts\n- secret one\n- secret two\n")
     assert "secret" not in shown
     assert "secret" not in read("# Ada (redacted)\n\nsecret prose\n\n# More\n\nsecret as well\n")
+    assert "secret" not in read("---\nstatus: _redacted_\n---\n# Ada\n\nsecret\n")
     assert "secret" not in read("---\nStatus: Redacted\n---\n# Ada\n\nsecret prose\n\n| secret |\n")
 
 

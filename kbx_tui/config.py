@@ -179,11 +179,18 @@ class WriteSettings(msgspec.Struct, frozen=True):
     auto_commit_author: Annotated[str, about("author of these commits")] = "kbx <kbx@localhost>"
 
 
+Measures = Literal["used", "always", "never"]
+
+
 class AppSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[app]`: how the app behaves."""
 
     watch: Annotated[bool, about("index files as soon as they change on disk")] = True
     remember_knobs: Annotated[bool, about("start with alpha and threshold as last used")] = False
+    measures: Annotated[
+        Measures,
+        about("show ticks, notes and measures from the first grade or move of a slider, or not"),
+    ] = "used"
 
 
 class Settings(msgspec.Struct, frozen=True):

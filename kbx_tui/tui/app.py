@@ -289,6 +289,7 @@ class KbxApp(TerminalApp):
             self.show_notice(safe_line("; ".join(self.app_state.notices)))
             self.app_state.notices.clear()
         self.app_state.keeps_knobs = settings.app.remember_knobs
+        self.app_state.measures = settings.app.measures
         if (knobs := self.app_state.knobs) is not None:
             self.explore.model.restore_knobs(*knobs)
         self.explore.panes.restore_hidden()

@@ -18,6 +18,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
+from kbx_tui.config import Measures
 from kbx_tui.errors import WriteFault
 from kbx_tui.removal import remove_temporary
 from kbx_tui.safe_text import safe_line
@@ -54,6 +55,8 @@ class BaseState(msgspec.Struct):
     alpha: Knob | None = None
     threshold: Knob | None = None
     """Both only with `[app] remember_knobs`."""
+    measured: bool = False
+    """Whether the user has graded a result or moved a slider, which gives measures a meaning."""
     entities_asked: bool = False
     """Whether the user has answered, for a base without entities, what these could be."""
 
@@ -67,6 +70,8 @@ class AppState:
         self.base = BaseState()
         self.keeps_knobs = False
         """Whether alpha and threshold are remembered, as kbx.toml says."""
+        self.measures: Measures = "used"
+        """When ticks, notes and measures are shown, as kbx.toml says."""
         self.notices: list[str] = []
         self.past: list[PastQuery] = []
         """The queries asked in the open base, the most recent first."""
@@ -81,6 +86,15 @@ class AppState:
         if not self.keeps_knobs or alpha is None or threshold is None:
             return None
         return alpha, threshold
+
+    @property
+    def shows_measures(self) -> bool:
+        return self.measures == "always" or (self.measures == "used" and self.base.measured)
+
+    def note_measured(self) -> None:
+        if not self.base.measured:
+            self.base.measured = True
+            self.save_base()
 
     def open_base(self, root: Path) -> None:
         self._base_file = root / ".kbx" / BASE_FILE
@@ -113,7 +127,8 @@ class AppState:
         self.save_user()
 
     def close_base(self) -> None:
-        self.base, self._base_file, self.keeps_knobs = BaseState(), None, False
+        self.base, self._base_file = BaseState(), None
+        self.keeps_knobs, self.measures = False, "used"
         self.past, self._history = [], None
 
     def remember_theme(self, theme: str) -> None:

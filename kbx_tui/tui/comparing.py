@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.screen import Screen
 
-from kbx_tui.formatting import format_count, format_score, stacked_bar
+from kbx_tui.formatting import format_count, format_score, kept_words, stacked_bar
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.ranking.explain import RankChange, compare, explain_pair
 from kbx_tui.search.ranking.rank import Ranked, Ranking
@@ -113,13 +113,15 @@ class CompareModel:
     def _compare(
         self, engine: KnowledgeBase, state: SearchState, evidence: Evidence, current: Evidence
     ) -> CompareView:
-        rankings, words = [], []
+        rankings: list[Ranking] = []
+        words = []
         for side, found in ((state, evidence), (self._explore.state, current)):
             tuning = tuning_of(engine, side)
-            words.append(SearchSettings(tuning, side.mode == "fast").words())
+            settings = SearchSettings(tuning, side.mode == "fast").words()
             tuning = replace(tuning, muted=side.muted, pinned=side.pinned)
             # Without the reranker: only the current search waits for it.
             rankings.append(engine.rank(replace(found, reranker=None), tuning))
+            words.append(f"{_fallback(rankings[-1])}{settings}")
         before, after = self._rankings = tuple(rankings)
         comparison = compare(before, after, LIMIT)
         moves = {change.path: move_text(change.distance).strip() for change in comparison.kept}
@@ -132,6 +134,13 @@ class CompareModel:
         rows = tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1))
         lost, gained, moved = comparison.lost, comparison.gained, len(comparison.moved)
         return CompareView(words[0], words[1], rows, lost, gained, moved)
+
+
+def _fallback(ranking: Ranking) -> str:
+    """Return that a two-pass search ranked flat, and why; empty if it did not."""
+    if not ranking.tuning.hierarchy or ranking.search_mode == "two_pass" or ranking.evidence.fast:
+        return ""
+    return f"flat: {kept_words(ranking.search_mode, ranking.search_mode_reason, ())} · set to "
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,7 @@ async def ask(driver: Driver, query: str) -> None:
     await driver.ask(query)
     await driver.press("down")
     results = driver.results
-    rows = results.visible_rows() if results.has_snippet_lines else []
-    paths = {results.rows[row].path for row in rows}
+    paths = {results.rows[row].path for row in results.rows_with_passage()}
     if results.current is not None:
         paths.add(results.current.path)
     await driver.until(lambda: paths <= driver.explore.model.displayed.snippets.keys())

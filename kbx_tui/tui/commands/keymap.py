@@ -68,6 +68,8 @@ BROWSER_KEYS: Mapping[str, str] = {
     "history.open": "alt+up,ctrl+up,ctrl+r",
     "path.folders": "alt+down,ctrl+down,ctrl+t",
     "why_not.read": "alt+down,ctrl+down,ctrl+o",
+    "query.clear": "alt+delete,ctrl+u",
+    "path.clear": "alt+delete,ctrl+u",
 }
 """Keys for commands whose usual keys a browser does not pass on, or a keyboard lacks (F keys).
 

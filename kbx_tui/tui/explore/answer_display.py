@@ -25,14 +25,14 @@ from kbx_tui.tui.explore.inputs import (
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import (
-    EXPERTS_KEY,
+    KEYS_IN_NOTES,
     BaseSummary,
     DatesView,
     EntityRow,
     ExploreView,
     ResultRow,
 )
-from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.explore.why_pane import MOST_WORDS, WhyLine, WhyPane, why_sentence
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank, dim_text, titled_text
@@ -50,15 +50,15 @@ class AnswerDisplay:
     def show(self, view: ExploreView, *, is_new: bool) -> None:
         self.view, keymap = view, self._screen.app.keymap
         note = view.note
-        if EXPERTS_KEY in note:
-            note = note.replace(EXPERTS_KEY, keymap.key_of("mode.experts"))
+        for placeholder, command in KEYS_IN_NOTES.items():
+            note = note.replace(placeholder, keymap.key_of(command))
         self._find(StatusLine).clear_error()
         self._find(StatusLine).show_note(note)
-        self._show_badge(mode_candidates(view.mode))
+        self._show_badge(self._badge_words(view))
         self._find(PathField).show(view.scope.path, view.scope.in_scope)
         words = self._model.state.extra_words(self._model.defaults)
         self._show_chips(view.dates, view.filters, words)
-        self._find(Knobs).annotate(view)
+        self._find(Knobs).annotate(view if self._screen.app_state.shows_measures else None)
         without = no_entities_when_fast if view.mode.name == "fast" else no_entities
         self._show_entities(view.entities, without, is_new=is_new)
         if self._model.shows_facets:
@@ -96,7 +96,8 @@ class AnswerDisplay:
 
     def show_failure(self, text: str) -> None:
         view = self.view
-        self._show_badge(mode_candidates(view.mode) if view is not None else ())
+        self._find(StatusLine).show_note("")  # about an earlier query
+        self._show_badge(self._badge_words(view) if view is not None else ())
         if view is None:
             failed = search_failed(text, is_open=self._model.summary is not None)
             self._find(ResultList).show_empty(failed)
@@ -112,6 +113,11 @@ class AnswerDisplay:
         difference = displayed.explain_pair(marked, result) if marked else ""
         why, snippet = displayed.explain(result), displayed.snippets.get(result.path)
         self._find(WhyPane).show(why, snippet, difference)
+        wordings = [difference]
+        if why is not None and not difference:
+            wordings = [why_sentence(why, snippet, most) for most in range(MOST_WORDS, 0, -1)]
+        key, is_open = self._screen.app.keymap.key_of("why.toggle"), self._find(Panes).is_why_open
+        self._find(WhyLine).show(wordings, key, is_open=is_open)
 
     def toggle_mark(self) -> str:
         """Mark the result under the cursor, or unmark it; return the title if it is marked."""
@@ -139,6 +145,9 @@ class AnswerDisplay:
         self._find(EntityStrip).show_line(partial(entity_strip_line, entities, threshold))
         self._find(EntityList).empty_state = without
         self._find(EntityList).show(entities, threshold, fresh=is_new)
+
+    def _badge_words(self, view: ExploreView) -> tuple[str, ...]:
+        return mode_candidates(view.mode, is_brief=not self._screen.app_state.shows_measures)
 
     def _show_badge(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
         self._find(ModeBadge).show(candidates, busy=busy)
@@ -226,11 +235,13 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
         advice = f"{keymap.key_of('filter.remove')} removes the last filter."
     elif scope.path and not scope.in_scope:
         reason = f"There is no document at {path}."
-        advice = f"{keymap.key_of('focus.path')} changes the path; esc there searches everywhere."
+        change, clear = keymap.key_of("focus.path"), keymap.key_of("path.clear")
+        advice = f"{change} changes the path; {clear} there clears it."
     elif scope.path:
         what = "contains these words" if fast else "has these words or a similar meaning"
         reason = f"None of the {scope.in_scope:,} documents in {path} {what}."
-        advice = f"{keymap.key_of('focus.path')}, then esc, searches all {scope.total:,} documents."
+        keys = f"{keymap.key_of('focus.path')}, then {keymap.key_of('path.clear')}"
+        advice = f"{keys}, searches all {scope.total:,} documents."
     elif has_only_common_words(view.query):
         reason = "It holds only words that nearly every text has, and these are not searched for."
         advice = "Add what it is about: a name, a project, a subject."

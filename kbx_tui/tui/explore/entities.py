@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from kbx_tui.search.browse import EntityDocument
 
 
+NEXT_BELOW = 3
+"""Number of entities below the threshold that are listed while the list has no focus."""
+
+
 class EntityList(RowsView[EntityRow]):
     COMPONENT_CLASSES = looks("strong", "entity", "rule", "cursor")
     BINDINGS = bindings("entities")
@@ -49,11 +53,22 @@ class EntityList(RowsView[EntityRow]):
         self.cursor = ids.index(current_id) if current_id in ids else 0
 
     def row_heights(self) -> list[int]:
-        return [1 + len(self._reason_lines(row)) for row in range(len(self.rows))]
+        folded = range(len(self.rows) - self._folded, len(self.rows))
+        return [
+            0 if row in folded else 1 + len(self._reason_lines(row))
+            for row in range(len(self.rows))
+        ]
+
+    @property
+    def _folded(self) -> int:
+        """Number of the last entities, all below the threshold, hidden until it has the focus."""
+        counted = (n for n, entity in enumerate(self.rows, 1) if reasons_shown(entity))
+        least = max(count_passing(self.rows, self.threshold), *counted, 0) + NEXT_BELOW
+        return 0 if self.has_focus else max(len(self.rows) - least, 0)
 
     def _reason_lines(self, row: int) -> list[str]:
         words, width = reasons(self.rows[row]), max(self.line_width - 4, 1)
-        if not words:
+        if not words or not (self.has_focus or reasons_shown(self.rows[row])):
             return []
         is_whole = row == self.cursor and self.has_focus
         return wrap(words, width) if is_whole else [shorten(words, width)]
@@ -72,7 +87,10 @@ class EntityList(RowsView[EntityRow]):
             return slots
         passing = count_passing(self.rows, self.threshold)
         line = sum(row < passing for row, _ in slots)
-        return [*slots[:line], threshold_line(self.threshold, self.line_width), *slots[line:]]
+        rule = threshold_line(self.threshold, self.line_width)
+        more: Line = (Span(f"   and {self._folded:,} more", "dim"),)
+        below = [*slots[line:], more] if self._folded else slots[line:]
+        return [*slots[:line], rule, *below]
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         entity = self.rows[row]
@@ -80,6 +98,11 @@ class EntityList(RowsView[EntityRow]):
             lines = self._reason_lines(row)
             return (Span("   "), Span(lines[part - 1] if part <= len(lines) else "", "dim"))
         return entity_line(entity, width, self.marker(row), self.threshold)
+
+
+def reasons_shown(entity: EntityRow) -> bool:
+    """Return whether an entity has its reasons beside it while the list has no focus."""
+    return entity.kept or entity.muted or entity.pinned or bool(entity.left_out)
 
 
 class EntityStrip(LineWidget):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rich.cells import cell_len
@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.suggester import SuggestionReady
 from textual.widget import Widget
+from textual.widgets.input import Selection
 
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent
 from kbx_tui.safe_text import safe_line
@@ -27,7 +28,7 @@ from kbx_tui.search.request import (
 )
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten
+from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import SearchState
@@ -37,10 +38,12 @@ from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
+from kbx_tui.tui.widgets.rows_view import BoxList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.user_files import logger
 
 SHOWN = 8
+REPLACES = "typing replaces it; ← → keep it to edit"
 
 
 class QueryLine(PathInput):
@@ -51,7 +54,7 @@ class QueryLine(PathInput):
         self._model = model
         self._badge: tuple[str, ...] = ()
         self._taken = 0
-        self._has_hint = False
+        self._hint = ""
         self._typed = self._completed = ""
         """The text whose last word was last completed, before and after the completion."""
 
@@ -86,6 +89,14 @@ class QueryLine(PathInput):
         self._show_hint(
             f"searching for {word}; tab completes it, a space keeps {part}" if rest else ""
         )
+
+    def on_focus(self) -> None:
+        if self.value:  # all of it is selected
+            self._show_hint(REPLACES)
+
+    def watch_selection(self, _before: Selection, selection: Selection) -> None:
+        if selection.is_empty and self._hint == REPLACES:
+            self._show_hint("")
 
     def on_blur(self) -> None:
         self._show_hint("")
@@ -134,9 +145,9 @@ class QueryLine(PathInput):
             self.post_message(SuggestionReady(self.value, query))
 
     def _show_hint(self, text: str) -> None:
-        if text or self._has_hint:
+        if text != self._hint:
             self.screen.query_one(StatusLine).show_hint(text)
-        self._has_hint = bool(text)
+        self._hint = text
 
     # The badge in the border.
 
@@ -173,25 +184,63 @@ class PathLine(PathInput):
     def is_completing(self) -> bool:
         return self.has_focus
 
+    @property
+    def keeps_tab(self) -> bool:
+        return bool(self.value or self.choices.chosen)
+
+    @property
+    def choices(self) -> PathChoices:
+        return self.screen.query_one(PathChoices)
+
     def on_path_input_completions_found(self, event: PathInput.CompletionsFound) -> None:
         self._completions = event.completions
+        self.choices.show(path for path in event.completions[:SHOWN] if path != self.value)
 
-    async def action_clear_or_leave(self) -> None:
-        if self.value:
-            self.value = ""
-        else:
-            await self.run_action("screen.leave_field")
+    def action_choose(self, rows: int) -> None:
+        self.choices.action_move(rows)
+
+    async def action_complete(self) -> None:
+        if self.choices.current:
+            self.take(self.choices.current)
+        elif not self.value:
+            await self.run_action("screen.next_pane(1)")
+
+    def take(self, path: str) -> None:
+        self.value = path
+        self.cursor_position = len(path)
 
     def on_focus(self) -> None:
         self.cursor_position = len(self.value)
         self.request_completions()
 
     def on_blur(self) -> None:
-        """Apply the path; an unfinished name, which matches no document, is completed as shown."""
-        path = self.value.strip()
-        if self.completion and effective_path(path, self._completions) != path:
-            path = self.value = self.completion
+        """Apply the path, or the marked one if the text is only a part of a name."""
+        path, marked = self.value.strip(), self.choices.current
+        is_part = bool(path) and effective_path(path, self._completions) != path
+        if marked and self.app.app_focus and (is_part or self.choices.chosen):
+            path = self.value = marked
+        self.choices.show(())
         self.post_message(self.Left(path))
+
+
+class PathChoices(BoxList[str]):
+    """The paths that complete the path field, below it."""
+
+    def show(self, rows: Iterable[str]) -> None:
+        super().show(rows)
+        self.chosen, self.display = False, bool(self.rows)
+        self.styles.height = len(self.rows) + 2
+
+    def row_line(self, row: int, part: int, width: int) -> Line:
+        marker = "›" if row == self.cursor else " "
+        path = shorten_start(safe_line(self.rows[row]), max(width - 2, 1))
+        return (Span(f"{marker} ", "accent"), Span(path))
+
+    def on_click(self, event: events.Click) -> None:
+        row, _ = self.row_at(event)
+        if row >= 0:
+            self.choose(row)
+            self.row_opened()
 
 
 class PathField(Horizontal):
@@ -261,9 +310,10 @@ def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str)
     free = [entity.score for entity in entities if not (entity.muted or entity.pinned)]
     if not free:
         return "threshold has no effect: all entities are pinned or muted"
-    count = sum(entity.score >= threshold for entity in entities)
-    verb = "reaches" if len(entities) == 1 else "reach"
-    return f"{count} of {format_count(len(entities), 'entity')} {verb} it"
+    heard = [entity for entity in entities if not entity.muted]
+    count = sum(entity.score >= threshold for entity in heard)
+    verb = "reaches" if len(heard) == 1 else "reach"
+    return f"{count} of {format_count(len(heard), 'entity')} {verb} it"
 
 
 class ModeBadge(LineWidget):
@@ -288,10 +338,15 @@ SHORT_REASONS: Mapping[str, str] = {
 }
 
 
-def mode_candidates(mode: Mode) -> tuple[str, ...]:
-    """Return wordings of the badge, the longest first."""
-    time = f"{mode.milliseconds:.0f} ms"
-    if mode.reranker_ms is not None:
+def mode_candidates(mode: Mode, *, is_brief: bool = False) -> tuple[str, ...]:
+    """Return wordings of the badge, the longest first.
+
+    If `is_brief`, it leaves out the time and the entities that count, which other panes show.
+    """
+    if is_brief and mode.name == "two-pass":
+        mode = replace(mode, reason="")
+    time = "" if is_brief else f"{mode.milliseconds:.0f} ms"
+    if mode.reranker_ms is not None and time:
         time += f" + reranker {mode.reranker_ms:.0f} ms"
     complete = mode.vector_share >= 1.0 or mode.name == "fast"
     meaning = "" if complete else f"meaning {format_percent(mode.vector_share)}"

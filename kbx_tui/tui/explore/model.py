@@ -33,6 +33,7 @@ from kbx_tui.tui.explore.search_state import (
     UndoCall,
     changed_fields,
     describe_undo,
+    is_another_query,
     knobs_of,
     stored_settings,
 )
@@ -134,7 +135,7 @@ class ExploreModel:
 
     def update(self, **changes: Any) -> None:
         after = replace(self.state, **changes)
-        if not after.query:  # these hold for one query
+        if is_another_query(self.state.query, after.query):
             after = after.for_another_query(self.defaults)
         if after == self.state:
             return
@@ -218,6 +219,16 @@ class ExploreModel:
             return f"every chunk is compared already: {nothing}"
         self.update(exact=True)
         return "every chunk is compared from now on, which takes longer"
+
+    def toggle_spelling(self) -> str:
+        """Search for misspelt words as typed, or correct them again."""
+        state, evidence = self.state, self.displayed.evidence
+        if self.is_searching and (evidence is None or evidence.query != state.query):
+            return "still searching: a moment"
+        if not state.as_typed and (evidence is None or not evidence.corrections):
+            return "no word of the query was corrected"
+        self.update(as_typed=not state.as_typed)
+        return ""
 
     def use_dates(self, use: Dates) -> str:
         """Change what date words do, or back to preferring documents of that time."""

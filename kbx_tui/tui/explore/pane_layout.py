@@ -3,8 +3,9 @@
 `styles/explore.tcss` shows and hides panes by the classes of their container: `-pane-...` names
 the one pane a small terminal shows, `-reading` replaces the why pane with the reader (a document
 or an entity card), `-no-why` and `-no-entities` hide a pane, and `-idle` means that there is
-nothing to explain yet. With `-facets` on the screen, facets replace the entities. `-live` shows
-the document under the cursor below the why pane.
+nothing to explain yet. In a narrow terminal, `-why-open` shows the why pane below the line that
+sums it up. With `-facets` on the screen, facets replace the entities. `-live` shows the document
+under the cursor below the why pane.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.facets import FacetPane
 from kbx_tui.tui.explore.result_list import ResultList
-from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.explore.why_pane import WhyLine, WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.lines_view import LinesView
 
@@ -50,7 +51,7 @@ class Panes(Horizontal):
         entities.border_title, results.border_title, why.border_title = "Entities", "Results", "Why"
         with Vertical(id="sidebar"):
             yield from (entities, FacetPane(self._session))
-        yield results
+        yield from (results, WhyLine())
         with Vertical(id="side"):
             yield from (why, PreviewPane(), EntityCard())
 
@@ -80,6 +81,10 @@ class Panes(Horizontal):
         """Return whether a reader is shown in place of `widget`."""
         name = self.name_of(widget)
         return name == "why" or (name is not None and not self.screen.has_class("-wide"))
+
+    @property
+    def is_why_open(self) -> bool:
+        return self.has_class("-why-open")
 
     def fit(self, size: Size) -> None:
         self.has_live_room = size.width >= LIVE_WIDTH and size.height >= LIVE_HEIGHT
@@ -113,6 +118,11 @@ class Panes(Horizontal):
     def toggle(self, name: Literal["why", "entities"]) -> None:
         """Show or hide a pane; if it does not fit beside the results, focus it or go back."""
         screen = self.screen
+        if screen.has_class("-narrow") and name == "why":
+            self.toggle_class("-why-open")
+            if self.name_of(screen.focused) == "why":
+                self.go_to("results")
+            return
         if screen.has_class("-small") if name == "why" else not screen.has_class("-wide"):
             self.go_to("results" if self.has_class(f"-pane-{name}") else name)
             return

@@ -5,7 +5,7 @@ Pure. Imports numpy, so modules needed for the first paint import it late.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -44,6 +44,7 @@ from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import (
     EXPERTS_KEY,
+    SPELLING_KEY,
     Addend,
     DatesView,
     EntityRow,
@@ -160,13 +161,23 @@ def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
 
 def _note(ranking: Ranking) -> str:
     evidence = ranking.evidence
-    about_filters = (*unknown_names_notes(evidence.scope), *not_dates_notes(evidence.query))
+    about_query = (
+        *_correction_notes(evidence),
+        *unknown_names_notes(evidence.scope),
+        *not_dates_notes(evidence.query),
+    )
     return (
-        "; ".join(about_filters)
+        "; ".join(about_query)
         or few_answers_note(ranking)
         or reranker_failure(ranking)
         or (EXPERTS_NOTE if asks_for_experts(evidence.query) else "")
     )
+
+
+def _correction_notes(evidence: Evidence) -> Iterator[str]:
+    if evidence.corrections:
+        typed, meant = map(join_limited, zip(*evidence.corrections, strict=True))
+        yield safe_line(f"searched for {meant} instead of {typed}; {SPELLING_KEY} undoes it")
 
 
 def _dates(evidence: Evidence, state: SearchState) -> DatesView | None:
@@ -292,7 +303,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
     )
     sections = [_document_section(explanation, rounded[0], ranking)]
     if explanation.two_pass:
-        sections.append(_entity_section(explanation, rounded[1], ranking.is_coverage))
+        sections.append(_entity_section(explanation, rounded[1], ranking))
     reranking = _reranking(ranked, blended)
     return Why(
         row=row,
@@ -306,7 +317,37 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
         known_item=ranked.known_item,
         sections=tuple(sections),
         reranking=reranking,
+        likeness=_likeness(explanation.cosine),
+        links=tuple(
+            link_phrase(safe_line(share.name), safe_line(share.reason))
+            for share in explanation.entities
+            if share.link_strength > 0.0
+        ),
     )
+
+
+def _likeness(cosine: float | None) -> str:
+    if cosine is None or cosine < RELATED:
+        return ""
+    return "says nearly what you ask" if cosine >= NEAR else "is about something related"
+
+
+LINK_PHRASES: Mapping[str, str] = {
+    "own page": "the page of {}",
+    "attendee": "{} attended",
+    "frontmatter": "{} in its properties",
+    "title": "{} in the title",
+    "wikilink": "links to {}",
+    "mention": "mentions {}",
+    "member": "with members of {}",
+}
+"""What a link of each kind means, for the strongest one, which is the first of a reason."""
+
+
+def link_phrase(name: str, reason: str) -> str:
+    kind = reason.partition(",")[0].lstrip("0123456789 ")
+    found = (text for word, text in LINK_PHRASES.items() if kind.startswith(word))
+    return next(found, "linked to {}").format(name)
 
 
 def _reranking(ranked: Ranked, plain: float) -> Reranking | None:
@@ -335,9 +376,9 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
         maxima[:] = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
     bm25, cosine = explanation.raw_lexical, explanation.cosine
     of_words = words_sentence(bm25, explanation.lexical)
-    similarity = _similarity(cosine, ranking.evidence)
+    similarity = _similarity(cosine, ranking.evidence, counts=explanation.vector > 0.0)
     addends = [
-        Addend(lexical, maxima[0], "words", f"bm25 {bm25:.1f}", of_words),
+        Addend(lexical, maxima[0], "words", f"bm25 {bm25:.1f}" if bm25 else NO_WORD, of_words),
         Addend(vector, maxima[1], "meaning", similarity, meaning_sentence(cosine)),
     ]
     if explanation.date_reason:
@@ -352,19 +393,19 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
         notes.append(explanation.kind_reason)
     feedback = [safe_line(document.title) for document in ranking.feedback_documents]
     if feedback and cosine is not None:
-        notes.append(f"feedback from {join_limited(feedback)}")
+        notes.append(f"compared with {join_limited(feedback)} too, which answer best")
     return Section("document", total, tuple(addends), tuple(notes))
 
 
-def _similarity(cosine: float | None, evidence: Evidence) -> str:
+def _similarity(cosine: float | None, evidence: Evidence, *, counts: bool) -> str:
     if cosine is not None:
-        return f"cosine {cosine:.2f}"
+        return f"cosine {cosine:.2f}" if counts else f"cosine {cosine:.2f}: too far to count"
     if evidence.fast:
         return "not used by a fast search"
     return "no vector yet" if evidence.document_query else "nothing to compare"
 
 
-def _entity_section(explanation: Explanation, total: float, mean: bool) -> Section:
+def _entity_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:
     shares = explanation.entities
     values = rounded_parts(total, [share.share for share in shares])
     weights = [share.weight for share in shares]
@@ -378,8 +419,13 @@ def _entity_section(explanation: Explanation, total: float, mean: bool) -> Secti
             answered if explanation.full_relevance is not None else None,
             linked=share.link_strength > 0.0,
         )
-        addends.append(Addend(value, maximum, name, reason, link_sentence(name, value, reason)))
-    note = f"mean of the {len(shares)} named" if mean else "the best of them counts"
+        sentence = link_sentence(name, value, reason)
+        if share.link_strength and not share.share and not ranking.is_coverage:
+            reason += ": another counts more"
+        if share.id in ranking.tuning.pinned:
+            reason += " · pinned by you"
+        addends.append(Addend(value, maximum, name, reason, sentence))
+    note = f"mean of the {len(shares)} named" if ranking.is_coverage else "the best of them counts"
     return Section("entity", total, tuple(addends), (note,) if len(shares) > 1 else ())
 
 
@@ -415,6 +461,7 @@ def link_sentence(name: str, share: float, reason: str) -> str:
     return f"{name} adds {format_score(share)}: the document is linked to it by {link}{answer}"
 
 
+NO_WORD = "no word of yours occurs here"
 UNIT = Fraction(1, 100)
 
 

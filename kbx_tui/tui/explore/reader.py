@@ -266,6 +266,12 @@ class Reader:
             self._close()
             self.origin = "results"
 
+    def close_card(self) -> None:
+        """Close a card of an earlier query; a document follows the results by itself."""
+        if self._panes.read == "card" and not isinstance(self._screen.focused, EntityCard):
+            self._close()
+            self.origin = "results"
+
     def _close(self) -> None:
         self._requests.cancel()
         self.history.steps.clear()

@@ -1,9 +1,10 @@
-"""The ranked documents: rank, score, stacked bar, title, date and snippet."""
+"""The ranked documents: score, stacked bar, title and date, and the passage that answers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -12,8 +13,9 @@ from textual.timer import Timer
 
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit
+from kbx_tui.tui.drawing.cell_text import fit, wrap_ranges
 from kbx_tui.tui.drawing.lines import (
+    BLANK,
     Line,
     Look,
     Span,
@@ -29,7 +31,7 @@ from kbx_tui.tui.drawing.lines import (
 )
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
 from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow
-from kbx_tui.tui.judging.model import DEPTH, NO_GRADE, grade_sign
+from kbx_tui.tui.judging.model import DEPTH, grade_sign
 from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
@@ -41,24 +43,28 @@ if TYPE_CHECKING:
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 TITLE_MARGIN = 4
 TALL = 20
-"""Height of the list from which each result has a second line, with its snippet."""
+"""Height of the list from which a blank line separates results."""
+PASSAGE_LINES = 3
+INDENT = 6
+LIKELY = 0.5
+"""Share of the best score from which a result shows a line of its passage without the cursor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    rank: int
     bar: int
+    grade: int
     title: int
     date: int
 
     @classmethod
-    def of(cls, width: int, rows: int) -> Columns:
+    def of(cls, width: int, *, graded: bool = False) -> Columns:
         """Divide `width` cells; if space is short, the bar shrinks and the date is omitted."""
-        rank = max(2, len(str(rows))) + 1
         bar = 8 if width >= 54 else 6
+        grade = 2 if graded else 0
         date = 10 if width >= 50 else 0
-        taken = rank + 6 + bar + 3 + (date + 1 if date else 0)
-        return cls(rank, bar, max(width - taken, 0), date)
+        taken = INDENT + bar + 2 + grade + (date + 2 if date else 0)
+        return cls(bar, grade, max(width - taken, 0), date)
 
 
 class ResultList(RowsView[ResultRow]):
@@ -172,27 +178,41 @@ class ResultList(RowsView[ResultRow]):
         self._judged = f"{judged} of the first {len(first)} judged" if judged else ""
         self._update_titles()
 
-    @property
-    def has_snippet_lines(self) -> bool:
-        return self.visible_height >= TALL
-
     def row_heights(self) -> list[int]:
-        return [2 if self.has_snippet_lines else 1] * len(self.rows)
+        title_and_gap = 2 if self.visible_height >= TALL else 1
+        return [title_and_gap + self._passage_height(row) for row in range(len(self.rows))]
+
+    def _passage_height(self, row: int) -> int:
+        if row != self.cursor:
+            return int(self._is_likely(row))
+        snippet = self._snippets.get(self.rows[row].path)
+        return 2 if snippet is None else len(self._passage(snippet, PASSAGE_LINES))
+
+    def _is_likely(self, row: int) -> bool:
+        result = self.rows[row]
+        return bool(result.known_item) or result.score >= LIKELY * self._best
+
+    def _passage(self, snippet: Snippet, most: int) -> list[Line]:
+        return passage_lines(snippet, self.line_width - INDENT - 1, most)
 
     def slots(self) -> Sequence[Slot | Line]:
         slots = self.row_slots()
         more: Line = (Span(f"   and {self._more:,} more: add a word to narrow it", "dim"),)
         return [*slots, more] if slots and self._more else slots
 
+    def is_cursor_line(self, y: int) -> bool:
+        row, part = self.slot_at(y)
+        return row == self.cursor and part <= self._passage_height(row)
+
     def row_line(self, row: int, part: int, width: int) -> Line:
-        result, columns = self.rows[row], Columns.of(width, len(self.rows))
+        result = self.rows[row]
         if part == 0:
             move = self._moves.get(result.path, 0)
             sign = "◆" if result.path == self.marked else "›" if row == self.cursor else " "
-            grade = grade_sign(self._grades, result.path) if self._grades else NO_GRADE
+            grade = grade_sign(self._grades, result.path) if self._grades else ""
             return result_line(
                 result,
-                columns,
+                Columns.of(width, graded=bool(grade)),
                 move,
                 sign,
                 grade,
@@ -200,14 +220,22 @@ class ResultList(RowsView[ResultRow]):
                 best=self._best,
                 badge=self.badge_of(result),
             )
-        if (snippet := self._snippets.get(result.path)) is None:
-            return ()
-        return fit_line((Span(" " * (columns.rank + 6)), *snippet_line(snippet)), width - 1)
+        snippet = self._snippets.get(result.path)
+        if snippet is None or part > self._passage_height(row):
+            return BLANK
+        lines = self._passage(snippet, PASSAGE_LINES if row == self.cursor else 1)
+        return (Span(" " * INDENT), *lines[part - 1])
 
     def cursor_moved(self) -> None:
+        self.rebuild_lines()  # the row under the cursor shows more of its passage
+        self.show_cursor()
         if (result := self.current) is not None:
             self.post_message(self.Highlighted(result))
-            self.request_snippets()
+
+    def show_snippets(self) -> None:
+        """Show snippets that have arrived; the row under the cursor may need more lines."""
+        self.rebuild_lines()
+        self.show_cursor()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -217,11 +245,13 @@ class ResultList(RowsView[ResultRow]):
         super().rebuild_lines()
         self.request_snippets()
 
+    def rows_with_passage(self) -> list[int]:
+        return [row for row in self.visible_rows() if row == self.cursor or self._is_likely(row)]
+
     def request_snippets(self) -> None:
-        rows = self.visible_rows() if self.has_snippet_lines else []
-        paths = {self.rows[row].path for row in rows}
-        if self.current is not None:
-            paths.add(self.current.path)
+        paths = {self.rows[row].path for row in self.rows_with_passage()}
+        neighbours = self.rows[max(self.cursor - 1, 0) : self.cursor + 2]
+        paths.update(result.path for result in neighbours)
         if missing := tuple(sorted(paths - self._snippets.keys())):
             self.post_message(self.SnippetsMissing(missing))
 
@@ -232,6 +262,60 @@ class ResultList(RowsView[ResultRow]):
 
 def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
     return {result.path: result.rank for result in results}
+
+
+SENTENCE_END = re.compile(r"""[.!?…]["'”’)\]]*(?=\s)|[。！？]""")
+LIST_MARK = re.compile(r"[-*+•]\s+")
+FEW_WORDS = 12
+"""Characters before the first word asked for, in a passage cut inside a sentence."""
+
+
+def passage_lines(snippet: Snippet, width: int, most: int) -> list[Line]:
+    """Return a passage in at most `most` lines of `width` cells.
+
+    What does not fit is left out after a sentence, or else around the words asked for.
+    """
+    text = snippet.text
+    for at in snippet.line_breaks:  # an item of a list in the middle of a line
+        if LIST_MARK.match(text, at + 1):
+            text = f"{text[: at + 1]}·{text[at + 2 :]}"
+    matches, line = snippet.matches, snippet_line(replace(snippet, text=text))
+    start, is_inside = _passage_start(text, matches, width * most)
+    ranges = [(a + start, b + start) for a, b in wrap_ranges(text[start:], max(width - 1, 2))]
+    shown, is_cut = ranges[:most], snippet.is_cut
+    if len(ranges) > most or is_cut:
+        first, last = shown[-1]
+        least = max((end for _, end in matches if end <= last), default=0)
+        if most == 1:  # a line that ends early says too little
+            least = max(least, (first + last) // 2)
+        ends = [end.end() for end in SENTENCE_END.finditer(text, first, last + 1)]
+        ends += [at for at in snippet.line_breaks if first < at <= last]
+        ends = [end for end in ends if end >= least]
+        is_cut = not ends
+        shown[-1] = (first, max(ends, default=last))
+    lines = [slice_line(line, first, last) for first, last in shown]
+    if is_inside:
+        lines[0] = (Span("…", "dim"), *lines[0])
+    if is_cut:
+        lines[-1] = (*fit_line(lines[-1], width - 1), Span("…", "dim"))
+    return lines
+
+
+def _passage_start(text: str, matches: Sequence[tuple[int, int]], room: int) -> tuple[int, bool]:
+    """Return where a passage begins so that `room` cells hold its words asked for.
+
+    That may be inside a sentence, as the second value says.
+    """
+    mark = LIST_MARK.match(text)
+    start = mark.end() if mark else 0
+    if not matches or cell_len(text[start : matches[-1][1]]) <= room:
+        return start, False
+    first = matches[0][0]
+    ends = (end.end() for end in SENTENCE_END.finditer(text, start, first))
+    sentence = max((end + (text[end] == " ") for end in ends), default=start)
+    if cell_len(text[sentence:first]) <= room // 2:
+        return sentence, False
+    return text.rfind(" ", start, max(first - FEW_WORDS, start)) + 1 or first, True
 
 
 def snippet_line(snippet: Snippet) -> Line:
@@ -248,7 +332,7 @@ def result_line(
     columns: Columns,
     move: int,
     sign: str,
-    grade: str = " ",
+    grade: str = "",
     *,
     shared: int = 0,
     best: float = 1.0,
@@ -266,16 +350,15 @@ def result_line(
     room = max(columns.title - cell_len(moved) - cell_len(exact) - cell_len(off), 0)
     line = (
         Span(sign, "accent" if sign == "◆" else "dim"),
-        Span(f"{result.rank:>{columns.rank - 1}} ", "dim"),
         Span(f"{format_score(result.score):>4} ", "text"),
         *map(Span, bars, BAR_LOOKS),
         Span(" " * (columns.bar - sum(map(len, bars)) + 1)),
         Span(grade, "grade" if grade.strip() else "text"),
-        Span(" "),
+        Span(" " * (columns.grade - cell_len(grade) + 1)),
         *title_spans(result.title, shared, room),
         Span(exact, "dim"),
         Span(off, "accent"),
         Span(moved, "accent"),
-        Span(" " + fit(result.date, columns.date) if columns.date else "", "dim"),
+        Span("  " + fit(result.date, columns.date) if columns.date else "", "dim"),
     )
     return tuple(span for span in line if span.text)

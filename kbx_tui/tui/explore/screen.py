@@ -26,6 +26,7 @@ from kbx_tui.tui.explore.inputs import (
     Knobs,
     MeasureLine,
     ModeBadge,
+    PathChoices,
     PathField,
     PathLine,
     QueryLine,
@@ -52,7 +53,6 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure, GoTo
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
-from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kbx_tui.tui.boxes.links_box import LinkRow
@@ -89,6 +89,7 @@ class Explore(JudgingScreen):
         yield EntityStrip()
         yield FacetStrip()
         yield Panes(self.session, self.app_state)
+        yield PathChoices()
         yield Knobs()
         yield MeasureLine()
 
@@ -159,6 +160,8 @@ class Explore(JudgingScreen):
         view, results = self.model.displayed.view, self.query_one(ResultList)
         if view is None:
             return
+        if self.view is not None and view.query != self.view.query:
+            self.reader.close_card()
         self.answer.show(view, is_new=is_new)
         if results.current is not None:
             self._show_current(results.current)
@@ -195,7 +198,7 @@ class Explore(JudgingScreen):
     def on_snippets_ready(self, message: SnippetsReady) -> None:
         results = self.query_one(ResultList)
         if self.view is not None and message.query == self.view.query:
-            results.refresh()
+            results.show_snippets()
             if results.current is not None and results.current.path in message.paths:
                 self.answer.explain(results.current)
 
@@ -207,7 +210,8 @@ class Explore(JudgingScreen):
         self.on_measure_changed()
 
     def on_measure_changed(self) -> None:
-        self.query_one(MeasureLine).show(self.session.judging, self.app.keymap)
+        if self.app_state.shows_measures:
+            self.query_one(MeasureLine).show(self.session.judging, self.app.keymap)
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)
@@ -218,6 +222,7 @@ class Explore(JudgingScreen):
     def change_query(self, event: Input.Changed) -> None:
         self.query_line.search(event.value)
         if not event.value.strip():
+            self.reader.close_card()
             self.answer.clear()
 
     @on(FilterChip.Removed)
@@ -235,18 +240,21 @@ class Explore(JudgingScreen):
 
     @on(PathLine.CompletionsFound)
     def show_paths(self, event: PathLine.CompletionsFound) -> None:
-        self.query_one(StatusLine).show_hint("   ".join(event.completions))
         if event.text:
             self.model.update(path=effective_path(event.text, event.completions))
 
     @on(PathLine.Left)
     def take_path(self, event: PathLine.Left) -> None:
-        self.query_one(StatusLine).show_hint("")
         self.model.update(path=event.path)
+
+    @on(RowsView.Opened, "PathChoices")
+    def choose_path(self, event: RowsView.Opened) -> None:
+        self.query_one(PathLine).take(event.row)
 
     @on(NumberSlider.Changed, "#alpha")
     def change_alpha(self, event: NumberSlider.Changed) -> None:
         event.stop()
+        self.note_measured()
         self.model.update(alpha=event.value)
         note = self.view.alpha_note if self.view is not None else ""
         if note.startswith("alpha has no effect") and not event.slider.has_note_room:
@@ -255,7 +263,12 @@ class Explore(JudgingScreen):
     @on(NumberSlider.Changed, "#threshold")
     def change_threshold(self, event: NumberSlider.Changed) -> None:
         event.stop()
+        self.note_measured()
         self.model.update(threshold=event.value)
+
+    def note_measured(self) -> None:
+        self.app_state.note_measured()
+        self.on_measure_changed()
 
     @on(ResultList.Highlighted)
     def highlight_result(self, event: ResultList.Highlighted) -> None:
@@ -344,6 +357,8 @@ class Explore(JudgingScreen):
 
     def action_toggle_why(self) -> None:
         self.panes.toggle("why")
+        if (result := self.query_one(ResultList).current) is not None:
+            self.answer.explain(result)
 
     def action_toggle_entities(self) -> None:
         self.panes.toggle("entities")
@@ -389,9 +404,11 @@ class Explore(JudgingScreen):
         self.query_one(Knobs).threshold.action_move(steps)
 
     def action_next_mode(self) -> None:
+        self.note_measured()
         self._notify(self.model.next_mode())
 
     def action_next_preset(self) -> None:
+        self.note_measured()
         self._notify(self.model.next_preset())
 
     def action_next_sort(self) -> None:
@@ -399,6 +416,9 @@ class Explore(JudgingScreen):
 
     def action_toggle_exact(self) -> None:
         self._notify(self.model.toggle_exact())
+
+    def action_toggle_spelling(self) -> None:
+        self._notify(self.model.toggle_spelling())
 
     def action_dates(self, use: Dates) -> None:
         self._notify(self.model.use_dates(use))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Literal
 
 import msgspec
 
 from kbx_tui.errors import KbxError
 from kbx_tui.formatting import format_count, format_score
+from kbx_tui.knowledge.folding import tokens
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import Dates, Gate, Parent, Preset, SearchRequest, Sort, Tuning
 
@@ -24,7 +26,7 @@ DATES_WORDS: Mapping[Dates, str] = {
 }
 
 FILTERS: Mapping[str, str] = {"doc_types": "type", "since": "first date", "until": "last date"}
-FOR_ONE_QUERY = ("muted", "pinned", "dates", *FILTERS)
+FOR_ONE_QUERY = ("muted", "pinned", "dates", "as_typed", *FILTERS)
 
 UNDO_STEPS = 100
 KNOBS = ("alpha", "threshold")
@@ -48,6 +50,8 @@ class SearchState:
     """Gate and parent score of the default ranking, None as in kbx.toml; the seed has its own."""
     hotness_weight: float = 0.0
     dates: Dates = "prefer"
+    as_typed: bool = False
+    """Whether misspelt words are searched for as typed."""
     muted: frozenset[str] = frozenset()
     pinned: frozenset[str] = frozenset()
     """Ids of entities that the query is about, whatever their score."""
@@ -61,7 +65,8 @@ class SearchState:
     def retrieval_key(self) -> tuple[object, ...]:
         """The fields on which retrieval depends; the others affect only ranking."""
         modes, filters = (self.mode == "fast", self.exact), (self.doc_types, self.since, self.until)
-        return self.query, self.path, *modes, self.preset, self.dates, self.pinned, *filters
+        reading = self.query, self.dates, self.as_typed
+        return *reading, self.path, *modes, self.preset, self.pinned, *filters
 
     def request(self) -> SearchRequest:
         return SearchRequest(
@@ -71,6 +76,7 @@ class SearchState:
             since=self.since or None,
             until=self.until or None,
             dates=self.dates if self.preset == "default" else "off",
+            as_typed=self.as_typed,
             fast=self.mode == "fast",
             hierarchy=self.mode == "two-pass",
             preset=self.preset,
@@ -105,6 +111,7 @@ class SearchState:
             if self.hotness_weight != defaults.hotness_weight
             else "",
             "every chunk compared" if self.exact else "",
+            "spelled as typed" if self.as_typed else "",
         )
         return " · ".join(filter(None, words))
 
@@ -134,6 +141,19 @@ def knobs_of(tuning: Tuning) -> dict[str, Any]:
         **({"gate": tuning.gate, "parent": tuning.parent} if tuning.preset == "default" else {}),
         "hotness_weight": tuning.hotness_weight,
     }
+
+
+def is_another_query(before: str, after: str) -> bool:
+    """Return whether a query was cleared or replaced, rather than edited or typed further."""
+    if not after or not before:
+        return not after
+    kept = _shared_start(before, after) + _shared_start(before[::-1], after[::-1])
+    is_step = max(len(before), len(after)) - kept <= 1
+    return not is_step and not set(tokens(before)) & set(tokens(after))
+
+
+def _shared_start(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 UndoCall = Callable[[], object]
@@ -211,6 +231,8 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
             words.append(f"{label} is {shown} again" if shown else f"{label} is not set any more")
         elif name == "exact":
             words.append(f"{'every chunk is' if value else 'candidates are'} compared again")
+        elif name == "as_typed":
+            words.append(f"misspelt words are {'searched for as typed' if value else 'corrected'}")
         elif name not in ("muted", "pinned"):
             words.append(f"{name.replace('_', ' ')} is {value} again")
         else:

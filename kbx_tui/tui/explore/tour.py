@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kbx_tui.tui.commands.keymap import command_by_id
-from kbx_tui.tui.drawing.cell_text import wrap
+from kbx_tui.tui.drawing.cell_text import shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
@@ -26,6 +26,7 @@ class TourStep:
 
 
 ALPHA_STEP = "alpha.more"
+TITLE_CELLS = 24
 
 STEPS: tuple[TourStep, ...] = (
     TourStep("query.earlier", "Press {key} to ask a question. Answers come as you type, too."),
@@ -166,7 +167,8 @@ class TourGuide:
         if step.command == ALPHA_STEP:
             # The list must first get its height for this step.
             self._screen.call_after_refresh(self._show_row_that_moves)
-        row = "the bars" if moves is None else f"row {moves + 1}"
+        rows = self._screen.query_one(ResultList).rows
+        row = "the bars" if moves is None else f"“{shorten(rows[moves].title, TITLE_CELLS)}”"
         bubble.show(self._tour.words(self._screen.app.keymap.key_of, row))
 
     @property

@@ -10,8 +10,9 @@ from textual.message import Message
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import Scope
 
-EXPERTS_KEY = "{experts}"
-"""Placeholder in notes for the key of the experts mode, which kbx.toml or a browser may change."""
+EXPERTS_KEY, SPELLING_KEY = "{experts}", "{spelling}"
+KEYS_IN_NOTES = {EXPERTS_KEY: "mode.experts", SPELLING_KEY: "spelling.toggle"}
+"""Placeholders in notes for the keys of commands, which kbx.toml or a browser may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,10 @@ class Why:
     known_item: str
     sections: tuple[Section, ...]
     reranking: Reranking | None = None
+    likeness: str = ""
+    """How its meaning relates to the query, where no word of it occurs; empty if it does not."""
+    links: tuple[str, ...] = ()
+    """How it is linked to the entities that count, such as `Alice attended`."""
 
 
 @dataclass(frozen=True, slots=True)

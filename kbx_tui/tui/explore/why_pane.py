@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from textual.widget import Widget
 
 from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
-from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
+from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.result_list import ResultList
@@ -28,7 +28,7 @@ from kbx_tui.tui.explore.view import (
     Term,
     Why,
 )
-from kbx_tui.tui.widgets.lines_view import TextPane
+from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ FEW_LINES = 14
 REASON_LINES = 2
 RERANKER_BAR = 10
 TWO_COLUMNS = 64
+WHY = " why "
+MOST_WORDS = 4
 
 
 class WhyPane(TextPane):
@@ -61,16 +63,53 @@ class WhyPane(TextPane):
         if self.why is None:
             return self.empty_lines()
         pair = _wrapped(self.difference, width, "accent") if self.difference else []
+        if self.screen.has_class("-small"):  # the result is not beside it
+            pair = [*_wrapped(self.why.title, width, "strong"), *pair]
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
             return [*pair, *why_side_by_side(self.why, self.snippet, width)]
         return [*pair, *([BLANK] if pair else []), *why_lines(self.why, self.snippet, width)]
 
 
+class WhyLine(LineWidget):
+    """Why in one sentence, where the numbers have no room until they are asked for."""
+
+    COMPONENT_CLASSES = looks("accent")
+
+    def show(self, wordings: Sequence[str], key: str, *, is_open: bool) -> None:
+        """Show the first of `wordings` that fits; `key` opens the numbers, or closes them."""
+
+        def line(width: int) -> Line:
+            more = f" {'less' if is_open else 'more'}"
+            room = width - cell_len(f"{WHY}{key}{more}") - 1
+            return (
+                Span(WHY, "dim"),
+                Span(fit(longest_fitting(wordings, room), room)),
+                Span(f" {key}", "accent"),
+                Span(more, "dim"),
+            )
+
+        self.show_line(line)
+
+    async def on_click(self) -> None:
+        await self.run_action("screen.toggle_why")
+
+
+def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> str:
+    """Return why a result is among them: `says decide and migration; Alice attended`.
+
+    Of the words that it says, it names the `most` frequent ones.
+    """
+    terms = sorted(snippet.terms, key=lambda term: -term[1]) if snippet is not None else ()
+    words = [term for term, _ in terms[:most]]
+    said = f"says {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else ""
+    exact = f"you gave its {why.known_item} in full" if why.known_item else ""
+    reasons = [reason for reason in (exact, said or why.likeness, *why.links) if reason]
+    sentence = "; ".join(reasons) or "little in it is what you ask"
+    return f"hardly related: {sentence}" if format_score(why.score) == ".00" else sentence
+
+
 def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
-    lines = _wrapped(why.title, width, "strong")
-    if facts := " · ".join(filter(None, (why.kind, why.date))):
-        lines.append((Span(facts, "dim"),))
-    lines += [BLANK, *formula_lines(why)]
+    lines = [*_wrapped(why_sentence(why, snippet), width), BLANK, *formula_lines(why)]
     for section in why.sections:
         lines += [BLANK, *section_lines(section, width)]
     if why.reranking is not None:
@@ -208,7 +247,7 @@ MEANINGS: Mapping[str, str] = {
     "propagated": "what the part before or after it adds, since they are parts of one document.",
     "relevance": "words and meaning together; from the relevance of a full answer on, more adds"
     " nothing.",
-    "feedback": "the search moved a little towards these documents, which answer it best.",
+    "compared": "the search moved a little towards these documents, which answer it best.",
     "hotness": "how often and how recently you opened the document.",
     "reranker": "how well the reranking model finds that the passage answers.",
     "exact": "you gave its title, path, id, date or name in full, so it comes first.",

@@ -218,7 +218,7 @@ class FrameScreen(Screen[None]):
         A screen receives keys before the focused field does.
         """
         field = self.focused
-        if action == "next_pane" and isinstance(field, PathInput) and field.completion:
+        if action == "next_pane" and isinstance(field, PathInput) and field.keeps_tab:
             return parameters != (1,)
         return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
@@ -423,7 +423,7 @@ class ModeTabs(LineWidget):
     def on_click(self, event: events.Click) -> None:
         texts, _ = self._fitted(self.size.width)
         tab = tab_at(texts, event.x)
-        if tab is not None and not tab.is_current:
+        if tab is not None and tab.mode != self.current:
             self.post_message(GoTo(tab.mode))
 
     def _fitted(self, width: int) -> tuple[list[TabText], str]:
@@ -450,8 +450,9 @@ TABS: tuple[Tab, ...] = (
     Tab("tune", "Tune", "mode.tune"),
     Tab("index", "Index", "mode.index"),
     Tab("together", "All bases", "mode.together", always=False),
-    Tab("compare", "Compare", "compare", always=False),
 )
+WITHIN = {"compare": ("explore", "compare")}
+"""Modes in the tab of another: that mode, and what its title says besides."""
 
 
 class TabText(NamedTuple):
@@ -481,12 +482,14 @@ def tab_texts(current: str, keymap: Keymap, counts: Mapping[str, str]) -> list[l
 def _texts(
     current: str, keymap: Keymap, counts: Mapping[str, str], *, titles: bool
 ) -> Iterator[TabText]:
+    current, within = WITHIN.get(current, (current, ""))
     for tab in TABS:
         is_current = tab.mode == current
         if tab.always or is_current or tab.mode in counts:
             key = keymap.key_of(tab.command)
             key = key.upper() if key[0] == "f" and key[1:].isdigit() else key
             title = tab.title if titles or is_current else ""
+            title += f": {within}" if within and is_current else ""
             words = " ".join(filter(None, (title, counts.get(tab.mode, ""))))
             yield TabText(tab.mode, key, words, is_current)
 

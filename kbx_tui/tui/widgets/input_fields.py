@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from rich.segment import Segment
 from textual import events
 from textual.binding import Binding
+from textual.geometry import Offset, Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.suggester import Suggester, SuggestionReady
 from textual.widgets import Input
 
@@ -42,6 +45,9 @@ class OrderedInput(Input):
             await self.run_action(active.binding.action)
 
 
+CLEAR_SIGN, CLEAR_ROOM = "×", 3
+"""The sign, and the cells of padding that a field needs to show it."""
+
 CompletePath = Callable[[str], Awaitable[Sequence[str]]]
 
 
@@ -65,6 +71,8 @@ class PathSuggester(Suggester):
 
 
 class PathInput(OrderedInput):
+    """A field with completions, which a sign at its end clears."""
+
     @dataclass
     class CompletionsFound(Message):
         text: str
@@ -90,6 +98,11 @@ class PathInput(OrderedInput):
     def is_completing(self) -> bool:
         return self.suggester is not None
 
+    @property
+    def keeps_tab(self) -> bool:
+        """Whether Tab completes the text instead of leaving the field."""
+        return bool(self.completion)
+
     def complete_with(self, complete: CompletePath | None) -> None:
         self.suggester = None if complete is None else PathSuggester(complete, self._report)
         self.post_message(SuggestionReady(self.value, ""))  # removes the one shown
@@ -102,6 +115,29 @@ class PathInput(OrderedInput):
         if self.suggester is not None:
             lookup = self.suggester.get_suggestion(self.value)
             self.run_worker(lookup, exclusive=True, exit_on_error=False)
+
+    def action_clear_text(self) -> None:
+        self.value = ""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw the sign that clears the text into the padding, which scrolling never covers."""
+        strips, (x, y) = super().render_lines(crop), self._clear_sign
+        if self.value and crop.contains(x, y):
+            x, y = x - crop.x, y - crop.y
+            sign = Segment(CLEAR_SIGN, self.get_component_rich_style("input--placeholder"))
+            before, _, after = strips[y].divide([x, x + 1, strips[y].cell_length])
+            strips[y] = Strip.join([before, Strip([sign]), after])
+        return strips
+
+    def on_click(self, event: events.Click) -> None:
+        if event.offset == self._clear_sign:
+            self.action_clear_text()
+
+    @property
+    def _clear_sign(self) -> Offset:
+        if self.styles.padding.right < CLEAR_ROOM:
+            return Offset(-1, -1)
+        return Offset(self.gutter.left + self.size.width + 1, self.gutter.top)
 
     async def action_complete(self) -> None:
         """Accept the inline completion, or go to the next pane if there is none."""

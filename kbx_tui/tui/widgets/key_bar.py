@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from textual import events
 
@@ -10,6 +11,7 @@ from kbx_tui.tui.commands.command_table import Command, Scope
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
 from kbx_tui.tui.widgets.lines_view import LineWidget
+from kbx_tui.tui.widgets.number_slider import NumberSlider
 
 ALWAYS_SHOWN = ("keys", "quit")
 MOST = 7
@@ -29,9 +31,8 @@ class KeyBar(LineWidget):
         self.refresh()
 
     def show(self, *scopes: Scope) -> None:
-        if scopes != self.scopes:
-            self.scopes = scopes
-            self.refresh()
+        self.scopes = scopes
+        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         shown = fitting_commands(self._commands(), self.keymap, self.size.width)
@@ -42,7 +43,13 @@ class KeyBar(LineWidget):
         return key_line(self._commands(), self.keymap, width)
 
     def _commands(self) -> list[Command]:
-        return [command for scope in self.scopes for command in self.keymap.commands_in(scope)]
+        focused = self.screen.focused
+        name = focused.label if isinstance(focused, NumberSlider) else ""
+        return [
+            replace(command, label=name) if name and command.id == "slider.less" else command
+            for scope in self.scopes
+            for command in self.keymap.commands_in(scope)
+        ]
 
 
 def key_line(commands: Iterable[Command], keymap: Keymap, width: int) -> Line:

@@ -201,10 +201,16 @@ async def running(
     watched: Watched | None = None,
     debounce: float = 0.0,
     asked: str = "",
+    measured: bool = False,
 ) -> AsyncIterator[Driver]:
-    """Run the app on the indexed base at `root`, count it, and ask a query if one is given."""
+    """Run the app on the indexed base at `root`, count it, and ask a query if one is given.
+
+    If `measured`, the user has graded a result before, so that measures are shown.
+    """
     async with starting(root, size, watched=watched, debounce=debounce) as driver:
         await driver.until(lambda: is_counted(driver))
+        if measured:
+            driver.explore.note_measured()
         if asked:
             await driver.ask(asked)
         yield driver

@@ -7,7 +7,14 @@ import pytest
 from kbx_tui.search.request import command_line
 from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.facets import FacetList, FacetPane
-from kbx_tui.tui.explore.inputs import DateChip, FilterChip, PathField, PathLine, QueryLine
+from kbx_tui.tui.explore.inputs import (
+    DateChip,
+    FilterChip,
+    PathChoices,
+    PathField,
+    PathLine,
+    QueryLine,
+)
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -31,22 +38,46 @@ async def test_a_path_is_completed_by_tab_and_enter(demo: Path) -> None:
         await driver.press("enter")
         await driver.until(lambda: driver.state.path == "memory/meetings/")
         assert path_of(driver) == "memory/meetings/"
-        await driver.press("escape", "f")
-        driver.explore.query_one(PathLine).value = ""
+        await driver.press("f", "ctrl+u")
         await driver.write("memory/m")
-        await driver.until_shown(StatusLine, "memory/meetings/")
+        await driver.until_shown(PathChoices, "memory/meetings/")
         await driver.press("tab")
-        await driver.until_shown(StatusLine, "memory/meetings/2025/ memory/meetings/2026/")
-        await driver.press("down")  # leaving the field hides the completions
-        await driver.until(lambda: not driver.status.display)
+        await driver.until_shown(PathChoices, "memory/meetings/2025/", "memory/meetings/2026/")
+        await driver.press("escape")  # leaving the field hides the completions
+        await driver.until(lambda: not driver.explore.query_one(PathChoices).display)
         assert path_of(driver) == "memory/meetings/"  # a folder is whole without its first folder
         await driver.press("f")
         await driver.until_focused(PathLine)
-        driver.explore.query_one(PathLine).value = "memory/people/alice-chen.md"
+        await driver.until_shown(PathChoices, "memory/meetings/2025/")
+        await driver.press("down", "enter")
+        await driver.until(lambda: driver.state.path == "memory/meetings/2026/")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
+async def test_part_of_a_name_finds_its_folder_and_tab_never_leaves_it_untaken(
+    demo: Path, size: Size
+) -> None:
+    async with running(demo, size) as driver:
+        await driver.press("escape", "f")
+        await driver.write("mee")
+        await driver.until_shown(PathChoices, "› memory/meetings/")
+        await driver.press("tab")
+        await driver.until(lambda: path_of(driver) == "memory/meetings/")
+        assert driver.has_focus(PathLine)
+        await driver.press("ctrl+u")
+        await driver.write("memory/people/alice-chen.md")
         await driver.until(lambda: driver.state.path == "memory/people/alice-chen.md")
-        await driver.press("tab")  # without a completion it goes to the next pane
-        await driver.until(lambda: not driver.has_focus(PathLine))
-        assert path_of(driver) == "memory/people/alice-chen.md"
+        await driver.press("tab")
+        assert driver.has_focus(PathLine)
+
+
+async def test_click_takes_a_path(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "f")
+        await driver.until_shown(PathChoices, "memory/")
+        await driver.pilot.click(PathChoices, offset=(5, 1))
+        await driver.until(lambda: path_of(driver) == "memory/")
+        assert driver.has_focus(PathLine)
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
@@ -73,18 +104,22 @@ async def test_scope_is_counted_before_there_is_a_query(demo: Path) -> None:
         assert all(path.startswith("memory/people/") for path in driver.paths)
 
 
-async def test_escape_clears_the_path_first_then_leaves_the_field(demo: Path) -> None:
+async def test_escape_leaves_the_path_and_a_key_or_a_click_clears_it(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         everywhere = driver.paths
         await driver.press("escape", "f")
         await driver.narrow(MEETINGS)
         await driver.press("escape")
+        await driver.until_focused(ResultList)
+        assert path_of(driver) == MEETINGS
+        await driver.press("f", "ctrl+u")
         await driver.until(lambda: driver.paths == everywhere)
-        assert path_of(driver) == ""
         assert driver.has_focus(PathLine)
         assert "in scope" not in driver.text_of(PathField)
-        await driver.press("escape")
-        await driver.until_focused(ResultList)
+        await driver.narrow(MEETINGS)
+        line = driver.text_of(PathLine).split("\n")[1]
+        await driver.pilot.click(PathLine, offset=(line.index("×"), 1))
+        await driver.until(lambda: driver.paths == everywhere)
 
 
 async def test_path_outside_the_base_gives_one_error_line(demo: Path) -> None:

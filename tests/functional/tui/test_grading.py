@@ -31,7 +31,7 @@ def newest(driver: Driver) -> list[str]:
 
 
 async def test_digit_or_full_stop_grades_the_highlighted_result(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
+    async with running(demo_copy, WIDE, asked=QUESTION, measured=True) as driver:
         await driver.until_shown(MeasureLine, "g grades a result")
         path = driver.paths[0]
         await driver.press("down", "3")
@@ -89,7 +89,7 @@ async def test_grade_pressed_right_before_quitting_is_stored(demo_copy: Path) ->
 
 
 async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:
-    async with running(judged_demo, WIDE) as driver:
+    async with running(judged_demo, WIDE, measured=True) as driver:
         await driver.until_shown(MeasureLine, "nDCG@10", "over 12 judged queries")
         await driver.ask(QUESTION)
         await driver.press("down", *["left_square_bracket"] * 8)
@@ -104,7 +104,7 @@ async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:
 
 
 async def test_ranking_of_the_seed_is_measured_on_its_own_evidence(judged_demo: Path) -> None:
-    async with running(judged_demo, WIDE) as driver:
+    async with running(judged_demo, WIDE, measured=True) as driver:
         await driver.until_shown(MeasureLine, "over 12 judged queries")
         await driver.press("escape", "M")
         await driver.until_shown(MeasureLine, "(start", "better")

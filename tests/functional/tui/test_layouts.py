@@ -1,6 +1,7 @@
 """The layout at several terminal sizes, and the frame of every mode: tabs, status line, key bar."""
 
 import asyncio
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,10 @@ from kbx_tui.tui.dedup.panes import DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.entities import EntityList, EntityStrip
-from kbx_tui.tui.explore.inputs import Knobs, ModeBadge, QueryLine
+from kbx_tui.tui.explore.inputs import Knobs, MeasureLine, ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.explore.why_pane import WhyLine, WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell import frame_screen
 from kbx_tui.tui.shell.frame_screen import ModeTabs
@@ -36,7 +37,7 @@ async def test_narrow_terminal_gives_results_all_the_room_and_lists_entities_on_
 ) -> None:
     async with running(demo, NARROW) as driver:
         await driver.until_shown(ResultList, "Type to search")
-        assert not driver.explore.query_one(WhyPane).display
+        assert not driver.shows(WhyPane)
         await driver.ask(QUESTION)
         await driver.press("escape", "e")
         await driver.until_focused(EntityList)
@@ -307,3 +308,76 @@ async def test_no_color_shows_text_in_a_theme_of_terminal_colours(
         why = driver.explore.query_one(WhyPane)
         await driver.until(lambda: driver.results.styles.border_title_style.reverse)
         assert not why.styles.border_title_style.reverse  # the title says who has the focus
+
+
+async def test_at_140_columns_nothing_is_said_that_has_no_meaning_yet(demo_copy: Path) -> None:
+    """Before, the screen held 480 words; at most 60 % of them are left."""
+    async with running(demo_copy, (140, 40), asked=README_QUESTION) as driver:
+        await driver.press("escape")
+        await driver.until_shown(ResultList, "signed off by Alice after the Wednesday rehearsal.")
+        await driver.until_shown(WhyPane, "says decide, migration and team; mentions Platform;")
+        words = re.findall(r"[^\W_]+(?:[.'’/@-][^\W_]+)*|\.\d+", driver.screen_text())
+        assert len(words) <= 288, f"{len(words)} words"
+        assert "search quality" not in driver.screen_text()
+        assert "┿" not in driver.text_of(Knobs)
+        await driver.press("right_square_bracket")
+        await driver.until_shown(Knobs, "2 of 18 entities reach it")
+        await driver.until_shown(MeasureLine, "search quality shows here")
+    async with running(demo_copy, (140, 40), asked=README_QUESTION) as driver:  # it stays
+        assert "2 of 18 entities reach it" in driver.words_of(Knobs)
+
+
+@pytest.mark.parametrize(("measures", "shown"), [("always", True), ("never", False)])
+async def test_settings_decide_for_good_whether_measures_are_shown(
+    demo_copy: Path, measures: str, *, shown: bool
+) -> None:
+    (demo_copy / "kbx.toml").write_text(f'[app]\nmeasures = "{measures}"\n')
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
+        await driver.press("escape")
+        if not shown:
+            await driver.press("right_square_bracket")
+            await driver.until(lambda: driver.alpha == 0.55)
+        assert ("reach it" in driver.words_of(Knobs)) is shown
+
+
+async def test_narrow_terminal_says_why_in_a_line_that_opens(demo: Path) -> None:
+    async with running(demo, NARROW, asked=README_QUESTION) as driver:
+        await driver.press("escape")
+        await driver.until_shown(
+            WhyLine,
+            "why says decide and migration; mentions Platform; Migration in the title x more",
+        )
+        assert driver.results.styles.border_bottom[0] == "round"
+        assert driver.results.region.height == 17
+        for opens in (partial(driver.press, "x"), partial(driver.pilot.click, WhyLine)):
+            await opens()
+            await driver.until_shown(WhyPane, "document .80")
+            await driver.until_shown(WhyLine, "x less")
+            assert driver.has_focus(ResultList)
+            await driver.press("down", "x")
+            await driver.until(lambda: not driver.shows(WhyPane))
+            await driver.press("up")
+
+
+async def test_new_query_closes_the_card_of_the_old_one(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        await driver.press("escape", "e", "enter")
+        await driver.until(lambda: driver.explore.panes.read == "card")
+        await driver.press("slash")
+        await driver.write("rollback")  # it replaces the old query
+        await driver.until(lambda: driver.view.query == "rollback")
+        assert driver.explore.panes.read is None
+        await driver.press("escape", "slash", "right")
+        await driver.write(" plan")
+        await driver.until(lambda: driver.view.query == "rollback plan")
+
+
+async def test_query_is_cleared_by_a_key_or_a_click(demo: Path) -> None:
+    async with running(demo, NARROW, asked=QUESTION) as driver:
+        line = driver.text_of(QueryLine)
+        await driver.pilot.click(QueryLine, offset=(line.index("×"), 0))
+        await driver.until(lambda: driver.explore.view is None)
+        await driver.ask(QUESTION)
+        await driver.press("slash", "ctrl+u")
+        await driver.until(lambda: driver.explore.view is None)
+        assert "×" not in driver.text_of(QueryLine)

@@ -16,7 +16,7 @@ from kbx_tui.tui.dedup.panes import KnownList
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.experts.screen import ExpertList, TopicLine
 from kbx_tui.tui.explore.entities import EntityCard, EntityList
-from kbx_tui.tui.explore.inputs import PathLine, QueryLine
+from kbx_tui.tui.explore.inputs import PathChoices, PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -70,6 +70,7 @@ async def assert_harmless(driver: Driver) -> str:
 async def test_hostile_titles_names_and_reasons_have_no_effect(hostile: Path, size: Size) -> None:
     async with running_hostile(hostile, size) as driver:
         assert "[red]kb[-] evil" in await assert_harmless(driver) or size != WIDE
+        driver.explore.note_measured()  # the badge names entities
         await driver.ask("mallory quokka")
         await driver.until(lambda: driver.explore.model.displayed.snippets)
         await assert_harmless(driver)
@@ -134,7 +135,7 @@ async def test_hostile_path_completions_have_no_effect(hostile: Path, size: Size
         await driver.ask("mallory quokka")
         await driver.press("escape", "f")
         await driver.write("memory/notes/")
-        await driver.until(lambda: driver.status.hint)
+        await driver.until(lambda: driver.explore.query_one(PathChoices).rows)
         await assert_harmless(driver)
         await driver.press("tab")  # a name with control characters, which are not shown
         await assert_harmless(driver)
@@ -142,7 +143,7 @@ async def test_hostile_path_completions_have_no_effect(hostile: Path, size: Size
             driver.explore.query_one(PathLine).value = ""
             driver.app.post_message(events.Paste(odd))
             await assert_harmless(driver)
-            await driver.press("down", "f")
+            await driver.press("down", "escape", "f")
             await assert_harmless(driver)
 
 
@@ -317,18 +318,24 @@ async def test_snippets_of_redacted_lines_and_pages_are_greyed(base: Path) -> No
     async with running(base, WIDE) as driver:
         results = driver.results
         await driver.ask("barrels in the cellar")
+        results.choose(driver.titles.index("Cellar"))
         await driver.until_shown(ResultList, "Barrels of the lighthouse cellar.")
-        row = next(row for row, result in enumerate(results.rows) if result.title == "Cellar")
-        assert looks_of(results.row_line(row, 1, 100)) == {"rule"}
+        assert looks_of(passage_under_cursor(results)) == {"rule"}
         await driver.ask("lighthouse ledger")
+        results.choose(driver.paths.index(VERA))
         await driver.until_shown(ResultList, "Vera keeps the lighthouse ledger")
-        row = next(row for row, result in enumerate(results.rows) if result.path == VERA)
-        line = results.row_line(row, 1, 300)
+        line = passage_under_cursor(results)
         assert looks_of(line) == {"dim", "strong", "rule"}
         greyed = "".join(span.text for span in line if span.look == "rule").split()
         said = " ".join(greyed)
         assert "The key lies behind Ada's clock" in said
         assert "spring" not in said
+
+
+def passage_under_cursor(results: ResultList) -> Line:
+    row, width = results.cursor, results.line_width
+    parts = range(1, results.row_heights()[row])
+    return tuple(span for part in parts for span in results.row_line(row, part, width))
 
 
 async def test_card_greys_redacted_fields_facts_and_items(base: Path) -> None:

@@ -273,7 +273,9 @@ async def test_keys_are_answered_while_500_judged_queries_are_read(
     monkeypatch.setattr(EvidenceKeeper, "_retrieve", wait_for_the_last)
     async with running(demo_copy, TALL) as driver:
         await driver.press("f4")
-        await driver.until(lambda: len(driver.app.screen.query_one(QueryTable).rows) > 500)
+        await driver.until(
+            lambda: len(driver.app.screen.query_one(QueryTable).rows) > 500, seconds=240.0
+        )
         assert model(driver).curve is None  # they are still being read
         await driver.press("down", "down")
         assert driver.app.screen.query_one(QueryTable).cursor == 2

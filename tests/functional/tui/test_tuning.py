@@ -112,7 +112,7 @@ async def test_knobs_start_at_the_values_of_kbx_toml(demo_copy: Path) -> None:
 
 
 async def test_note_beside_the_slider_says_that_alpha_has_no_effect(demo: Path) -> None:
-    async with running(demo, WIDE, asked="rehearsal") as driver:
+    async with running(demo, WIDE, asked="rehearsal", measured=True) as driver:
         await driver.until(lambda: "alpha has no effect on a flat search" in driver.screen_text())
 
 
@@ -124,7 +124,7 @@ async def test_notice_says_that_alpha_has_no_effect_where_the_note_has_no_room(d
 
 
 async def test_note_beside_the_slider_names_the_alpha_of_the_next_change(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
+    async with running(demo, WIDE, asked=QUESTION, measured=True) as driver:
         await driver.until(lambda: "next change" in driver.screen_text())
         first, note = driver.titles[:10], driver.view.alpha_note
         assert note in driver.screen_text()
@@ -203,7 +203,7 @@ async def test_difference_from_the_marked_result_is_shown(demo: Path, size: Size
         await driver.press("down")
         await driver.until(lambda: why.difference)
         assert why.difference.startswith(f"{driver.titles[0]} beats {driver.titles[1]} by .")
-        if size == TINY:
+        if size != WIDE:
             await driver.press("x")
         await driver.until_shown(WhyPane, why.difference)
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.index.path_filter import MAX_ALTERNATIVES, PathFilter, alternatives, complete
+from kbx_tui.index.path_filter import MAX_ALTERNATIVES, PathFilter, alternatives, complete, similar
 from tests.unit.index.paths.reference_globs import in_scope, trees, trees_and_patterns
 
 ROOT = Path("/base")
@@ -165,7 +165,7 @@ def test_both_unicode_forms_of_a_glob_are_equal() -> None:
     assert PathFilter.parse(decomposed, ROOT).matches("memory/café/a.md")
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(trees_and_patterns())
 @example((["a1.md", "a[1].md"], "a[1].md"))
 @example((["a/b/a/ab"], "**a*b"))
@@ -279,3 +279,24 @@ def test_any_prefix_of_a_path_has_a_completion(tree: list[str], data: st.DataObj
         path == text or (text.endswith("/") and path.startswith(text)) for text in completions
     )
     assert all("/" not in text[len(typed) :].rstrip("/") for text in completions)
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("mee", ["memory/meetings/"]),
+        ("mtg", ["memory/meetings/"]),
+        ("Meetings/20", ["memory/meetings/2025/", "memory/meetings/2026/"]),
+        ("alice", ["memory/people/alice-chen.md"]),
+        ("zzz", []),
+        ("m*", []),
+        ("/", []),
+    ],
+)
+def test_a_part_of_a_name_finds_folders_and_else_files(typed: str, expected: list[str]) -> None:
+    paths = [
+        "memory/meetings/2025/a.md",
+        "memory/meetings/2026/b.md",
+        "memory/people/alice-chen.md",
+    ]
+    assert similar(paths, typed, 20) == tuple(expected)

@@ -85,17 +85,17 @@ WRITER = offer_in_browser(allow_writes=True, has_several_bases=True)
 OFFERS = pytest.mark.parametrize("offer", [READER, WRITER], ids=["reader", "writer"])
 
 OFFERED_TO_A_READER = """
-query.results query.leave query.complete query.history query.earlier path.results
-path.complete path.folders path.clear results.read results.up copy.menu grade.menu view.menu
-grade.first app.jump
+query.results query.leave query.clear query.complete query.history query.earlier path.results
+path.complete path.down path.up path.folders path.leave path.clear results.read results.up
+copy.menu grade.menu view.menu grade.first app.jump
 entities.card entities.mute entities.pin entities.up list.up list.down list.page_up
 list.page_down list.first list.last preview.close preview.next_match preview.previous_match
 preview.next_link preview.previous_link preview.follow preview.front card.close card.open
 card.up text.up text.down text.page_up text.page_down text.first text.last slider.less
 slider.more slider.fine_less slider.fine_more slider.least slider.most focus.query focus.path
 focus.entities entities.add alpha.less alpha.more threshold.less threshold.more mode.next
-preset.next exact.toggle sort.next dates.off dates.only history.open facets.open links.open
-filter.remove
+preset.next exact.toggle sort.next dates.off dates.only spelling.toggle history.open
+facets.open links.open filter.remove
 undo preview.toggle copy.path copy.citation copy.snippet copy.command results.share why.toggle
 result.mark
 entities.toggle compare why_not screen.back judge.next settings.pin why_not.take why_not.read

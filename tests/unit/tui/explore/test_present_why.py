@@ -8,14 +8,21 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kbx_tui.index.snapshot import LINK_KINDS
 from kbx_tui.search.evidence.evidence import DateMatch, Evidence, FeedbackDocument, Topic
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning
+from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore.presenting import formula_values, present_why
+from kbx_tui.tui.explore.presenting import (
+    LINK_PHRASES,
+    formula_values,
+    link_phrase,
+    present_why,
+)
 from kbx_tui.tui.explore.view import Why
-from kbx_tui.tui.explore.why_pane import formula_lines, section_lines, why_lines
+from kbx_tui.tui.explore.why_pane import formula_lines, section_lines, why_lines, why_sentence
 from tests.unit.search.building import (
     components,
     consecutive_parts,
@@ -141,8 +148,8 @@ def test_feedback_documents_are_named_in_the_document_section() -> None:
     retrieved = evidence(components([3.0, 2.0], [0.5, float("nan")]))
     retrieved = replace(retrieved, feedback_documents=feedback)
     first, without_vector = explanations(retrieved, Tuning())
-    assert "feedback from Ferries, Boats" in text_of(why_lines(first, None, 60))
-    assert "feedback" not in text_of(why_lines(without_vector, None, 60))
+    assert "compared with Ferries, Boats too" in text_of(why_lines(first, None, 60))
+    assert "compared" not in text_of(why_lines(without_vector, None, 60))
 
 
 def test_relevance_and_that_of_a_full_answer_are_shown_with_their_effect() -> None:
@@ -229,3 +236,32 @@ def test_rounded_values_give_the_rounded_total(values: list[float], alpha: float
 
 def test_exact_values_are_kept_when_the_formula_holds() -> None:
     assert formula_values(0.86, [0.5, 0.5], [0.78, 0.94]) == [0.78, 0.94]
+
+
+@pytest.mark.parametrize(
+    ("terms", "links", "score", "sentence"),
+    [
+        (
+            (("team", 1), ("decide", 4), ("migration", 3)),
+            ("Platform attended", "Migration in the title"),
+            0.86,
+            "says decide, migration and team; Platform attended; Migration in the title",
+        ),
+        ((("decide", 1),), (), 0.4, "says decide"),
+        ((), ("mentions Alice",), 0.4, "is about something related; mentions Alice"),
+        ((("decide", 1),), (), 0.002, "hardly related: says decide"),
+    ],
+)
+def test_why_begins_with_one_plain_sentence(
+    terms: tuple[tuple[str, int], ...], links: tuple[str, ...], score: float, sentence: str
+) -> None:
+    likeness = "is about something related"
+    why = Why(0, "", "", "", "", score, (), None, "", (), likeness=likeness, links=links)
+    assert why_sentence(why, Snippet("", (), "", 1, 1, terms)) == sentence
+
+
+def test_every_kind_of_link_is_put_in_words() -> None:
+    kinds = [kind.replace("_", " ") for kind in LINK_KINDS]
+    assert set(LINK_PHRASES) == set(kinds)
+    assert link_phrase("Alice", "attendee 2 of 5, 3 mentions") == "Alice attended"
+    assert link_phrase("Platform", "5 members") == "with members of Platform"

@@ -18,6 +18,7 @@ from kbx_tui.tui.explore.search_state import (
     Undo,
     changed_fields,
     describe_undo,
+    is_another_query,
     knobs_of,
     settings_words,
     state_of,
@@ -168,3 +169,13 @@ def test_control_characters_of_a_stored_query_reach_no_field() -> None:
     assert state is not None
     assert "\x1b" not in state.query + settings_words(state)
     assert state_of("a", {"path": "memory/\x1b[2J"}) is None
+
+
+def test_a_replaced_query_is_another_one_and_an_edited_one_is_not() -> None:
+    assert is_another_query("pricing in march", "r")  # typed over all of it
+    assert is_another_query("pricing in march", "")
+    assert is_another_query("pricing in march", "who owns billing")
+    assert not is_another_query("pricing in march", "pricing in marc")
+    assert not is_another_query("pricing in march", "pricing")
+    assert not is_another_query("r", "ro")
+    assert not is_another_query("", "r")

@@ -55,9 +55,9 @@ def test_switching_modes_moves_no_tab() -> None:
     assert len(starts) == 1
 
 
-def test_compare_has_a_tab_only_while_it_is_shown() -> None:
-    assert "Compare" not in shown(100)
-    assert "› d Compare" in shown(100, "compare")
+def test_compare_is_named_in_the_tab_of_explore() -> None:
+    assert "compare" not in shown(100)
+    assert "› F1 Explore: compare" in shown(100, "compare")
 
 
 def test_tabs_show_the_keys_of_kbx_toml() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.formatting import stacked_bar
+from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.lines import width_of
 from kbx_tui.tui.explore.entities import (
     count_passing,
@@ -16,7 +17,7 @@ from kbx_tui.tui.explore.entities import (
     score_text,
     threshold_line,
 )
-from kbx_tui.tui.explore.result_list import Columns, result_line
+from kbx_tui.tui.explore.result_list import Columns, passage_lines, result_line
 from kbx_tui.tui.explore.view import EntityRow, ResultRow
 from kbx_tui.tui.explore.why_pane import weight_text
 
@@ -70,7 +71,7 @@ def test_a_result_fills_its_line_exactly(
 ) -> None:
     parts = document / 2, entity / 4, entity / 4
     result = ResultRow(7, "p.md", title, "2026-03-17", 12, sum(parts), *parts, known_item="")
-    line = result_line(result, Columns.of(width, 200), move, sign, badge=badge)
+    line = result_line(result, Columns.of(width), move, sign, badge=badge)
     assert width_of(line) == width
     assert f" ! {badge}" in "".join(span.text for span in line) or not badge
 
@@ -87,3 +88,31 @@ def test_a_bar_is_as_long_as_the_score(document: float, entity: float, width: in
 def test_a_weight_of_many_digits_is_shown_in_full(weight: float) -> None:
     shown = Fraction(weight_text(round(weight, 6)) or "0")
     assert abs(shown - Fraction(weight)) <= Fraction(1, 10**6)
+
+
+def passage(text: str, *words: str, width: int = 40, most: int = 3) -> list[str]:
+    matches = tuple((text.index(word), text.index(word) + len(word)) for word in words)
+    snippet = Snippet(text, matches, "", 1, 1, ())
+    return ["".join(span.text for span in line) for line in passage_lines(snippet, width, most)]
+
+
+def test_a_passage_ends_with_a_sentence() -> None:
+    text = "- Go for it: cut-over on Thursday 19 March at 22:00, signed off. Nothing else was said"
+    assert passage(text, "Go", most=2) == [
+        "Go for it: cut-over on Thursday 19",
+        "March at 22:00, signed off.",
+    ]
+
+
+def test_a_passage_that_cannot_end_with_a_sentence_is_cut_around_its_words() -> None:
+    text = "one two three four five six seven eight nine ten the migration waits for eleven twelve"
+    assert passage(text, "migration", most=1, width=30) == ["…nine ten the migration waits…"]
+
+
+@given(st.text(alphabet="ab .!é港\u0301🛳", max_size=200), st.integers(8, 60), st.integers(1, 3))
+def test_a_passage_fits(text: str, width: int, most: int) -> None:
+    starts = [number for number, letter in enumerate(text) if letter == "b"]
+    snippet = Snippet(text, tuple((at, at + 1) for at in starts), "", 1, 1, (), is_cut=True)
+    lines = passage_lines(snippet, width, most)
+    assert len(lines) <= most
+    assert all(width_of(line) <= width for line in lines)

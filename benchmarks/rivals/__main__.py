@@ -124,10 +124,12 @@ def main() -> None:
 def run(name: str, folder: Path, queries: Queries, indices: Path) -> Answer | str:
     """Return what a system answers and took, or the reason why it could not be run.
 
-    The index that ours made of a set is kept in `indices`: other systems that use our vectors begin
-    with it, so their time of indexing leaves out the embedding.
+    Systems that use our vectors begin with the index that ours made, kept in `indices`, so their
+    time of indexing leaves out the embedding. So does ours where the set has an index already.
     """
-    system, index = SYSTEMS[name], indices / folder.name
+    system, index = SYSTEMS[name], folder / ".kbx"
+    if not index.exists():
+        index = indices / folder.name
     with tempfile.TemporaryDirectory() as made:
         copy, asked, output = (
             Path(made) / folder.name,
@@ -153,7 +155,7 @@ def run(name: str, folder: Path, queries: Queries, indices: Path) -> Answer | st
             return str(error)
         if done.returncode or not output.exists():
             return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        if name == OURS:
+        if name == OURS and not index.exists():
             shutil.copytree(copy / ".kbx", index)
         answer: Answer = json.loads(output.read_text())
         return answer

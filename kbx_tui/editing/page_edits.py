@@ -220,6 +220,7 @@ def apply_link_edit(path: str, data: bytes, edit: LinkName) -> bytes:
         and len(new) == len(old) + 1
         and any(
             page.body[: link.start] + edit.name + page.body[link.end :] == before.body
+            and not page.body[: link.start].endswith("#")  # a tag as Logseq writes it
             for link in added
         )
     )

@@ -80,7 +80,7 @@ def _calendars(text: str) -> Any:
 
 
 def _without_broken_lines(text: str) -> tuple[str, list[str]]:
-    """Return a text without the lines that are no property, and these lines."""
+    """Return a text without the lines that are not properties, and these lines."""
     kept, broken = [], []
     for line in filter(None, icalendar.parser.Contentlines.from_ical(text)):
         try:

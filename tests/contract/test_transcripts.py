@@ -12,7 +12,6 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from tests.command_line import CommandLine
-from tests.conftest import copy_demo
 
 PERSON_A = """---
 role: Director of Engineering
@@ -36,8 +35,8 @@ PROJECT_X = """# Project X
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = copy_demo(tmp_path_factory.mktemp("seeds") / "base")
+def base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = shutil.copytree(demo_kb_path, tmp_path_factory.mktemp("seeds") / "base")
     (root / "memory/people/person-a.md").write_text(PERSON_A, encoding="utf-8")
     (root / "memory/projects/project-x.md").write_text(PROJECT_X, encoding="utf-8")
     with KnowledgeBase(root) as kb:

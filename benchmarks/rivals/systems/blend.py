@@ -50,7 +50,7 @@ def answer(folder: Path, queries: list[Any], mode: str) -> Iterator[list[str]]:
             tf = np.array([count[term] for count in counts], float)
             df = np.count_nonzero(tf)
             bm25 += np.log1p((len(paths) - df + 0.5) / (df + 0.5)) * tf / (tf + norm)
-        cosine = np.full(len(paths) + 1, -1.0)  # the last one takes what is no document
+        cosine = np.full(len(paths) + 1, -1.0)  # the last one takes chunks of pages
         np.maximum.at(cosine, of_document, chunks.vectors @ embedder.embed_query(query["text"]))
         score = WORDS * bm25 / (bm25 + HALF) + (1 - WORDS) * cosine[:-1]
         for part, other in neighbours:

@@ -276,8 +276,8 @@ class AskedKind:
     """Shape (n,), above 0 and at most 1."""
 
     def reason(self, row: int) -> str:
-        factor = float(self.factors[row])
-        return "" if factor == 1.0 else f"asked for {self.words}: × {format_score(factor)}"
+        factor = format_score(float(self.factors[row]))
+        return "" if factor == format_score(1.0) else f"asked for {self.words}: × {factor}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -419,15 +419,25 @@ class KnownItems:
         words = name_key(text)
         return found or (self._with_key(words) if " " in words else [])
 
-    def titles_in(self, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    def titles_in(
+        self, words: Sequence[str], telling: Sequence[bool]
+    ) -> Iterator[tuple[int, int, int]]:
         """Yield the runs of folded words that are the title of one document: start, end, its row.
 
-        Longest first. Titles that several documents share are left out: they name a series.
+        Longest first, and only those with two telling words. Titles that several documents share
+        are left out: they name a series.
         """
         for size in range(min(len(words), LONGEST_TITLE), 1, -1):
             for start in range(len(words) - size + 1):
-                found = self._with_key(" ".join(words[start : start + size]))
-                rows = [row for row, kind in found if kind == "title"]
+                if sum(telling[start : start + size]) < 2:  # a quick check before any lookup
+                    continue
+                key = " ".join(words[start : start + size])
+                rows = [
+                    row
+                    for segment in self._segments
+                    for number, document in segment.documents.items(key)
+                    if KINDS[number] == "title" and (row := int(segment.rows[document])) >= 0
+                ]
                 if len(rows) == 1:
                     yield start, start + size, rows[0]
 

@@ -302,16 +302,27 @@ class _QueryNames:
     # Roles
 
     def _find_roles(self) -> None:
-        """Find who alone has a role that is asked about: `what did the head of support say`."""
+        """Find who alone has a role that is asked about: `what did the head of support say`.
+
+        A shorter name in it is a part of the role: that of a team called Support.
+        """
         query = self.query
-        for index, size, folded in query.free_ranges(range(LONGEST_ROLE, 0, -1)):
+        for index, size in query.ranges(range(LONGEST_ROLE, 0, -1)):
             first = index - 1 if query.before(index) in ARTICLES else index
-            if query.is_asked_about(first, size + index - first):
-                holders = self._name_index.role_holders(folded)
-                if len(holders) == 1:
-                    start, end = query.use(index, size)
-                    signal = Signal("role", 1.0, query.text_of(index, size))
-                    self.matches.append(NameMatch(holders[0], signal, start, end, named=True))
+            if not query.is_asked_about(first, size + index - first):
+                continue
+            start, end = query.words[index].start, query.words[index + size - 1].end
+            names = [match for match in self.matches if match.start < end and start < match.end]
+            is_longer = all(
+                start <= match.start and match.end <= end and match.end - match.start < end - start
+                for match in names
+            )
+            holders = self._name_index.role_holders(tuple(query.folded[index : index + size]))
+            if len(holders) == 1 and is_longer:
+                self.matches = [match for match in self.matches if match not in names]
+                start, end = query.use(index, size)
+                signal = Signal("role", 1.0, query.text_of(index, size))
+                self.matches.append(NameMatch(holders[0], signal, start, end, named=True))
 
     # Surnames
 

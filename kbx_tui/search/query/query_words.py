@@ -96,14 +96,18 @@ def asks_for_topic(words: Sequence[str]) -> bool:
     """Return whether the folded words of a query, without the names in it, ask for a topic.
 
     `what did present` does not: the verb says little, and `what` asks for everything, as `who`
-    does. Nor do words for documents of any kind: `everything about`, `meetings with`.
+    does: `who leads`. Nor do words for documents of any kind: `everything about`, `meetings with`.
     """
     match [word for word in words if word not in CONJUNCTIONS]:
         case ["what" | "who", auxiliary, _, *rest] if (
             auxiliary in VERB_FOLLOWS or auxiliary in _PERFECT
-        ) and (FUNCTION_WORDS - MONTHS).issuperset(rest):
-            return False
-    return any(True for _ in topic_words_of(words))
+        ):
+            after_verb = rest
+        case ["who", _, *rest]:
+            after_verb = rest
+        case _:
+            after_verb = list(words)
+    return not MONTHS.isdisjoint(after_verb) or any(True for _ in topic_words_of(after_verb))
 
 
 def topic_words_of(words: Iterable[str]) -> Iterator[str]:
@@ -178,11 +182,15 @@ class QueryWords:
     def is_free(self, start: int, size: int) -> bool:
         return not any(self.used[start : start + size])
 
-    def free_ranges(self, sizes: Iterable[int]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    def ranges(self, sizes: Iterable[int]) -> Iterator[tuple[int, int]]:
         for size in sizes:
             for start in range(len(self.words) - size + 1):
-                if self.is_free(start, size):
-                    yield start, size, tuple(self.folded[start : start + size])
+                yield start, size
+
+    def free_ranges(self, sizes: Iterable[int]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        for start, size in self.ranges(sizes):
+            if self.is_free(start, size):
+                yield start, size, tuple(self.folded[start : start + size])
 
     def text_of(self, start: int, size: int) -> str:
         return self.text[self.words[start].start : self.words[start + size - 1].end]

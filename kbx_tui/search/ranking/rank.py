@@ -41,8 +41,8 @@ FEW_RESULTS = 10
 Chosen by the experiment "few answers" in docs/quality.md."""
 
 UNLINKED_SHARE, UNLINKED_AT_LEAST = 0.5, 0.1
-"""Factor of the score of a document that belongs to nobody whom the query names beside a thing:
-this times the number of their documents by that of the thing, and its least value. Chosen by the
+"""Factor of the score of a document that belongs to none of the people named beside a thing: this
+times the number of their documents by that of the thing, and its least value. Chosen by the
 experiment "a person and a thing" in docs/quality.md."""
 
 
@@ -110,8 +110,8 @@ class Ranking(EntityChoice):
     def factors(self) -> Scores | None:
         """Factor of the score of each document, above 0 and at most 1; None if all are 1.
 
-        Below 1 are documents of another kind than the query asks for, and those that belong to
-        nobody whom it names beside a thing: "Alice on Atlas" asks for what belongs to both.
+        Below 1 are documents of another kind than the query asks for, and those that belong to none
+        of the people it names beside a thing: "Alice on Atlas" asks for what belongs to both.
         """
         kind, unlinked = self.asked_kind, self.unlinked_factor
         if unlinked == 1.0:

@@ -357,12 +357,15 @@ class EntityDocuments:
         return linked
 
     def with_people(self, entity_id: str, share: float) -> LinkedDocuments:
-        """Return the documents of an entity, the pages of people who belong to it in full strength.
+        """Return the documents of an entity, the pages of people who belong to it strengthened.
 
-        Those are people whose page links to it, and those that its own page names.
+        Those are people whose page links to it, and those that its own page names, who come first:
+        its lead.
         """
         base, linked = self._snapshot, self.propagated(entity_id, share)
-        found = linked_documents(base.links.get(entity_id)).by_row()
+        floor = normalization.PERSON_STRENGTH
+        links = linked_documents(base.links.get(entity_id)).by_row().items()
+        found = {row: ((floor + max(link, floor)) / 2.0, reason) for row, (link, reason) in links}
         page = base.row_of.get(base.entities[self._number(entity_id)].path, -1)
         for number in base.links.entities_of(page).tolist() if page >= 0 else ():
             person = base.entities[number]
@@ -370,14 +373,8 @@ class EntityDocuments:
                 strength, reason = linked_documents(base.links.get(person.id)).by_row()[page]
                 if strength > found.get(row, (0.0, ""))[0]:
                     found[row] = strength, f"on its page: {reason}"
-        floor = normalization.PERSON_STRENGTH
-        return linked.strengthened(
-            {
-                row: (max(strength, floor), reason)
-                for row, (strength, reason) in found.items()
-                if base.kinds[row] == "person"
-            }
-        )
+        people = {row: link for row, link in found.items() if base.kinds[row] == "person"}
+        return linked.strengthened(people)
 
     def about(self, entity_id: str) -> LinkedDocuments:
         if entity_id not in self._about:

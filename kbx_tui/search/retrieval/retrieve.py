@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -73,6 +74,7 @@ MOST_WORDS = 16
 """Words of a query in which titles are looked for: a longer one is a text."""
 FORMS_FROM = 5
 """Documents that a misspelt word is compared with for each word it may be."""
+_WITH_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})")
 HAND_OVER = 0.05
 """Maximum time in seconds to wait for a thread to start embedding; it usually starts at once."""
 
@@ -357,10 +359,13 @@ class _Search:
         """Return the word of a document that a folded word is a misspelling of, or nothing.
 
         A word that a document holds is not misspelt, nor one that the model has a token for, as it
-        has for most words of its language.
+        has for most words of its language. `gw217` is `gw-217`, if that is what documents hold.
         """
         generation, most = self._generation, errors_in(word)
         words, titles = generation.words, generation.snapshot.titles
+        if (number := _WITH_NUMBER.fullmatch(word)) and not words.is_held(word):
+            parted = "-".join(number.groups())
+            return parted if len(words.rows_with_phrase(parted)) else ""
         if not most or not (word.isalpha() and has_topic([word])) or words.is_held(word):
             return ""
         if is_common_word(word) or (not self._request.fast and self._query_vectors.is_token(word)):
@@ -426,9 +431,10 @@ class _Search:
             generation.entity_pass.roles.holders_asked_for(named.text) if looks_for_roles else ()
         )
         texts = dict.fromkeys((self._request.searched, named.subject))  # usually equal
+        name = "role" if any(match.signal.kind == "role" for match in named.matches) else "name"
         items = [
             *(item for text in texts for item in generation.known_items.find(text)),
-            *((row_of.get(entities[number].path, -1), "name") for number in named.asked_for),
+            *((row_of.get(entities[number].path, -1), name) for number in named.asked_for),
             *((row_of.get(entities[number].path, -1), "role") for number in holders),
             *((row, "title") for row in self._titles_in_query()),
         ]
@@ -454,12 +460,12 @@ class _Search:
         if len(query.words) > MOST_WORDS:
             return
         named = [(match.start, match.end) for match in self._named.matches if match.named]
-        for start, end, row in self._generation.known_items.titles_in(query.folded):
+        telling = [any(True for _ in topic_words_of([word])) for word in query.folded]
+        for start, end, row in self._generation.known_items.titles_in(query.folded, telling):
             first, last = query.words[start], query.words[end - 1]
             is_name = any(begin <= first.start and last.end <= end for begin, end in named)
-            telling = list(topic_words_of(query.folded[start:end]))
             is_asked = is_name or query.is_asked_about(start, end - start)
-            if len(telling) > 1 and not is_asked and row not in pages:
+            if not is_asked and row not in pages:
                 yield row
 
     def _listed(self) -> Mapping[int, str]:

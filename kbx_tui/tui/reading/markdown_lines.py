@@ -292,10 +292,12 @@ def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tu
 
     Shifts the places of this line's links, `links[first:]`. Signs within addresses are kept.
     """
+    places = [(link.place.start, link.place.end) for link in links[first:]]
+    targets = [link.target for link in links[first:]]
     addresses = [
-        (link.place.start, link.place.end)
-        for link in links[first:]
-        if line[link.place.start : link.place.end] == link.target
+        (start, end)
+        for (start, end), target in zip(places, targets, strict=True)
+        if line[start:end] == target
     ]
     removed: list[tuple[int, int]] = []
     marked: list[tuple[int, int, Look]] = []
@@ -307,6 +309,8 @@ def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tu
         markers = ((start, start + size), (end - size, end))
         if any(a < last and begin < b for begin, last in markers for a, b in addresses):
             continue
+        if any((a <= start < b) != (a < end <= b) for a, b in places):
+            continue  # it begins or ends in the middle of a link
         removed += markers
         marked.append((start + size, end - size, look or "emphasis"))
     if not removed:

@@ -16,7 +16,6 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.evaluation.metrics import ndcg
 from kbx_tui.search.request import SearchRequest
-from tests.conftest import copy_demo
 
 pytestmark = pytest.mark.slow
 
@@ -64,15 +63,15 @@ class Found(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, Sequence[Found]]]:
+def found(
+    demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, Mapping[str, Sequence[Found]]]:
     """What each way of searching finds for the questions of each kind."""
     found: dict[str, dict[str, list[Found]]] = {way: defaultdict(list) for way in WAYS}
     for name, base in BASES.items():
         folder = tmp_path_factory.mktemp("bases") / name
-        if name == "demo":
-            copy_demo(folder)
-        else:
-            shutil.copytree(QUESTIONS / "bases" / name, folder)
+        source = demo_kb_path if name == "demo" else QUESTIONS / "bases" / name
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.jsonl"))
         with KnowledgeBase(folder) as kb:
             kb.index()
             for question in _questions(name):

@@ -371,9 +371,9 @@ def test_documents_of_a_person_follow_the_few_that_answer_the_topic(demo_kb_path
 
 
 @pytest.fixture(scope="module")
-def word_completion_kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
-    with KnowledgeBase(demo_kb_path) as word_completion_kb:
-        yield word_completion_kb
+def demo(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(demo_kb_path) as demo:
+        yield demo
 
 
 @pytest.mark.parametrize(
@@ -387,9 +387,9 @@ def word_completion_kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
     ],
 )
 def test_a_beginning_is_continued_to_a_whole_word(
-    word_completion_kb: KnowledgeBase, typed: str, completed: str
+    demo: KnowledgeBase, typed: str, completed: str
 ) -> None:
-    assert word_completion_kb.documents.complete_query(typed) == completed
+    assert demo.documents.complete_query(typed) == completed
 
 
 @pytest.mark.parametrize(
@@ -409,10 +409,8 @@ def test_a_beginning_is_continued_to_a_whole_word(
         "http://migr",
     ],
 )
-def test_what_is_whole_or_leads_nowhere_stays(
-    word_completion_kb: KnowledgeBase, query: str
-) -> None:
-    assert word_completion_kb.documents.complete_query(query) == query
+def test_what_is_whole_or_leads_nowhere_stays(demo: KnowledgeBase, query: str) -> None:
+    assert demo.documents.complete_query(query) == query
 
 
 def test_a_word_is_continued_in_the_language_of_the_documents(tmp_path: Path) -> None:
@@ -421,24 +419,46 @@ def test_a_word_is_continued_in_the_language_of_the_documents(tmp_path: Path) ->
     for day in range(3):
         text = "Wir haben die Lieferungen aus dem Lager und die Verträge noch nicht geprüft."
         (notes / f"lager-{day}.md").write_text(f"# Lager {day}\n\n{text}\n", encoding="utf-8")
-    with KnowledgeBase(tmp_path) as word_completion_kb:
-        word_completion_kb.index(fast=True)
-        assert word_completion_kb.documents.complete_query("liefer") == "lieferungen"
-        assert word_completion_kb.documents.complete_query("vertr") == "vertrage"
+    with KnowledgeBase(tmp_path) as demo:
+        demo.index(fast=True)
+        assert demo.documents.complete_query("liefer") == "lieferungen"
+        assert demo.documents.complete_query("vertr") == "vertrage"
+
+
+@pytest.mark.parametrize(
+    ("query", "lead"),
+    [
+        ("who leads Support", "Ruth Castellane"),
+        ("who leads the data team?", "Priya Nair"),
+        ("who runs Mobile", "Inês Carvalho"),
+        ("who heads Platform", "Alice Chen"),
+    ],
+)
+def test_who_leads_a_team_is_answered_with_its_lead(
+    demo: KnowledgeBase, query: str, lead: str
+) -> None:
+    assert demo.search(query).results[0].title == lead
+
+
+def test_a_role_that_holds_the_name_of_a_team_names_its_holder(
+    demo: KnowledgeBase,
+) -> None:
+    response = demo.search("what did the Head of Data say about Dunlin?")
+    named = [entity.name for entity in response.meta.pass1_entities if entity.score == 1.0]
+    assert named == ["Priya Nair", "Flexible Fares"]
 
 
 def test_a_misspelt_word_is_corrected_unless_it_is_to_be_searched_for_as_typed(
-    word_completion_kb: KnowledgeBase,
+    demo: KnowledgeBase,
 ) -> None:
-    response = word_completion_kb.search("linkspann")
+    response = demo.search("linkspann")
     assert [note for note in response.meta.notes if "searched for linkspan;" in note]
     assert response.results
-    assert not word_completion_kb.search("linkspann", as_typed=True).results
-    assert not word_completion_kb.search('"linkspann"').results
+    assert not demo.search("linkspann", as_typed=True).results
+    assert not demo.search('"linkspann"').results
+    assert demo.search("GW217").results == demo.search("gw-217").results
+    assert not demo.search("GW217", as_typed=True).results
 
 
-def test_search_itself_completes_nothing(word_completion_kb: KnowledgeBase) -> None:
-    assert (
-        word_completion_kb.search("migr", fast=True).results
-        != word_completion_kb.search("migration", fast=True).results
-    )
+def test_search_itself_completes_nothing(demo: KnowledgeBase) -> None:
+    assert demo.search("migr", fast=True).results != demo.search("migration", fast=True).results

@@ -127,6 +127,8 @@ def test_links_are_sorted_and_have_a_visible_label(lines: list[str]) -> None:
         ("- [2025-11-04] (from: a)", "- [2025-11-04] (from: a)", []),
         ("- [ ] open", "- [ ] open", []),
         ("[[]] []() [[ ]]", "[[]] []() [[ ]]", []),
+        ("*a [b* c](x.md)", "*a b* c", [("b* c", "x.md")]),
+        ("**[[**]([[)", "**[**", [("**", "[[")]),
     ],
 )
 def test_links_are_replaced_by_their_labels(

@@ -26,7 +26,7 @@ SHOTS: tuple[tuple[str, str, tuple[int, int], tuple[str, ...]], ...] = (
     ("reading.svg", "textual-dark", (140, 40), ("enter", "n")),
     ("entity.svg", "textual-dark", (140, 40), ("e", "enter")),
     ("dedup.svg", "textual-dark", (140, 40), ("f2", "drafts", "down", "down", "down", "down")),
-    ("experts.svg", "textual-dark", (140, 40), ("f3", "topic", "down", "enter")),
+    ("experts.svg", "textual-dark", (140, 40), ("f3", "topic", "down")),
 )
 """File, theme, size, and the keys that are pressed in the results; `drafts` and `topic` wait."""
 TOPIC = "migration"

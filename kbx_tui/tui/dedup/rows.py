@@ -234,6 +234,9 @@ def known_rows(
                 is_of_another=match.is_of_another,
             )
         )
+    if verdict.state == "near" and verdict.proposal.action == "create":
+        both = "each says something that the other does not"
+        rows = [replace(r, relation="similar", why=both) if r.is_first else r for r in rows]
     order = attrgetter("is_first", "decides", "is_of_another", "score")
     return tuple(sorted(rows, key=order, reverse=True))
 

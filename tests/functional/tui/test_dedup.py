@@ -499,13 +499,14 @@ async def test_owner_of_the_closest_fact_is_offered_first(demo_copy: Path) -> No
         await review.until(lambda: review.rows[0].about.startswith(owner))
 
 
-def test_sign_and_right_pane_agree_at_any_threshold(demo: Path) -> None:
+def test_sign_and_right_pane_agree_at_any_threshold(demo_copy: Path) -> None:
     text = (
         "Ships 5 releases a year\nGangway 4 ships 5 releases a year\nAlice prefers async Slack\n"
         "Bob does not run the migration\nLeads the platform team\nReports to Carla\n"
     )
     known = {"near": {"duplicate", "refines", "similar"}}
-    with KnowledgeBase(demo) as kb:
+    judge_by_rules(demo_copy)
+    with KnowledgeBase(demo_copy) as kb:
         checks = kb.drafts.check(drafts_from_text(text))
     for check, threshold in product(checks, (None, 0.2, 0.6, 0.99)):
         verdict, rows = decide(check, threshold), known_rows(check, [], threshold)
@@ -513,5 +514,6 @@ def test_sign_and_right_pane_agree_at_any_threshold(demo: Path) -> None:
         if verdict.match is not None:
             assert rows[0].is_first and rows[0].text == verdict.match.known.text
             assert says[0] in known.get(verdict.state, {verdict.state})
+            assert (says[0], verdict.proposal.action) != ("duplicate", "create")
         if verdict.state == "new":
             assert not {*says} & {*known["near"], "conflict", "exact"}

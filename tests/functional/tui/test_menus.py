@@ -70,11 +70,8 @@ async def test_a_key_given_to_a_command_of_a_menu_works_at_once(demo_copy: Path)
         assert "is now" not in driver.status.text
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-async def test_jump_mode_goes_to_the_pane_of_a_letter_also_from_a_field(
-    demo: Path, size: Size
-) -> None:
-    async with running(demo, size, asked=QUESTION) as driver:
+async def test_jump_mode_goes_to_the_pane_of_a_letter_also_from_a_field(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         assert driver.has_focus(QueryLine)
         await driver.press("ctrl+l")
         await driver.until(lambda: isinstance(driver.app.screen, Jump))

@@ -53,16 +53,16 @@ async def test_result_whose_title_is_the_query_comes_first_and_is_marked(demo: P
 
 async def test_a_key_undoes_and_redoes_the_correction_of_a_misspelt_word(demo: Path) -> None:
     async with running(demo, WIDE, asked="linkspann") as driver:
-        note = 'searched for linkspan instead of linkspann; " undoes it'
+        note = "searched for linkspan instead of linkspann; v w undoes it"
         await driver.until_shown(StatusLine, note)
         assert "Mobile roadmap" in driver.titles
-        await driver.press("escape", "quotation_mark")
+        await driver.press("escape", "v", "w")
         await driver.until_shown(ResultList, "Nothing found")
         await driver.until_shown(QueryLine, "spelled as typed")
-        await driver.press("quotation_mark")
+        await driver.press("v", "w")
         await driver.until_shown(StatusLine, note)
         await driver.ask("linkspan")
-        await driver.press("escape", "quotation_mark")
+        await driver.press("escape", "v", "w")
         await driver.until_shown(StatusLine, "no word of the query was corrected")
 
 

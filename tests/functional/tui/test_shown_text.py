@@ -367,8 +367,8 @@ async def test_experts_grey_a_redacted_claim_and_show_its_text(base: Path) -> No
         await driver.until_focused(TopicLine)
         driver.app.screen.query_one(TopicLine).value = "keeper key clock"
         experts = driver.app.screen.query_one(ExpertList)
-        await driver.until(lambda: experts.rows)
-        await driver.press("down", "enter")
+        await driver.until(lambda: experts.view is not None)
+        await driver.press("down")
         await driver.until(lambda: len(experts.rows) > 1)
         claim = line_with(drawn(experts), "The key lies behind")
         assert looks_of(claim) <= {"rule", "dim"}

@@ -177,8 +177,9 @@ def remove_link_socket(name: str, folder: int) -> None:
 
 
 def remove_page(page: Path, content: bytes) -> None:
-    """Remove a markdown page that has exactly this content. Raises KbxError otherwise."""
-    if page.suffix.lower() != ".md" or page.read_bytes() != content:
+    """Remove a markdown page or kbx.toml with exactly this content. Raises KbxError otherwise."""
+    is_ours = page.suffix.lower() == ".md" or page.name == "kbx.toml"
+    if not is_ours or page.read_bytes() != content:
         raise _refusal(page)
     page.unlink()
 

@@ -21,7 +21,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from kbx_tui.config import DedupSettings, Settings
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.knowledge.vault import CONFIG_NAME
+from kbx_tui.knowledge.vault import CONFIG_NAME, resolve_links
 from kbx_tui.object_store.store_uri import require_no_credentials
 from kbx_tui.state_file import read_regular_file
 
@@ -87,6 +87,11 @@ def knowledge_base_from_environment() -> Path | None:
 def _read(root: Path) -> dict[str, Any]:
     file = root / CONFIG_NAME
     try:
+        if not (target := resolve_links(file)).is_relative_to(resolve_links(root)):
+            raise ConfigError(
+                f"{file} is a link to {target}, outside the base, and is not read; "
+                "put a file in its place"
+            )
         text = read_regular_file(file, limit=SIZE_LIMIT, follow_links=True).decode("utf-8-sig")
     except FileNotFoundError:
         return {}

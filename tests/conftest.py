@@ -66,7 +66,7 @@ OUR_VARIABLES = (
 )
 
 if "KBX_TESTS_STATE" not in os.environ:  # workers inherit it
-    os.environ["KBX_TESTS_STATE"] = tempfile.mkdtemp(prefix="kbx-tests-")
+    os.environ["KBX_TESTS_STATE"] = tempfile.mkdtemp(prefix="kbx-tests-", dir=memory_folder())
     atexit.register(shutil.rmtree, os.environ["KBX_TESTS_STATE"], ignore_errors=True)
 STATE = Path(os.environ["KBX_TESTS_STATE"])
 """State folder of fixtures that several tests share, and whose indexes all tests may open."""
@@ -75,8 +75,11 @@ os.environ["KBX_STATE_DIR"] = str(STATE)
 if (in_memory := memory_folder()) is not None:  # workers inherit it
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(in_memory))
 
-# A slow machine must not fail property tests: examples have no deadline.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A slow machine must not fail property tests: examples have no deadline. There are fewer of them
+# than usual, as each run of the tests draws others.
+settings.register_profile(
+    "patient", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("patient")
 
 

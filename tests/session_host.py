@@ -22,7 +22,7 @@ class RecordingHost:
     def show_error(self, text: str) -> None:
         self.errors.append(text)
 
-    def show_notice(self, text: str) -> None:
+    def show_notice(self, text: str, *, yields: bool = False) -> None:
         pass
 
     def show_progress(self, text: str) -> None:

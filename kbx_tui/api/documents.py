@@ -8,30 +8,31 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from difflib import get_close_matches
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
 from kbx_tui.errors import NotFound
 from kbx_tui.index.excluded_files import excluded_files
-from kbx_tui.index.path_filter import complete, similar
+from kbx_tui.index.path_filter import complete, holds, nearest_path, similar
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
 from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.vector_matrix import LineRange
 from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES
+from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES, DOCUMENT_KINDS
 from kbx_tui.knowledge.markdown import is_in_table
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
 from kbx_tui.knowledge.vault import locate, read_page
-from kbx_tui.safe_text import replace_surrogates
+from kbx_tui.safe_text import replace_surrogates, safe_line
 from kbx_tui.search import browse
 from kbx_tui.search.browse import BaseContents, contents_of
 from kbx_tui.search.completion import FilterCompletions, complete_filter, complete_last_word
@@ -49,7 +50,7 @@ from kbx_tui.search.link_records import (
 from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.ranking.rank import Ranking
-from kbx_tui.search.request import MAX_QUERY, UnfinishedFilter
+from kbx_tui.search.request import MAX_QUERY, UnfinishedFilter, type_names
 from kbx_tui.search.results.facets import Facets
 from kbx_tui.search.retrieval.scope import find_scope
 
@@ -83,6 +84,8 @@ class DocumentView:
     """1-based."""
     left_out: int = 0
     """Bytes at the end of the file that are not in `text`."""
+    labels_first: bool = False
+    """Whether wikilinks are `[[label|page]]`."""
 
 
 def unknown_id(document_id: str) -> NotFound:
@@ -90,6 +93,12 @@ def unknown_id(document_id: str) -> NotFound:
         f"nothing here has the id {document_id!r}; ids look like person:alice-chen, and searches "
         "return them"
     )
+
+
+def unknown_type(what: str, name: str, known: Collection[str]) -> NotFound:
+    near = get_close_matches(name, sorted(known), n=1)
+    hint = f"did you mean {near[0]}?" if near else f"types: {', '.join(sorted(known))}"
+    return NotFound(safe_line(f"no {what} has type {name}; {hint}"))
 
 
 class Documents:
@@ -113,7 +122,8 @@ class Documents:
         whole = data = self._bytes(path)
         if most is not None and len(whole) > most:  # whole lines, unless one alone is longer
             data = whole[: whole.rfind(b"\n", 0, most) + 1 or most]
-        document = parse_document(path, data, conventions=self._session.conventions())
+        conventions = self._session.conventions()
+        document = parse_document(path, data, conventions=conventions)
         return DocumentView(
             path=path,
             title=document.title,
@@ -122,6 +132,7 @@ class Documents:
             text=decode(data)[0],
             redacted_lines=self._public(path, data).redacted_lines,
             left_out=len(whole) - len(data),
+            labels_first=conventions.is_dendron,
         )
 
     def read(self, path: str) -> Document:
@@ -297,6 +308,23 @@ class Documents:
             return self.in_scope(documents)
         included = documents.included.nonzero()[0].tolist()
         return [documents.evidence.paths[row] for row in included]
+
+    def require_scope(
+        self, doc_types: Collection[str] | None = None, path: str | None = None
+    ) -> None:
+        """Raise NotFound for a type that does not exist, and for a path without documents.
+
+        A type that this program or kbx.toml knows may be without documents.
+        """
+        kinds = self.kinds()
+        known = DOCUMENT_KINDS.union(self._session.settings.entities.types, kinds)
+        for name in type_names(list(doc_types or ())) if kinds else ():
+            if name not in known:
+                raise unknown_type("document", name, known)
+        if path and kinds and not self.in_scope(path):
+            near = nearest_path(path, self.paths())
+            hint = f"did you mean {near}?" if near else "paths start at the root of the base"
+            raise NotFound(f"there are no documents in {safe_line(path)}; {hint}")
 
     # Paths, filters and queries while they are typed
 
@@ -491,21 +519,21 @@ class Links:
         generation = index.generation()
         if self._index is None or self._index[0] is not generation:
             root = self._session.root
-            attachments, exists = partial(list_attachments, root), self._exists
+            attachments = cache(lambda: sorted(list_attachments(root)))
+            exists = partial(self._exists, attachments)
             before = None if self._index is None else self._index[1].known_graph
             links = LinkIndex(generation, index.store, attachments, exists, before)
             self._index = generation, links
         return self._index[1]
 
-    def _exists(self, path: str) -> bool:
+    def _exists(self, attachments: Callable[[], Sequence[str]], path: str) -> bool:
         """Return whether a file or folder is at a path of the base, which may be hidden.
 
-        For agents, only indexed pages exist, and nothing whose name begins with a dot.
+        For agents, only indexed pages and attachments exist, and the folders that they are in.
         """
         if self._session.is_public:
-            is_dotted = any(part[:1] == "." and part.strip(".") for part in path.split("/"))
-            if is_dotted or path.lower().endswith(".md"):
-                return path in self._session.snapshot().row_of
+            pages = self._session.snapshot().paths
+            return path == "." or holds(pages, path) or holds(attachments(), path)
         try:
             return os.path.lexists(self._session.root / path)
         except ValueError:  # the path holds a NUL
@@ -518,8 +546,10 @@ class Links:
         except NotFound:
             found = self.follow(name, "")
             if found is None:
-                nearest = documents.find(name, 1)
-                hint = f"; did you mean {nearest[0].path}?" if nearest else ""
+                near = nearest_path(name, documents.paths())
+                if not (near or name.endswith(".md")):
+                    near = next((each.path for each in documents.find(name, 1)), "")
+                hint = f"; did you mean {near}?" if near else ""
                 raise NotFound(f"no document is called {name!r}{hint}") from None
             path = found.path
             entity = None

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from kbx_tui.api.session import Session
@@ -20,7 +19,6 @@ from kbx_tui.editing.file_edits import FileEdit, commit_files, undo, write_files
 from kbx_tui.editing.journal import JournalEntry, finish_interrupted, read_file
 from kbx_tui.editing.lossless_text import with_same_change
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
-from kbx_tui.editing.state_files import write_fault
 from kbx_tui.embedding.local import is_remote
 from kbx_tui.errors import (
     EmbeddingError,
@@ -38,7 +36,7 @@ from kbx_tui.knowledge.redaction import is_same_public_text
 from kbx_tui.knowledge.vault import CONFIG_NAME
 from kbx_tui.search.browse import indexed_hash
 from kbx_tui.settings_file import with_settings
-from kbx_tui.state_file import is_read_only, require_writable
+from kbx_tui.state_file import is_read_only
 
 INDEX_LOCK_SECONDS = 2.0
 """Longest wait for another process that writes the index; after that the index follows later."""
@@ -111,9 +109,6 @@ class FileWriter:
         diff = file_diff(CONFIG_NAME, before, after)
         if dry_run or after is None or after == before:
             return Written(False, CONFIG_NAME, diff)
-        if before is None:  # nobody but the user removes a kbx.toml: an undo leaves it empty
-            before = b""
-            _create(self._session.root / CONFIG_NAME)
         entry = self.write([FileEdit(CONFIG_NAME, before, after)], f"{verb} {CONFIG_NAME}")
         self._session.reread_settings()
         return Written(True, CONFIG_NAME, diff, entry=entry)
@@ -275,14 +270,6 @@ class FileWriter:
         deadline = time.monotonic() + EMBEDDING_SECONDS
         with suppress(EmbeddingError, IndexFault):
             self._session.add_vectors(sorted(paths), lambda: time.monotonic() > deadline)
-
-
-def _create(file: Path) -> None:
-    require_writable(file)
-    try:
-        file.open("xb").close()
-    except OSError as error:
-        raise write_fault(file, error) from error
 
 
 def _written_fact(

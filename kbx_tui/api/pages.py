@@ -13,7 +13,7 @@ from kbx_tui.api.session import Session
 from kbx_tui.api.similarity import Similarity
 from kbx_tui.drafting.checking import check_with_entity
 from kbx_tui.drafting.deciding import known_matches
-from kbx_tui.drafting.drafts import Draft, Written, new_draft
+from kbx_tui.drafting.drafts import Draft, Written, fact_kind, new_draft
 from kbx_tui.drafting.planning import file_diff
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, DeleteFact, StrikeFact
 from kbx_tui.editing.file_edits import FileEdit
@@ -118,7 +118,7 @@ class Pages:
         create: bool = False,
     ) -> Written:
         """Add a fact, as `KnowledgeBase.memory_add` says."""
-        text = _require_fact(text)
+        text, kind = _require_fact(text), fact_kind(kind)
         page = self._page_of(replace_surrogates(entity), create=create)
         edit = _added_fact(page.id, kind, text, date, source)
         before = read_file(self._session.root, page.path)  # read first: the check is no older

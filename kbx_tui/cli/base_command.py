@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -167,7 +168,7 @@ def describe_failure(error: Exception) -> tuple[int, str]:
         return error.exit_code, str(error)
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx else "kbx"
-        message = error.format_message().rstrip(".")
+        message = _in_plain_words(error.format_message().rstrip("."))
         separator = "" if message.endswith(("?", "?)")) else ";"  # "Did you mean --path?"
         return EXIT_USAGE, f"{message}{separator} see `{command} --help`"
     if isinstance(error, click.ClickException):
@@ -176,6 +177,21 @@ def describe_failure(error: Exception) -> tuple[int, str]:
         return EXIT_FAILED, "cannot write the output: no space left on device"
     reason = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
     return EXIT_FAILED, f"internal error: {reason}; --debug shows the traceback"
+
+
+_PLAIN_WORDS = (
+    (r"is not a valid integer(?: range)?", "is not a whole number"),
+    (r"is not a valid float(?: range)?", "is not a number"),
+    (r"is not in the range x>=(\S+)", r"is less than \1"),
+    (r"is not in the range (\S+)<=x<=(\S+)", r"is not between \1 and \2"),
+)
+"""Patterns of what click says of a number, and the same in words."""
+
+
+def _in_plain_words(message: str) -> str:
+    for said, plain in _PLAIN_WORDS:
+        message = re.sub(said, plain, message)
+    return message
 
 
 def _is_full_output(error: Exception) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 import click
 
+import kbx_tui
 from kbx_tui import __version__
 from kbx_tui.cli import app, options
 from kbx_tui.cli.base_command import Group, run
@@ -24,13 +27,75 @@ from kbx_tui.cli.commands import (
     start,
 )
 
+SECTIONS: dict[str, tuple[click.Command, ...]] = {
+    "Find": (
+        search.search_command,
+        entities.experts_command,
+        entities.entity_command,
+        entities.links_command,
+        search.bases_command,
+        history.history_command,
+    ),
+    "Write": (
+        memory.memory_command,
+        memory.dedup_command,
+        *map(entities.group_of, entities.FIELDS),
+        start.import_command,
+        start.export_command,
+        history.undo_command,
+    ),
+    "Set up": (
+        start.init_command,
+        start.demo_command,
+        index.index_command,
+        index.status_command,
+        index.check_command,
+        index.store_command,
+        settings.config_command,
+        settings.trust_command,
+        settings.keys_command,
+        options.completion_command,
+    ),
+    "Measure": (
+        judgments.command,
+        evaluation.eval_command,
+        evaluation.tune_command,
+        evaluation.reranker_command,
+    ),
+    "Serve": (
+        servers.mcp_command,
+        servers.jsonl_command,
+        servers.tool_command,
+        servers.web_command,
+    ),
+}
+
+
+class Program(Group):
+    """The program, whose help lists its commands in sections."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.commands))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(f"{each.name:<{width}}", each.get_short_help_str()) for each in commands]
+                )
+
 
 @click.group(
-    cls=Group,
+    cls=Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, prog_name="kbx-tui", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, option, given: print_version(context) if given else None,
+    help="Show version, model and build, and exit.",
+)
 @click.pass_context
 def kbx(context: click.Context) -> None:
     """Explore a markdown knowledge base: entities first, then documents, and why.
@@ -50,39 +115,21 @@ def kbx(context: click.Context) -> None:
         app.open_app()
 
 
-for command in (
-    search.search_command,
-    entities.entity_command,
-    entities.experts_command,
-    entities.links_command,
-    memory.memory_command,
-    memory.dedup_command,
-    start.import_command,
-    start.export_command,
-    history.undo_command,
-    *map(entities.group_of, entities.FIELDS),
-    start.init_command,
-    search.bases_command,
-    index.index_command,
-    index.status_command,
-    index.check_command,
-    settings.config_command,
-    settings.trust_command,
-    settings.keys_command,
-    evaluation.reranker_command,
-    judgments.command,
-    evaluation.eval_command,
-    evaluation.tune_command,
-    history.history_command,
-    servers.mcp_command,
-    servers.jsonl_command,
-    servers.tool_command,
-    servers.web_command,
-    index.store_command,
-    start.demo_command,
-    options.completion_command,
-):
+for command in chain.from_iterable(SECTIONS.values()):
     kbx.add_command(command)
+
+
+def print_version(context: click.Context) -> None:
+    """Print version, bundled model and build: a digest of the code, wherever it is installed."""
+    from kbx_tui.embedding import BUNDLED_MODEL
+
+    digest = sha256()
+    package = Path(kbx_tui.__file__).parent
+    for file in sorted(package.rglob("*.py")):
+        digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
+    build = digest.hexdigest()[:12]
+    click.echo(f"kbx-tui {__version__} · model {BUNDLED_MODEL} · build {build}")
+    context.exit()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -70,8 +70,15 @@ def flag(names: str, help_text: str) -> Decorator:
     return click.option(*names.split(), is_flag=True, help=help_text)
 
 
+class Choice(click.Choice[Any]):
+    """One of several words; `-` and `_` are the same in them, as files and JSON write `_`."""
+
+    def normalize_choice(self, choice: object, ctx: Context | None) -> str:
+        return super().normalize_choice(choice, ctx).replace("-", "_")
+
+
 def choice(names: str, values: Sequence[str], help_text: str, **more: Any) -> Decorator:
-    return option(names, help_text, click.Choice(values), **more)
+    return option(names, help_text, Choice(values), **more)
 
 
 def list_option(names: str, help_text: str, complete: Completer | None = None) -> Decorator:

@@ -161,11 +161,20 @@ def _from_json(line: str, number: int) -> Draft:
     text = fields.get("text")
     if not isinstance(text, str) or not text.strip():
         raise ConfigError(f'line {number} has no text; a draft is at least {{"text": ...}}')
-    kind = str(fields.get("kind") or "fact").replace("-", "_")
-    if kind not in ("fact", "open_item"):
-        raise ConfigError(f"line {number}: kind must be fact or open_item, got {kind}")
+    try:
+        kind = fact_kind(str(fields.get("kind") or "fact"))
+    except ConfigError as error:
+        raise ConfigError(f"line {number}: {error}") from None
     entity, date, source = (str(fields.get(key) or "") for key in ("entity", "date", "source"))
     return new_draft(text.strip(), kind=kind, entity_name=entity, date=date, source=source)
+
+
+def fact_kind(word: str) -> FactKind:
+    """Return the kind that a word names, `open-item` too. Raises ConfigError."""
+    match word.replace("-", "_"):
+        case "fact" | "open_item" as kind:
+            return kind
+    raise ConfigError(f"kind must be fact or open_item, got {word}")
 
 
 def complete_file(text: str, root: Path, limit: int = 20) -> tuple[str, ...]:

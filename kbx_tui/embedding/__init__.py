@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+BUNDLED_MODEL = "bundled/all-MiniLM-L6-v2-int8"
+
 OPT_OUTS = {
     "ORT_DISABLE_TELEMETRY": "1",  # onnxruntime: uploads a device id and events kept in ~/.cache
     "HF_HUB_DISABLE_TELEMETRY": "1",  # huggingface_hub and hf_xet: report which program downloads

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.embedding import BUNDLED_MODEL
 from kbx_tui.errors import EmbeddingError
 from kbx_tui.safe_text import replace_surrogates
 
@@ -84,7 +85,7 @@ class ModelSource:
 
 
 BUNDLED = ModelSource(
-    name="bundled/all-MiniLM-L6-v2-int8",
+    name=BUNDLED_MODEL,
     folder=Path(__file__).parent / "bundled",
     dimension=384,
     fastembed_name="sentence-transformers/all-MiniLM-L6-v2",

@@ -18,6 +18,8 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.importing.calendars import read_calendar
+from kbx_tui.importing.contacts import read_contacts
 from kbx_tui.importing.conversations import read_conversations
 from kbx_tui.importing.imported_document import (
     FORMATS,
@@ -29,7 +31,6 @@ from kbx_tui.importing.imported_document import (
 )
 from kbx_tui.importing.note_exports import is_logseq, is_notion, read_logseq, read_notion
 from kbx_tui.importing.okf import is_okf, read_okf
-from kbx_tui.importing.organizers import read_calendar, read_contacts
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
 

@@ -83,12 +83,12 @@ def _logseq_page(file: SourceFile, blocks: dict[str, str]) -> ImportedDocument:
     people = [value for key, value in properties.items() if key in _LOGSEQ_PEOPLE]
     names = [name for value in people for name in _names(value)]
     body = "\n".join(_logseq_lines(lines, blocks)).strip("\n")
-    return ImportedDocument(
-        import_id=f"logseq:{'journals' if is_journal else 'pages'}/{file.stem}",
-        kind="note",
-        title=title,
+    return _note(
+        f"logseq:{'journals' if is_journal else 'pages'}/{file.stem}",
+        title,
+        body,
+        names,
         date=day,
-        attendees=tuple(map(Attendee, dict.fromkeys(names))),
         fields=_logseq_fields(properties),
         folder="/".join(
             [LOGSEQ_FOLDER, "journals"]
@@ -96,7 +96,19 @@ def _logseq_page(file: SourceFile, blocks: dict[str, str]) -> ImportedDocument:
             else [LOGSEQ_FOLDER, *map(slug, filter(None, folder.split("/")))]
         ),
         stem=day or slug(stem) or slug(title),
+    )
+
+
+def _note(
+    import_id: str, title: str, body: str, attendees: Sequence[str] = (), **others: Any
+) -> ImportedDocument:
+    return ImportedDocument(
+        import_id=import_id,
+        kind="note",
+        title=title,
+        attendees=tuple(map(Attendee, dict.fromkeys(attendees))),
         body=body + "\n" if body else "",
+        **others,
     )
 
 
@@ -230,16 +242,15 @@ def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
     }
     if tags := [tag.strip() for tag in properties.get("tags", "").split(",") if tag.strip()]:
         fields["tags"] = tags
-    return ImportedDocument(
-        import_id=f"notion:{_notion_id(file) or slug(file.path)}",
-        kind="note",
-        title=title,
+    return _note(
+        f"notion:{_notion_id(file) or slug(file.path)}",
+        title,
+        _with_wikilinks(body, targets),
+        names,
         date=day,
-        attendees=tuple(map(Attendee, dict.fromkeys(names))),
         fields=fields,
         folder=_notion_folder(file.path),
         stem=slug(title),
-        body=_with_wikilinks(body, targets) + "\n" if body else "",
     )
 
 
@@ -270,11 +281,10 @@ def _notion_table(file: SourceFile) -> ImportedDocument:
     lines = [f"| {' | '.join(row)} |" for row in cells]
     if cells:
         lines.insert(1, "|" + " --- |" * len(cells[0]))
-    return ImportedDocument(
-        import_id=f"notion:table-{_notion_id(file) or slug(file.path)}",
-        kind="note",
-        title=_notion_title(file),
+    return _note(
+        f"notion:table-{_notion_id(file) or slug(file.path)}",
+        _notion_title(file),
+        "\n".join(lines),
         folder=_notion_folder(file.path),
         stem=slug(_notion_title(file)),
-        body="\n".join(lines) + "\n" if lines else "",
     )

@@ -39,6 +39,8 @@ ALIGNMENT = 64
 END = struct.Struct("<II")
 ZEROS = bytes(1 << 20)
 BLOCK = 1 << 20
+COPIED = 8 << 20
+"""Bytes up to which a file is read instead of mapped: cutting it off then harms no reader."""
 
 Shape = tuple[int, ...]
 Directory = dict[str, tuple[str, Shape, int]]
@@ -51,7 +53,10 @@ class Damaged(Exception):
 
 
 def map_arrays(folder: Path, name: str, format_tag: str) -> Arrays | None:
-    """Memory-map the arrays of a file; None if missing or of another format. Raises Damaged."""
+    """Return the arrays of a file, mapped unless it is small. Raises Damaged.
+
+    None if it is missing or of another format.
+    """
     try:
         with open_regular_file(folder / name) as source:
             state = state_of(source.fileno())
@@ -71,15 +76,31 @@ def map_arrays(folder: Path, name: str, format_tag: str) -> Arrays | None:
 
 
 def map_unverified(source: BufferedReader | BufferedRandom, format_tag: str) -> Arrays | None:
-    mapped = mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
+    length = state_of(source.fileno())[1]
+    mapped = _copy(source, length) if length <= COPIED else _map(source)
     if mapped[: len(format_tag) + 1] != f"{format_tag}\n".encode():
         return None
     size, _ = END.unpack(mapped[-END.size :])
-    directory = decode_json(mapped[-END.size - size : -END.size], Directory)
+    directory = decode_json(bytes(mapped[-END.size - size : -END.size]), Directory)
     return {
         name: np.frombuffer(mapped, np.dtype(dtype), prod(shape), offset).reshape(shape)
         for name, (dtype, shape, offset) in directory.items()
     }
+
+
+def _map(source: BufferedReader | BufferedRandom) -> memoryview:
+    return memoryview(mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _copy(source: BufferedReader | BufferedRandom, length: int) -> memoryview:
+    """Return the bytes of a file, aligned as in a mapping: sums may depend on that."""
+    buffer = np.empty(length + ALIGNMENT, np.uint8)
+    start = -buffer.ctypes.data % ALIGNMENT
+    copy = buffer.data[start : start + length]
+    source.seek(0)
+    if source.readinto(copy) != length:
+        raise ValueError("it was cut off")
+    return copy.toreadonly()
 
 
 class ArrayWriter:

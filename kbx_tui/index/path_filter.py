@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from kbx_tui.errors import ConfigError
@@ -72,7 +72,7 @@ class PathFilter:
 
         An existing folder or file of that exact name takes precedence over wildcards.
         """
-        if not self.globs or not (_has(paths, self.prefix) or _has(paths, self.prefix + "/")):
+        if not self.globs or not holds(paths, self.prefix):
             return self
         return replace(self, globs=())
 
@@ -88,11 +88,12 @@ class PathFilter:
         return not self.prefix or path == self.prefix or path.startswith(self.prefix + "/")
 
 
-def _has(paths: Sequence[str], path: str) -> bool:
-    """Return whether `path` is one of the sorted paths or, with a final slash, a folder of one."""
-    index = bisect_left(paths, path)
-    candidate = paths[index] if index < len(paths) else ""
-    return candidate.startswith(path) if path.endswith("/") else candidate == path
+def holds(paths: Sequence[str], path: str) -> bool:
+    """Return whether `path` is one of the sorted paths, or a folder that one of them is in."""
+    for place in (bisect_left(paths, path), bisect_left(paths, f"{path}/")):
+        if place < len(paths) and f"{paths[place]}/".startswith(f"{path}/"):
+            return True
+    return False
 
 
 def _glob(text: str) -> str:
@@ -258,6 +259,27 @@ def _too_many(text: str) -> ConfigError:
 
 def _shown(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+LEAST_SIMILAR = 80
+"""Similarity in per cent from which a path may be meant by another: of whole paths or of names."""
+
+
+def nearest_path(wanted: str, paths: Iterable[str]) -> str:
+    """Return the file, or a folder of files, whose path or name is most like `wanted`, or ""."""
+    from rapidfuzz import fuzz, process
+
+    wanted = wanted.strip("/").casefold()
+    folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+    places = {path: path.casefold() for path in sorted({*paths, *folders} - {"."})}
+    names = {path: PurePosixPath(folded).stem for path, folded in places.items()}
+    for text, choices, scorer in (
+        (wanted, places, fuzz.ratio),
+        (PurePosixPath(wanted).stem, names, fuzz.WRatio),
+    ):
+        if found := process.extractOne(text, choices, scorer=scorer, score_cutoff=LEAST_SIMILAR):
+            return str(found[2])
+    return ""
 
 
 _AFTER_SLASH = chr(ord("/") + 1)

@@ -30,7 +30,7 @@ def read_conventions(
     return Conventions(
         titles="heading" if vault is None else _titles(files, entity_types),
         daily_notes=vault.daily_notes if vault else None,
-        labels_first=any((root / folder / DENDRON_SETTINGS).is_file() for folder in ("", MEMORY)),
+        is_dendron=any((root / folder / DENDRON_SETTINGS).is_file() for folder in ("", MEMORY)),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -40,13 +40,14 @@ _OTHER_MONTHS = (  # folded; German, French, Spanish, Italian, Portuguese, Dutch
     "novembre noviembre novembro",
     "dezember decembre diciembre dicembre dezembro dez",
 )
-_WRITTEN_MONTHS = MONTH_NUMBERS | {
+WRITTEN_MONTHS = MONTH_NUMBERS | {
     name: number for number, names in enumerate(_OTHER_MONTHS, 1) for name in names.split()
 }
+"""The numbers of months by their names in several languages, folded."""
 
 _ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
 _BEFORE, _YEAR = r"(?<![^\W_])", r"(?P<year>(?:19|20)\d\d)"
-_MONTH_WORD = rf"(?P<word>{'|'.join(sorted(_WRITTEN_MONTHS, key=len, reverse=True))})(?![^\W_])\.?"
+_MONTH_WORD = rf"(?P<word>{'|'.join(sorted(WRITTEN_MONTHS, key=len, reverse=True))})(?![^\W_])\.?"
 _DAY_WORD = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?"
 _GAP, _OF = r"(?:,?[ _-]+|,)", r"(?:(?:of|de|del|di)[ _-]+)?"
 _DAYS = tuple(
@@ -115,11 +116,12 @@ def date_of(
     daily_notes: DailyNotes | None = None,
     body: str = "",
 ) -> str:
-    """Return the ISO date of a document, empty if it has none: a day, a month or a year.
+    """Return the ISO date of a document, empty if it has none: a day, a week, a month or a year.
 
     Tried in order are `date:`, its name as that of a daily note, a day in its file name, its
     folders (``2026/03/17/``), a line ``Date:`` at the top, a day in its first heading of level 1, a
-    month or week in its file name, `created:` and `year:`. A week counts as its Monday.
+    month or week in its file name, `created:` and `year:`. A week is written as its first and last
+    day, the latter without what they share: `2026-03-16/22`, `2026-03-30/04-05`.
     """
     values = {key.casefold().replace("_", " "): value for key, value in frontmatter.items()}
     stem = fold(_NUMBERED.sub("", stem_of(path)))
@@ -136,7 +138,7 @@ def date_of(
 
 
 def first_day(date: str) -> str:
-    """Return the first day of the day, month or year that an ISO date means."""
+    """Return the first day of the day, week, month or year that an ISO date means."""
     return f"{date}-01-01"[: len("2026-03-17")]
 
 
@@ -148,6 +150,11 @@ def iso_date(text: str) -> str:
     """
     if match := _ISO.match(text):
         return _valid_iso(match[1], match[3], match[4])
+    return whole_day(text)
+
+
+def whole_day(text: str) -> str:
+    """Return the day that a text is and nothing else, empty if it is not one."""
     folded = fold(text)
     matches = (form.fullmatch(folded) for form in _DAYS)
     return next((_iso_of(match) for match in matches if match), "")
@@ -156,13 +163,15 @@ def iso_date(text: str) -> str:
 def _date_in_value(value: object) -> str:
     """Return the date in a property: a day, month, year, link to a daily note or timestamp."""
     text = link_target(next(texts_of(value), ""))
+    if not text:
+        return ""
     if iso := iso_date(text) or _day_in(fold(text.rpartition("/")[2])):
         return iso
     if _MONTH_VALUE.fullmatch(text):
         return _valid_iso(text[:4], text[5:], 1)[:7] if "-" in text else _year_of(text)
     if match := _TIMESTAMP.fullmatch(text):
         return datetime.fromtimestamp(int(match[1]), UTC).date().isoformat()
-    return ""
+    return _week_in(fold(text))
 
 
 def _day_in(folded: str) -> str:
@@ -171,17 +180,26 @@ def _day_in(folded: str) -> str:
 
 
 def _month_or_week_in(folded: str) -> str:
-    for form in _WEEKS:
-        if match := form.search(folded):
-            with suppress(ValueError):
-                return date.fromisocalendar(int(match["year"]), int(match["week"]), 1).isoformat()
+    if week := _week_in(folded):
+        return week
     matches = (match for form in _MONTHS_OF_YEAR if (match := form.search(folded)))
     return next((iso[:7] for match in matches if (iso := _iso_of(match))), "")
 
 
+def _week_in(folded: str) -> str:
+    for form in _WEEKS:
+        if match := form.search(folded):
+            with suppress(ValueError, OverflowError):
+                monday = date.fromisocalendar(int(match["year"]), int(match["week"]), 1)
+                first, last = monday.isoformat(), (monday + timedelta(days=6)).isoformat()
+                shared = 0 if first[:4] != last[:4] else 5 if first[:7] != last[:7] else 8
+                return f"{first}/{last[shared:]}"
+    return ""
+
+
 def _iso_of(match: re.Match[str]) -> str:
     found = match.groupdict()
-    month = found.get("month") or _WRITTEN_MONTHS[found["word"]]
+    month = found.get("month") or WRITTEN_MONTHS[found["word"]]
     return _valid_iso(found["year"], month, found.get("day") or 1)
 
 
@@ -248,7 +266,7 @@ def date_in_format(name: str, moment_format: str) -> str:
         return ""
     found = {key: value for key, value in match.groupdict().items() if value}
     month_name = fold(found.get("month_name", ""))
-    month = found.get("month") or _WRITTEN_MONTHS.get(month_name) or 0
+    month = found.get("month") or WRITTEN_MONTHS.get(month_name) or 0
     year = int(found.get("year") or 0)
     if short := found.get("short_year"):
         year = int(short) + (1900 if int(short) >= _OLDEST_SHORT_YEAR else 2000)

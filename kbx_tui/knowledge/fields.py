@@ -112,11 +112,12 @@ def aliases_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
 def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
     value = frontmatter.get("tags", frontmatter.get("tag"))
     if isinstance(value, str):
-        entries = re.split(r"[,;\n]" if re.search(r"[,;\n]", value) else r"\s+", value)
+        separator = r"[,;\n]" if re.search(r"[,;\n]", value) else r"\s+(?![^\[\]]*\]\])"
+        entries = re.split(separator, value)
     else:
         entries = list(texts_of(value))
     return tuple(
-        dict.fromkeys(tag for entry in entries if (tag := link_target(entry).lstrip("#").strip()))
+        dict.fromkeys(tag for entry in entries if (tag := link_target(entry.strip().lstrip("#"))))
     )
 
 
@@ -248,6 +249,12 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
         if folder in _PLAIN_FOLDERS:
             return _PLAIN_FOLDERS[folder], ""
     return {"notes": "note"}.get(declared, declared) or "note", ""
+
+
+def dotted_place(path: str) -> str:
+    """Return the path of a page whose file name holds its folders: `people/ann.md`."""
+    folder, slash, _ = path.rpartition("/")
+    return f"{folder}{slash}{stem_of(path).replace('.', '/')}.md"
 
 
 def stem_of(path: str) -> str:

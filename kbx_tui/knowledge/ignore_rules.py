@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from kbx_tui.errors import ConfigError
@@ -14,7 +15,9 @@ from kbx_tui.state_file import read_regular_file
 
 GITIGNORE = ".gitignore"
 GITIGNORE_LIMIT = 1 << 20
-"""Bytes up to which such a file is read: compiling a pattern takes a tenth of a millisecond."""
+"""Bytes up to which such a file is read."""
+MOST_RULES = 5_000
+"""Patterns of a base: each file is compared with all of them, whenever the base is walked."""
 
 _CLASSES = {
     "alnum": [("0", "9"), ("A", "Z"), ("a", "z")],
@@ -51,24 +54,33 @@ class IgnoreRules:
             self._exclude = [rule for line in exclude if (rule := _rule(line))]
         except ValueError as error:
             raise ConfigError(f"[index] exclude has an invalid pattern: {error}") from error
+        if len(exclude) > MOST_RULES:
+            raise ConfigError(f"[index] exclude has more than {MOST_RULES:,} patterns")
+        self._left = MOST_RULES
+        self.are_cut = False
+        """Whether patterns were left out, as there were more than `MOST_RULES`."""
         self._specs: list[tuple[str, list[_Rule]]] = []
 
     def read_folder(self, folder: Path, prefix: str, *, keep: str = "") -> bool:
         """Add the rules in the ``.gitignore`` of a folder, and return whether it has one.
 
         ``prefix`` is its path relative to the root, ending with a slash. A file that would ignore
-        the path ``keep`` is skipped: many users keep their notes out of git.
+        the path ``keep`` is skipped: many users keep their notes out of git. Links are not
+        followed, as git does not follow them either.
         """
         try:
             file = folder / GITIGNORE
-            data = read_regular_file(file, limit=GITIGNORE_LIMIT, follow_links=True)
+            data = read_regular_file(file, limit=GITIGNORE_LIMIT)
             lines = data.decode("utf-8", "replace").splitlines()
         except OSError:
             return False
-        rules = list(_valid_rules(lines))
+        found = _valid_rules(lines)
+        rules = list(islice(found, self._left))
         everything_in = f"{keep}/"  # which `memory/**` matches, and `memory/*` does not
         if not (keep and (_decision(rules, keep) or _decision(rules, everything_in))):
+            self._left -= len(rules)
             self._specs.append((prefix, rules))
+            self.are_cut |= next(found, None) is not None
         return True
 
     def ignores_file(self, path: str) -> bool:

@@ -525,15 +525,21 @@ def inline_fields(body: str) -> dict[str, Any]:
 
 _TAG = re.compile(
     CODE_SPAN + r"|\[\[[^\[\]\n]{1,500}\]\]"
-    r"|(?<!\S)\#(?P<tag>[^\s\#!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f]{1,200})"
+    r"|(?<!\S)\#(?:\[\[(?P<page>[^\[\]\n]{1,200})\]\]"
+    r"|(?P<tag>[^\s\#!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f]{1,200}))"
 )
 _MAY_BE_TAG = re.compile(r"(?<!\S)#[^\s#]")
 _NO_WORD = re.compile(r"[\d/_-]*")
 
 
 def inline_tags(body: str) -> tuple[str, ...]:
-    """Return the distinct tags outside code and links, without `#`. Numbers are not tags."""
+    """Return the distinct tags outside code and links, without `#`; `#[[two words]]` is one too.
+
+    Numbers are not tags.
+    """
     if not _MAY_BE_TAG.search(body):
         return ()
-    tags = ((match["tag"] or "").strip("/") for match in _TAG.finditer(blank_code(body)))
+    found = _TAG.finditer(blank_code(body))
+    names = (match["tag"] or match["page"] or "" for match in found)
+    tags = (name.strip("/ ") for name in names)
     return tuple(dict.fromkeys(tag for tag in tags if tag and not _NO_WORD.fullmatch(tag)))

@@ -24,6 +24,7 @@ from kbx_tui.knowledge.fields import (
     aliases_of,
     attendees_of,
     document_id,
+    dotted_place,
     is_entity_kind,
     kind_of,
     references_of,
@@ -52,8 +53,8 @@ class Conventions:
     titles: Titles = "heading"
     daily_notes: DailyNotes | None = None
     """How the vault names the notes of days."""
-    labels_first: bool = False
-    """Whether `[[label|page]]` is a link to the page, as Dendron writes it."""
+    is_dendron: bool = False
+    """Whether `[[label|page]]` is a link to the page, and dots in names of files are folders."""
 
 
 USUAL = Conventions()
@@ -83,7 +84,8 @@ def parse_document(
         text = text[: text.rfind("\n", 0, MAX_PARSED) + 1 or MAX_PARSED]
     front = read_frontmatter(text)
     properties = {**inline_fields(front.body), **front.values}
-    kind, subtype = kind_of(path, properties)
+    place = dotted_place(path) if conventions.is_dendron else path
+    kind, subtype = kind_of(place, properties)
     entity = is_entity_kind(kind, entity_types)
     title = title_of(path, front.values, front.body, entity=entity, titles=conventions.titles)
     problems = []
@@ -110,7 +112,7 @@ def parse_document(
         attendees=attendees_of(properties),
         references=references_of(properties),
         links=tuple(
-            link.target for link in links_of(front.body, labels_first=conventions.labels_first)
+            link.target for link in links_of(front.body, labels_first=conventions.is_dendron)
         ),
         property_links=tuple(property_link_targets(front.values)),
         frontmatter=front.values,

@@ -84,7 +84,7 @@ def _has_text(body: str, lines: int) -> bool:
 
 
 def _readable(name: str) -> str:
-    if " " not in name:
+    if " " not in name and any(map(str.isalpha, name)):  # not a date or number
         name = _LEADING_DATE.sub("", name)
         name = re.sub(r"[-_]+", " ", name).strip() or name
     return name

@@ -88,7 +88,8 @@ class NoteOutline:
     aliases: Sequence[str]
     tags: Sequence[str]
     links: Sequence[str]
-    frontmatter: Mapping[str, Any]
+    properties: Mapping[str, Any]
+    """Those of the frontmatter, and inline fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +304,7 @@ class Topics:
         found: dict[str, Counter[str]] = {}
         for note in self._notes:
             named: dict[str, str] = {}
-            for key, value in note.frontmatter.items():
+            for key, value in note.properties.items():
                 if fold(key) in PEOPLE_PROPERTIES:
                     for attendee in _named_in_text(value):
                         name = given_name_first(attendee.name)
@@ -316,7 +317,7 @@ class Topics:
     def _linked_by(self, name: str) -> dict[str, str]:
         targets: dict[str, str] = {}
         for note in self._notes:
-            for key, value in note.frontmatter.items():
+            for key, value in note.properties.items():
                 if fold(key) == fold(name):
                     for link in property_link_targets(value):
                         page = split_target(link)[0]

@@ -16,7 +16,7 @@ from typing import Any
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import texts_of
-from kbx_tui.knowledge.ignore_rules import GITIGNORE, IgnoreRules
+from kbx_tui.knowledge.ignore_rules import GITIGNORE, MOST_RULES, IgnoreRules
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import decode_json, read_regular_file
@@ -116,6 +116,9 @@ class _Walker:
         self._linked.append((str(self._root / self._prefix), self._prefix))
         while self._linked:  # links last, so that files are listed under their real folder
             self._walk_tree(*self._linked.popleft())
+        if self._rules.are_cut:
+            fault = f"only {MOST_RULES:,} patterns of all such files are used, the others left out"
+            self._problems.append(Problem(GITIGNORE, fault))
 
     def _walk_tree(self, top: str, top_prefix: str) -> None:
         pending = [(top, top_prefix)]
@@ -308,7 +311,7 @@ def suppression_problems(root: Path) -> list[Problem]:
 def _read_files(root: Path) -> Iterator[tuple[str, dict[str, Any] | ValueError]]:
     for name in SUPPRESSION_FILES:
         try:
-            data = read_regular_file(root / name, follow_links=True)
+            data = read_regular_file(root / name)
             yield name, decode_json(decode(data)[0], dict[str, Any])
         except (FileNotFoundError, NotADirectoryError):
             continue

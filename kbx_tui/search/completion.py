@@ -68,7 +68,8 @@ def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: in
 
 def _dates(dates: Iterable[str], typed: str) -> Iterator[str]:
     parts = typed.count("-") + (1 if not DATE.fullmatch(typed) else 2)
-    longer = {"-".join(date.split("-")[:parts]) for date in dates if date.startswith(typed)}
+    starts = (date.partition("/")[0] for date in dates if date.startswith(typed))  # of weeks
+    longer = {"-".join(start.split("-")[:parts]) for start in starts}
     yield from sorted(longer - {typed}, reverse=True)
 
 

@@ -74,7 +74,7 @@ class LinkIndex:
         self._generation, self._store = generation, store
         self._list_attachments, self._exists = attachments, exists
         self._snapshot = generation.snapshot
-        self._labels_first = bool((self._snapshot.conventions or {}).get("labels_first"))
+        self._labels_first = bool((self._snapshot.conventions or {}).get("is_dendron"))
         self._found: dict[str, tuple[str, ...]] = {}
 
     @cached_property
@@ -170,6 +170,8 @@ class LinkIndex:
                 break
         else:
             page = short
+        if self._labels_first and name != page:
+            page, name = name, page
         return wikilink(page, name, in_table=in_table)
 
     def _backlinks(self, path: str) -> Iterator[Backlink]:
@@ -185,9 +187,8 @@ class LinkIndex:
             for link, line in self._links_with_lines(body, first_line):
                 if link.target in leading and (line, link.target) not in seen:
                     seen.add((line, link.target))
-                    yield Backlink(
-                        source, title, date, line, _line_at(body, link.start), link.target
-                    )
+                    text = _line_at(body, link.start, labels_first=self._labels_first)
+                    yield Backlink(source, title, date, line, text, link.target)
             for target in leading.values():
                 if target.in_property:
                     yield Backlink(source, title, date, 0, "", target.written)
@@ -228,6 +229,8 @@ class LinkIndex:
         page = split_target(target.written)[0]
         if target.destination is not None or page.casefold() in _TABLES_OF_CONTENTS:
             return False
+        if not self._snapshot.is_vault and page in self._snapshot.tags[self._snapshot.row_of[path]]:
+            return False  # Logseq and Roam link to tags, which need no page
         is_file = "." in page.rpartition("/")[2] and not page.lower().endswith(".md")
         for spelling in dict.fromkeys((page, unquote(page))):  # a name may hold an encoded `#`
             if is_file and self._attachments.find(spelling, path):
@@ -267,7 +270,8 @@ class LinkIndex:
         for start, end in search.find(body):
             line = first_line + body.count("\n", 0, start)
             column = start - body.rfind("\n", 0, start) - 1
-            text, name = _line_at(body, start), body[start:end]
+            text = _line_at(body, start, labels_first=self._labels_first)
+            name = body[start:end]
             yield UnlinkedMention(source, title, date, line, text, name, column)
 
     def _rows_with(self, terms: Sequence[str]) -> set[int]:
@@ -310,13 +314,13 @@ _TABLES_OF_CONTENTS = frozenset({"toc", "_toc_"})
 """What some programs replace by a table of contents: `[[_TOC_]]`."""
 
 
-def _line_at(body: str, offset: int) -> str:
+def _line_at(body: str, offset: int, *, labels_first: bool) -> str:
     first, last = max(offset - REACH, 0), offset + REACH
     start = body.rfind("\n", first, offset) + 1 or first
     end = body.find("\n", offset, last)
     line = body[start : end if end >= 0 else last]
     parts, done, place = list[str](), 0, offset - start
-    for link in find_written_links(line):
+    for link in find_written_links(line, labels_first=labels_first):
         if link.start < offset - start:
             place -= max(min(link.end, offset - start) - link.start - len(link.label), 0)
         parts += [line[done : link.start], link.label]

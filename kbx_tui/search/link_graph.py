@@ -16,12 +16,14 @@ import unicodedata
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote
 
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store, is_one_of
+from kbx_tui.knowledge.dates import whole_day
 from kbx_tui.knowledge.entity_names import EntityResolver
-from kbx_tui.knowledge.fields import FOLDER_PAGES
+from kbx_tui.knowledge.fields import FOLDER_PAGES, stem_of
 from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.markdown import EXTERNAL, headings, split_target, strip_markup
 from kbx_tui.knowledge.obsidian_vault import FileLookup
@@ -253,7 +255,15 @@ class Destinations:
                 return Destination(nearest.path, "", heading)
             if paths := self._aliases.get(name_key(spelling)):
                 return self._page(paths[0], heading)
+            if path := self._days.get(whole_day(spelling)):
+                return self._page(path, heading)
         return None
+
+    @cached_property
+    def _days(self) -> Mapping[str, str]:
+        """The notes called by a day, which links of Logseq write as `Jan 14th, 2024`, by day."""
+        days = {whole_day(stem_of(path)): path for path in reversed(self._snapshot.paths)}
+        return {day: path for day, path in days.items() if day}
 
     def _page(self, path: str, heading: str) -> Destination:
         return Destination(path, self._entity_of.get(path, ""), heading)

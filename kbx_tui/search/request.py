@@ -88,7 +88,7 @@ class Filters:
     def matches_date(self, date: str) -> bool:
         if not date:
             return not (self.since or self.until)
-        return f"{date}~" >= self.since and date[: len(self.until)] <= self.until
+        return end_of(date) >= self.since and date[: len(self.until)] <= self.until
 
     def matches_tags(self, tags: Sequence[str]) -> bool:
         """Return whether a document with these tags matches: `area/topic` has the tag `area`."""
@@ -97,6 +97,12 @@ class Filters:
     def matches_all_tags(self, tags: Sequence[str]) -> bool:
         typed = [Filters.of(tags=each.values) for each in self.typed if each.key == "tag"]
         return all(filters.matches_tags(tags) for filters in (self, *typed))
+
+
+def end_of(date: str) -> str:
+    """Return the last day that a date of a document means, or a text that sorts right after."""
+    first, _, rest = date.partition("/")
+    return f"{first[: -len(rest)]}{rest}" if rest else f"{date}~"
 
 
 def type_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -403,6 +409,8 @@ class SearchRequest:
     By default that of kbx.toml; `off` with the preset `seed`."""
     today: date | None = None
     """The day that `last week` is counted from; None: today."""
+    as_typed: bool = False
+    """True corrects no misspelt word."""
     fast: bool = False
     """True searches by words alone: no vectors, no entities."""
     hierarchy: bool = True
@@ -530,6 +538,8 @@ def command_line(request: SearchRequest, usual: SearchRequest, bases: Sequence[s
             words.append("--no-dates")
     else:
         add("--dates", request.dates, usual.dates)
+    if request.as_typed:
+        words.append("--as-typed")
     if request.fast:
         words.append("--fast")
     elif not request.hierarchy:

@@ -257,15 +257,21 @@ class _Search:
         filters = [((kind,), f"only the type {kind}", same)] if kind else []
         return self._narrowed("doc_types", filters)
 
+    @property
+    def _days(self) -> list[str]:
+        return [date.partition("/")[0] for date in self._evidence.dates]  # a week by its first day
+
     def _since(self) -> Change | None:
-        own, dates = self._evidence.dates[self.row], np.array(self._evidence.dates)
-        firsts = sorted({date for date in self._evidence.dates if date and date <= own})
+        days = self._days
+        own, dates = days[self.row], np.array(days)
+        firsts = sorted({day for day in days if day and day <= own})
         filters = ((date, f"from {date}", dates >= date) for date in firsts)
         return self._narrowed("since", filters)
 
     def _until(self) -> Change | None:
-        own, dates = self._evidence.dates[self.row], np.array(self._evidence.dates)
-        lasts = {date for date in self._evidence.dates if date >= own} if own else ()
+        days = self._days
+        own, dates = days[self.row], np.array(days)
+        lasts = {day for day in days if day >= own} if own else ()
         filters = (
             (date, f"to {date}", (dates != "") & (dates <= date))
             for date in sorted(lasts, reverse=True)

@@ -98,8 +98,8 @@ class KbSearchData(Answer):
     query: str
     filters_applied: dict[str, str] | None
     typed_filters: list[str] = Field(description="Filters found in the text of the query.")
-    clamped: bool = Field(description="True when voice reduced top_k to 3.")
-    total_matched: int = Field(description="Number of results without the limit of top_k.")
+    clamped: bool = Field(description="True when voice reduced the limit to 3.")
+    total_matched: int = Field(description="Number of results without the limit.")
     total_below_floor: int = Field(
         description="Documents that are similar to the query, but not enough."
     )
@@ -207,6 +207,7 @@ class ExpertRow(Answer):
     citation_count: int
     score: float
     top_claim_ids: list[int | str]
+    top_claims: list[str] = Field(description="Their texts.")
 
 
 class KbExpertsAnswer(Answer):
@@ -259,6 +260,7 @@ class SimilarMatch(Answer):
 class NearestText(Answer):
     text: str
     score: float
+    fact_id: int | None
     threshold: float
     match_type: Literal["fact", "open_item", "chunk", "field"]
     source_path: str

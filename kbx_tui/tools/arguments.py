@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from kbx_tui.search.request import MAX_QUERY
 
@@ -16,27 +16,35 @@ Phrase = Annotated[str, Field(min_length=3, max_length=500)]
 PathFilter = Annotated[str, Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
 TYPED_FILTERS = (
-    "It may hold filters: type:meeting tag:ops from:2026-03 to:2026-05 in:memory/notes "
-    'title:budget @"Alice Chen" -word "exact words".'
+    "May hold filters: type:meeting,note tag:ops from:2026-03 to:2026-05 in:memory/notes "
+    'title:budget @"Alice Chen" -word "exact words"'
 )
 """The sentence about typed filters in the descriptions of query arguments."""
 FactId = Annotated[int, Field(ge=1, le=2**53 - 1)]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
-Since = Annotated[
-    Name | None, Field(alias="from", description="Earliest date: 2026-03-17, 2026-03 or 2026.")
-]
+Since = Annotated[Name | None, Field(alias="from", description="2026-03-17, 2026-03 or 2026")]
 Until = Annotated[
     Name | None,
-    Field(alias="to", description="Latest date, inclusive: 2026-03-17, 2026-03 or 2026."),
+    Field(alias="to", description="As from, inclusive"),
 ]
 
 Dates = Annotated[
     Literal["prefer", "filter", "off"] | None,
     Field(
-        description="What date words of the query (last week, in March, Q1 2026) do: prefer "
-        "documents of that time, filter by it, or off: nothing. By default that of kbx.toml."
+        description="Whether date words of the query (last week, in March) prefer documents of "
+        "that time or filter"
     ),
 ]
+
+
+Kind = Annotated[
+    Literal["fact", "open_item"],
+    BeforeValidator(lambda kind: "open_item" if kind == "open-item" else kind),
+]
+Day = Name | None
+Source = Annotated[Name | None, Field(description="Path, link or title")]
+DryRun = Annotated[bool, Field(description="Write nothing, return the diff")]
+Force = Annotated[bool, Field(description="Write even what is known")]
 
 
 class Arguments(BaseModel):
@@ -50,24 +58,18 @@ class Capabilities(BaseModel):
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
-    voice: bool = Field(False, description="The answer is read aloud: at most 3 results.")
+    voice: bool = Field(False, description="At most 3 results, to be read aloud")
 
 
 class SearchFilters(Arguments):
     """Filters of `kb_search`; a result matches all of them."""
 
-    type: Name | None = Field(
-        None, description="Only this document type: person, project, team, meeting, note ..."
-    )
-    path: PathFilter | None = Field(
-        None, description="Only documents below this folder, or matching this file or glob."
-    )
+    type: Name | None = Field(None, description="person, project, team, meeting, note ...")
+    path: PathFilter | None = Field(None, description="Folder, file or glob")
     since: Since = None
     until: Until = None
-    tag: Name | None = Field(None, description="Only documents with this tag.")
-    entity: Name | None = Field(
-        None, description="Only documents linked to the entity with this id."
-    )
+    tag: Name | None = Field(None, description="A tag")
+    entity: Name | None = Field(None, description="Id of an entity that documents are linked to")
 
 
 class KbSearch(Arguments):
@@ -75,46 +77,41 @@ class KbSearch(Arguments):
 
     query: Query = Field(
         min_length=3,
-        description=f"What to look for, in plain language: 3 to 2,000 characters. {TYPED_FILTERS}",
+        description=f"A question or words. {TYPED_FILTERS}",
     )
-    top_k: int = Field(5, ge=1, le=10, description="Maximum number of results.")
-    filters: SearchFilters | None = Field(None, description="A result matches all of them.")
+    limit: int = Field(
+        5,
+        ge=1,
+        le=10,
+        validation_alias=AliasChoices("limit", "top_k"),
+        description="Most results",
+    )
+    filters: SearchFilters | None = Field(None, description="A result matches all of them")
     dates: Dates = None
-    include_snippets: bool = Field(True, description="False returns no snippets.")
-    capabilities: Capabilities | None = Field(
-        None, description="How the answer will be used; with voice, at most 3 results."
-    )
+    include_snippets: bool = Field(True, description="False omits snippets")
+    capabilities: Capabilities | None = Field(None, description="How the answer is used")
 
 
 class KbxLinks(Arguments):
     """Arguments of `kbx_links`."""
 
-    id: Name = Field(description="Path or id of a document, or the id of an entity with a page.")
+    id: Name = Field(description="Id or path of a document or entity")
 
 
 class KbGet(Arguments):
     """Arguments of `kb_get`."""
 
-    id: Phrase | FactId = Field(
-        description="Id of an entity or document, as returned by kb_search, a path, or the fact_id "
-        "of a fact or open item."
-    )
-    offset: int = Field(
-        0, ge=0, le=100_000_000, description="Characters to skip at the start of the content."
-    )
-    max_chars: int = Field(
-        50_000, ge=1, le=200_000, description="Maximum number of characters of content."
-    )
+    id: Phrase | FactId = Field(description="Id of a result, a path, or a fact_id")
+    offset: int = Field(0, ge=0, le=100_000_000, description="Characters of content to skip")
+    max_chars: int = Field(50_000, ge=1, le=200_000, description="Most characters of content")
 
 
 class KbExperts(Arguments):
     """Arguments of `kb_experts`."""
 
-    topic: Query = Field(min_length=1, description="What the experts should know about.")
-    limit: int = Field(10, ge=1, le=1000, description="Maximum number of experts.")
-    min_claims: int = Field(
-        1, ge=1, le=1_000_000, description="Leave out entities with fewer claims on the topic."
-    )
+    topic: Query = Field(min_length=1, description="What they should know about")
+    limit: int = Field(10, ge=1, le=1000, description="Most experts")
+    min_claims: int = Field(1, ge=1, le=1_000_000, description="Claims an expert has at least")
     weight: Annotated[
         Any,
         WithJsonSchema(
@@ -122,10 +119,10 @@ class KbExperts(Arguments):
         ),  # any value is accepted: unknown ones mean count
     ] = Field(
         "count",
-        description="count (claims), recency (newer claims weigh more), citation (distinct sources "
-        "x confidence) or relevance (documents on the topic count too); any other means count.",
+        description="count of claims, recency (newer weigh more), citation (distinct sources) or "
+        "relevance (documents count too)",
     )
-    people: bool = Field(False, description="Rank only people, no projects and teams.")
+    people: bool = Field(False, description="No projects and teams")
 
 
 class KbCapabilities(Arguments):
@@ -140,29 +137,25 @@ class KbxMemorySimilar(Arguments):
     path: PathFilter | None = Field(None, description="Document path to scope search (optional)")
     threshold: Unit | None = Field(
         None,
-        description="Minimum similarity (0.0-1.0); by default those of [dedup] in kbx.toml",
+        description="Minimum similarity; default: by type",
     )
     limit: int = Field(5, ge=1, le=100, description="Max matches to return")
-    chunks: bool = Field(False, description="Also compare passages of all documents.")
+    chunks: bool = Field(False, description="Also compare passages of documents")
 
 
 class KbxEntitySimilarField(Arguments):
     """Arguments of `kbx_entity_similar_field`."""
 
-    entity: Name = Field(description="Name, alias or id of the entity.")
-    field: Name = Field(
-        description="role, team, facts, open_items or any frontmatter key of its page."
-    )
-    value: Text = Field(description="The proposed value.")
-    threshold: Unit | None = Field(None, description="Minimum similarity (0.0-1.0)")
+    entity: Name = Field(description="Name, alias or id")
+    field: Name = Field(description="role, team, facts, open_items or any frontmatter key")
+    value: Text = Field(description="Proposed value")
+    threshold: Unit | None = Field(None, description="Minimum similarity")
 
 
 class KbxSearch(Arguments):
     """Arguments of `kbx_search`: fields of `SearchRequest`, some under another name in JSON."""
 
-    query: Query = Field(
-        min_length=1, description=f"What to look for, in plain language. {TYPED_FILTERS}"
-    )
+    query: Query = Field(min_length=1, description=f"A question or words. {TYPED_FILTERS}")
     limit: int = Field(10, ge=1, le=200, description="Maximum number of results.")
     path: PathFilter | None = Field(
         None, description="Folder, file or glob (*, ?, **, [1-3], {a,b}) below the root."
@@ -212,6 +205,7 @@ class KbxSearch(Arguments):
         [], alias="pin", description="Entities that count whatever their score: name, alias or id."
     )
     muted: Names = Field([], alias="mute", description="Entities to ignore: name, alias or id.")
+    as_typed: bool = Field(False, description="Correct no misspelt word of the query.")
     exact: bool = Field(
         False, description="Compare every chunk in scope in meaning, even in a very wide scope."
     )
@@ -221,38 +215,38 @@ class KbxSearch(Arguments):
 class KbxMemoryAdd(Arguments):
     """Arguments of `kbx_memory_add`."""
 
-    text: Text = Field(description="The fact, in one line.")
-    entity: Name = Field(description="Name, alias or id of the entity it is about.")
-    kind: Literal["fact", "open_item"] = Field("fact", description="A fact or an open item.")
-    date: Name | None = Field(None, description="Date, 2026-03-17; today for a fact.")
-    source: Name | None = Field(None, description="Its source: a path, a link, a title.")
-    dry_run: bool = Field(False, description="Write nothing, return the diff and similar facts.")
-    force: bool = Field(False, description="Write even if something says the same.")
+    text: Text = Field(description="The fact, in one line")
+    entity: Name = Field(description="Name, alias or id")
+    kind: Kind = Field("fact", description="A fact or a task")
+    date: Day = Field(None, description="2026-03-17; default for a fact: today")
+    source: Source = None
+    dry_run: DryRun = False
+    force: Force = False
 
 
 class KbxMemoryEditFact(Arguments):
     """Arguments of `kbx_memory_edit_fact`."""
 
-    fact_id: FactId = Field(description="The fact_id of a match, a search result or a listing.")
-    text: Text = Field(description="The new text of the fact.")
-    date: Name | None = Field(None, description="New date, 2026-03-17; unchanged without.")
-    dry_run: bool = Field(False, description="Write nothing, return the diff and similar facts.")
-    force: bool = Field(False, description="Write even if another fact says the same.")
+    fact_id: FactId = Field(description="As in a match")
+    text: Text = Field(description="The new text")
+    date: Day = Field(None, description="New date")
+    dry_run: DryRun = False
+    force: Force = False
 
 
 class KbxMemorySupersede(Arguments):
     """Arguments of `kbx_memory_supersede`."""
 
-    fact_id: FactId = Field(description="The fact_id of the fact that is no longer true.")
-    text: Text | None = Field(None, description="The fact that replaces it, if any.")
-    date: Name | None = Field(None, description="Date of the new fact; today without.")
-    source: Name | None = Field(None, description="Its source: a path, a link, a title.")
-    dry_run: bool = Field(False, description="Write nothing, return the diff and similar facts.")
-    force: bool = Field(False, description="Write even if another fact says the same.")
+    fact_id: FactId = Field(description="As in a match")
+    text: Text | None = Field(None, description="The fact that replaces it")
+    date: Day = Field(None, description="Its date; default: today")
+    source: Source = None
+    dry_run: DryRun = False
+    force: Force = False
 
 
 class KbxMemoryDeleteFact(Arguments):
     """Arguments of `kbx_memory_delete_fact`."""
 
-    fact_id: FactId = Field(description="The fact_id of the fact or open item to delete.")
-    dry_run: bool = Field(False, description="Write nothing, return the diff.")
+    fact_id: FactId = Field(description="As in a match")
+    dry_run: DryRun = False

@@ -6,6 +6,7 @@ A failure is one of five types, one sentence, no traceback. Loads no engine befo
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -57,15 +58,45 @@ def call(
             made |= {"methods": names, "writes": allow_writes}
         return made
 
-    return answer_publicly(kb, answer, params)
+    made = answer_publicly(kb, answer, params)
+    for notes in _notes_of(made):
+        notes[:] = map(in_words_of_tools, notes)
+    return made
 
 
 def _add_notes(answer: dict[str, Any], notices: Sequence[str]) -> None:
     """Add what a person would have read meanwhile to the notes of an answer, or to its hints."""
-    places = [part for part in (answer, answer.get("data"), answer.get("meta")) if part]
-    lists = [part[key] for key in ("notes", "hints") for part in places if key in part]
-    for notes in lists[:1]:
+    for notes in _notes_of(answer)[:1]:
         notes += [notice for notice in notices if notice not in notes]
+
+
+def _notes_of(answer: dict[str, Any]) -> list[list[str]]:
+    places = [part for part in (answer, answer.get("data"), answer.get("meta")) if part]
+    return [part[key] for key in ("notes", "hints") for part in places if key in part]
+
+
+_COMMANDS = (
+    (r"`kbx experts`", "kb_experts"),
+    (r"`kbx search --exact`", "kbx_search with exact"),
+    (r"`kbx entity list`", "kb_search"),
+    (r"`kbx memory list` shows.*", "kbx_memory_similar finds ids"),
+    (r"`kbx status` shows.*", "kb_capabilities says what is indexed"),
+    (r"; `kbx index` (updates|adds|applies)[^;]*", ""),  # a server does so by itself
+    (r"(run )?`kbx index --full`[^;]*", "ask the user to rebuild the index"),
+    (r"(run )?`kbx index`[^;]*", "ask the user to update the index"),
+    (r"(run )?`kbx trust`[^;]*", "ask the user to trust the base"),
+    (r"(run )?`kbx [^`]*`[^;]*", "ask the user"),
+)
+"""Patterns of what a message tells a person to run, and what it tells an agent instead."""
+
+
+def in_words_of_tools(message: str) -> str:
+    """Return a message with tools instead of commands, which an agent may not be able to run."""
+    if "`kbx " not in message:
+        return message
+    for command, tool in _COMMANDS:
+        message = re.sub(command, tool, message)
+    return message
 
 
 def answer_call(
@@ -161,7 +192,8 @@ def failure_of(error: Exception, arguments_schema: Callable[[], dict[str, Any]] 
     if isinstance(error, errors.KbxError):
         kind = next(base for base in type(error).__mro__ if base in KINDS)
         wait = getattr(error, "retry_after_seconds", None)
-        return Failure(*KINDS[kind], one_line(str(error)), retry_after_seconds=wait)
+        message = one_line(in_words_of_tools(str(error)))
+        return Failure(*KINDS[kind], message, retry_after_seconds=wait)
     message = f"internal error ({type(error).__name__}); this is a bug"
     return Failure("INTERNAL", "internal_error", message, is_bug=True)
 

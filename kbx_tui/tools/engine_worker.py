@@ -58,6 +58,7 @@ class McpOptions:
     root: str
     trust: bool = False
     allow_writes: bool = False
+    lists_all: bool = False
     warm: bool = True
     token: str | None = None
     max_requests: int = MAX_REQUESTS

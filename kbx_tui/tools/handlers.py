@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -15,7 +16,6 @@ from kbx_tui import __version__
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.documents import unknown_id
 from kbx_tui.errors import ConfigError, EmbeddingError, IndexFault
-from kbx_tui.knowledge.fields import DOCUMENT_KINDS
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import Document, Entity, Fact
 from kbx_tui.search.request import SearchRequest
@@ -40,12 +40,14 @@ Json = dict[str, Any]
 
 VOICE_RESULTS = 3
 SNIPPET_LENGTH = 200
+_SENTENCE_END = re.compile(r"""[.?!…]["'”’)\]*_]*(?=\s|$)|[。！？]|(?= - [\[A-Z])""")
+"""The end of a sentence, or of an item in a list."""
 NEWER_FILE = "the file changed since it was indexed: searches and metadata may not know its content"
 
 
 def search_data(kb: KnowledgeBase, args: KbSearch) -> Json:
     voice = args.capabilities is not None and args.capabilities.voice
-    top_k = min(args.top_k, VOICE_RESULTS) if voice else args.top_k
+    limit = min(args.limit, VOICE_RESULTS) if voice else args.limit
     filters = args.filters or SearchFilters.model_validate({})
     data: Json = {
         "results": [],
@@ -53,7 +55,7 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> Json:
         "query": args.query,
         "filters_applied": filters.model_dump(exclude_none=True, by_alias=True) or None,
         "typed_filters": [],
-        "clamped": top_k < args.top_k,
+        "clamped": limit < args.limit,
         "total_matched": 0,
         "total_below_floor": 0,
         "in_scope": 0,
@@ -64,10 +66,10 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> Json:
         raise ConfigError("query must have at least 3 characters besides spaces")
     if not kb.is_indexed():
         return data
-    _require_known_type(kb, filters.type)
+    kb.documents.require_scope([filters.type] if filters.type else ())
     request = SearchRequest(
         args.query,
-        limit=top_k,
+        limit=limit,
         path=filters.path,
         doc_types=[filters.type] if filters.type else (),
         since=filters.since,
@@ -85,17 +87,6 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> Json:
         **completeness_json(meta),
         **picked(meta, "typed_filters dates notes", dates=dates_json(meta.dates)),
     }
-
-
-def _require_known_type(kb: KnowledgeBase, name: str | None) -> None:
-    """Raise ConfigError for an unknown type; a known one without documents only gets a note."""
-    if name is None:
-        return
-    kinds = kb.documents.kinds()
-    known = DOCUMENT_KINDS.union(kb.settings.entities.types)
-    if kinds and name not in kinds and name not in known:
-        valid = ", ".join(sorted(known.union(kinds)))
-        raise ConfigError(f"filters.type {name!r} is not one of {valid}")
 
 
 def get_data(kb: KnowledgeBase, args: KbGet) -> Json:
@@ -184,7 +175,7 @@ def _rows(kb: KnowledgeBase, results: Iterable[SearchResult], *, with_snippets: 
             "id": ids.get(result.path, result.path),
             "type": result.doc_type,
             "title": result.title,
-            "snippet": result.snippet[:SNIPPET_LENGTH] if with_snippets else None,
+            "snippet": whole_sentences(result) if with_snippets else None,
             "score": min(max(result.score, 0.0), 1.0),
             "source_type": "kb_document",
             "last_updated": result.date or None,
@@ -192,6 +183,21 @@ def _rows(kb: KnowledgeBase, results: Iterable[SearchResult], *, with_snippets: 
         }
         rows.append(row)
     return rows
+
+
+def whole_sentences(result: SearchResult) -> str:
+    """Return the snippet up to the end of a sentence, or with `…` where none ends in its half.
+
+    No word of the query is cut off.
+    """
+    text = result.snippet[:SNIPPET_LENGTH]
+    if not result.is_cut:
+        return text
+    least = max([SNIPPET_LENGTH // 2, *(end for _, end in result.matches if end <= len(text))])
+    ends = [found.end() for found in _SENTENCE_END.finditer(text) if found.end() >= least]
+    if ends:
+        return text[: ends[-1]]
+    return f"{text if len(text) < SNIPPET_LENGTH - 1 else text[: text.rfind(' ')]} …"
 
 
 def experts(kb: KnowledgeBase, args: arguments.KbExperts) -> Json:

@@ -95,13 +95,23 @@ def completeness_json(meta: SearchMeta) -> dict[str, Any]:
 
 
 def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
-    names = "entity_id name type claim_count full_claim_count citation_count score top_claim_ids"
-    experts = [picked(expert, names) for expert in ranking.experts]
+    names = (
+        "entity_id name type claim_count full_claim_count citation_count score top_claim_ids "
+        "top_claims"
+    )
+    experts = [
+        picked(
+            expert,
+            names,
+            top_claims=[receipt.text for receipt in expert.receipts[: len(expert.top_claim_ids)]],
+        )
+        for expert in ranking.experts
+    ]
     return picked(ranking, "experts topic weight total_matched in_scope notes", experts=experts)
 
 
 def check_json(check: SimilarityCheck) -> dict[str, Any]:
-    names = "text score~ threshold match_type source_path line"
+    names = "text score~ fact_id threshold match_type source_path line"
     return picked(
         check,
         "query scope threshold matches has_similar best_score~ nearest model is_calibrated "

@@ -90,7 +90,9 @@ class McpProcess:
     ) -> None:
         """`closed` is called for each connection that has ended."""
         guard = ConnectionGuard(limits or ConnectionLimits(), closed=closed)
-        served: ASGIApp = make_server(engine, partial(report, "call")).streamable_http_app(
+        served: ASGIApp = make_server(
+            engine, partial(report, "call"), lists_all=options.lists_all
+        ).streamable_http_app(
             streamable_http_path=ENDPOINT,
             stateless_http=True,
             max_request_body_size=REQUEST_BYTES,

@@ -24,6 +24,8 @@ class Method:
     writes: bool = False
     destroys: bool = False
     """Whether it changes or removes existing text, rather than only adding to it."""
+    is_listed: bool = True
+    """Whether it is in the list of tools by default; it can be called in any case."""
 
     @property
     def tool(self) -> str:
@@ -36,9 +38,8 @@ _ALL = (
         "kb.search",
         (),
         "Search the knowledge base",
-        "Search people, projects, teams and documents by meaning and by words. Returns ranked "
-        "results with scores, snippets of at most 200 characters and their locations; an empty "
-        "list when nothing matches. kb_get returns the full text of a result.",
+        "Search documents and the pages of people, projects and teams by meaning and words. "
+        "Returns the best with score, snippet and place; kb_get reads one in full.",
         arguments.KbSearch,
         answers.KbSearchAnswer,
     ),
@@ -46,8 +47,8 @@ _ALL = (
         "kb.get",
         (),
         "Read an entity or a document",
-        "Return the full text of an entity's page or of a document, by the id a search returned, "
-        "or a fact with its place, status and sources, by its fact_id.",
+        "Return the text of a page with its role, team and members, or a fact with its status and "
+        "sources.",
         arguments.KbGet,
         answers.KbGetAnswer,
     ),
@@ -55,8 +56,7 @@ _ALL = (
         "kb.experts",
         ("experts",),
         "Find experts on a topic",
-        "Rank entities by the evidence about them on a topic: facts still in force, weighted by "
-        "number, recency or citations, optionally with documents on the topic.",
+        "Rank people, projects and teams by the facts about them on a topic, with the top claims.",
         arguments.KbExperts,
         answers.KbExpertsAnswer,
     ),
@@ -64,8 +64,7 @@ _ALL = (
         "kb.capabilities",
         (),
         "List what is available",
-        "Return the version, methods, retrieval modes, transports and document types that are "
-        "available now.",
+        "Return version, tools, document types, and whether search by meaning and writing work.",
         arguments.KbCapabilities,
         answers.KbCapabilitiesAnswer,
     ),
@@ -77,14 +76,13 @@ _ALL = (
         "with explain, return how each score was computed.",
         arguments.KbxSearch,
         answers.KbxSearchAnswer,
+        is_listed=False,
     ),
     Method(
         "kbx.links",
         ("links", "show"),
         "List the links of a document",
-        "Return what links to a document or to the page of an entity, where its names are "
-        "mentioned without a link, where it links itself, and its links that lead to nothing, each "
-        "with line and likely targets.",
+        "Return what links to a document, mentions it or is linked by it, and its broken links.",
         arguments.KbxLinks,
         answers.KbxLinksAnswer,
     ),
@@ -101,7 +99,7 @@ _ALL = (
         "kbx.entity_similar_field",
         ("entity", "similar-field"),
         "Check a field before changing it",
-        "Return whether the page of an entity already has a value similar to a proposed one.",
+        "Return whether a field of an entity's page already says the same as a value.",
         arguments.KbxEntitySimilarField,
         answers.KbxEntitySimilarFieldAnswer,
     ),
@@ -109,8 +107,8 @@ _ALL = (
         "kbx.memory_add",
         ("memory", "add"),
         "Write a fact",
-        "Add a fact to the page of an entity. If the page already states or contradicts it, "
-        "nothing is written and the matches are returned. dry_run writes nothing.",
+        "Add a fact to the page of an entity. If the page states or contradicts it, nothing is "
+        "written and the matches are returned.",
         arguments.KbxMemoryAdd,
         answers.WrittenAnswer,
         writes=True,
@@ -119,9 +117,8 @@ _ALL = (
         "kbx.memory_edit_fact",
         ("memory", "edit-fact"),
         "Reword a fact",
-        "Change the text of a fact, to merge another one into it or correct it. Its date and "
-        "sources stay; its fact_id changes with the text. If another fact says the same or "
-        "contradicts it, nothing is written and the matches are returned. dry_run writes nothing.",
+        "Reword a fact to correct it or merge another into it. Date and sources stay, the fact_id "
+        "changes. Known text is refused as in kbx_memory_add.",
         arguments.KbxMemoryEditFact,
         answers.WrittenAnswer,
         writes=True,
@@ -131,9 +128,8 @@ _ALL = (
         "kbx.memory_supersede",
         ("memory", "supersede"),
         "Strike out a fact",
-        "Strike out a fact that is no longer true, and add the fact that replaces it, if given. "
-        "The struck fact stays readable. If another fact says the same as the new one or "
-        "contradicts it, nothing is written and the matches are returned. dry_run writes nothing.",
+        "Strike out a fact that is no longer true, and add the one that replaces it. Known text "
+        "is refused as in kbx_memory_add.",
         arguments.KbxMemorySupersede,
         answers.WrittenAnswer,
         writes=True,
@@ -143,8 +139,7 @@ _ALL = (
         "kbx.memory_delete_fact",
         ("memory", "delete-fact"),
         "Delete a fact",
-        "Delete the line of a fact or open item; prefer kbx_memory_supersede for what was true "
-        "once. kbx undo restores it. dry_run writes nothing.",
+        "Delete a fact or open item; use kbx_memory_supersede for what was true once.",
         arguments.KbxMemoryDeleteFact,
         answers.WrittenAnswer,
         writes=True,

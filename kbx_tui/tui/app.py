@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual import events
-from textual.app import SystemCommand
+from textual.command import CommandPalette
 from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme
+from textual.widget import Widget
 
 from kbx_tui.ending import end_soon
 from kbx_tui.errors import ConfigError, KbxError
@@ -21,7 +22,15 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
+from kbx_tui.tui.commands.command_table import Command
+from kbx_tui.tui.commands.keymap import (
+    EVERYTHING,
+    MENU_OF,
+    Keymap,
+    Offer,
+    command_by_id,
+    display_key,
+)
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeScreen
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
     from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.tui.shell.palette import PaletteEntry
     from kbx_tui.tui.shell.questions import Welcome
     from kbx_tui.tui.together import Together
 
@@ -76,6 +86,8 @@ class KbxApp(TerminalApp):
         self._drafts = drafts
         self.bases = bases or Bases(trusted=(root, *together) if trust else ())
         self._debounce = debounce
+        self._theme_before = ""
+        """The theme to go back to while others are shown; empty unless the user is choosing one."""
         self._first: Screen[Any]
         self.explore: Explore | None = None
         self.together: Together | None = None
@@ -98,7 +110,8 @@ class KbxApp(TerminalApp):
 
         def remember(theme: Theme) -> None:
             # The signal is also published for the first theme.
-            if theme.name != first or self.app_state.user.theme:
+            is_preview = self._theme_before != ""
+            if not is_preview and (theme.name != first or self.app_state.user.theme):
                 self.app_state.remember_theme(theme.name)
 
         self.theme_changed_signal.subscribe(self, remember)
@@ -120,6 +133,30 @@ class KbxApp(TerminalApp):
                 self.show_notice(reason)
                 return
         await super().on_event(event)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "moved":
+            return self._may_run_moved(*map(str, parameters))
+        return super().check_action(action, parameters)
+
+    def _may_run_moved(self, command_id: str = "", key: str = "") -> bool:
+        """Return whether a key that a command had does nothing else here."""
+        screen = self.screen
+        if not isinstance(screen, FrameScreen):
+            return True
+        is_free = command_id in self.keymap.changes or not self.keymap.has_key(
+            key, *screen.scopes()
+        )
+        return is_free and not screen.is_typing
+
+    async def action_moved(self, command_id: str, key: str) -> None:
+        """Run a command by a key that it had, and say the one that it has now."""
+        command, screen = command_by_id(command_id), self.screen
+        if isinstance(screen, FrameScreen) and command_id not in self.keymap.changes:
+            now = self.keymap.display_keys(command)
+            screen.show_aside(f"{display_key(key)} is now {now}")
+        pane = None if command.scope in MENU_OF else self.focused
+        await (pane or screen).run_action(command.action)
 
     def _refusal(self, key: str) -> str:
         if not self.offer.refused:
@@ -303,8 +340,8 @@ class KbxApp(TerminalApp):
 
     # The status line of the current mode.
 
-    def show_notice(self, text: str) -> None:
-        self._post_to_front(Notice(text))
+    def show_notice(self, text: str, *, yields: bool = False) -> None:
+        self._post_to_front(Notice(text, yields))
 
     def _notice_of_engine(self, text: str) -> None:
         if self.explore is not None:
@@ -347,26 +384,67 @@ class KbxApp(TerminalApp):
 
     # The palette.
 
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield SystemCommand("Theme", "change the colours", self.action_change_theme)
-        yield SystemCommand("Screenshot", "save the screen as SVG", self.deliver_screenshot)
+    def palette_entries(self, screen: Screen[Any]) -> Iterable[PaletteEntry]:
+        from kbx_tui.tui.shell.palette import PaletteEntry, group_of  # loaded with the palette
+
         if isinstance(screen, FrameScreen):
             for command in self.keymap.commands_in(*screen.palette_scopes, "app"):
                 if command.palette:
                     target: KbxApp | FrameScreen = self if command.scope == "app" else screen
-                    yield SystemCommand(
+                    yield PaletteEntry(
+                        command.id,
+                        group_of(command),
                         command.label.capitalize(),
-                        f"{command.help} ({self.keymap.display_keys(command)})",
-                        partial(self._run_command, screen, target, command.action),
+                        command.help,
+                        self.keymap.display_keys(command),
+                        partial(self._run_command, screen, target, command),
                     )
-        yield SystemCommand("Quit", "leave the app", self.action_quit)
+        for title, words, run in (
+            ("Theme", "change the colours", self.action_change_theme),
+            ("Screenshot", "save the screen as SVG", self.deliver_screenshot),
+            ("Quit", "leave the app", self.action_quit),
+        ):
+            yield PaletteEntry(title, "App", title, words, "", run)
 
     async def _run_command(
-        self, screen: FrameScreen, target: KbxApp | FrameScreen, action: str
+        self, screen: FrameScreen, target: KbxApp | FrameScreen, command: Command
     ) -> None:
         """Run an action outside fields, as its key does, even if the palette was opened in one."""
+        self.app_state.note_use(command.id)
         screen.leave_field()
-        await target.run_action(action)
+        await target.run_action(command.action)
+
+    def action_command_palette(self) -> None:
+        from kbx_tui.tui.shell.palette import command_palette
+
+        if not isinstance(self.screen, CommandPalette):
+            entries = list(self.palette_entries(self.screen))
+            self.push_screen(command_palette(entries, self.app_state.user.used))
+
+    def search_themes(self) -> None:
+        from kbx_tui.tui.shell.palette import ThemePalette
+
+        self._theme_before = self.theme
+        self.push_screen(ThemePalette(self._choose_theme))
+
+    def _choose_theme(self, name: str) -> None:
+        self.theme = name
+        self.app_state.remember_theme(name)
+
+    def on_command_palette_closed(self, event: CommandPalette.Closed) -> None:
+        before, self._theme_before = self._theme_before, ""
+        if before and not event.option_selected:
+            self.theme = before
+
+    def action_jump(self) -> None:
+        from kbx_tui.tui.shell.jump import Jump
+
+        if isinstance(self.screen, FrameScreen):
+            self.push_screen(Jump(self.screen), self._jump_to)
+
+    def _jump_to(self, target: Widget | None) -> None:
+        if target is not None:
+            self.screen.set_focus(target)
 
 
 def mode_class(mode: str) -> type[ModeScreen]:

@@ -45,6 +45,8 @@ class UserState(msgspec.Struct):
     theme: str = ""
     bases: list[str] = []
     tour_seen: bool = False
+    used: dict[str, int] = {}
+    """How often commands were chosen in the palette, by id."""
 
 
 class BaseState(msgspec.Struct):
@@ -140,6 +142,11 @@ class AppState:
             self._take_over()
             self.user.tour_seen = True
             self.save_user()
+
+    def note_use(self, command_id: str) -> None:
+        self._take_over()
+        self.user.used[command_id] = self.user.used.get(command_id, 0) + 1
+        self.save_user()
 
     @property
     def entities_asked(self) -> bool:

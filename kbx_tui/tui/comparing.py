@@ -21,6 +21,7 @@ from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import COMPARE
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, paragraph, width_of
 from kbx_tui.tui.engine.client import LatestOnly
@@ -307,7 +308,7 @@ def _list(name: str, look: Look, changes: Sequence[RankChange], width: int) -> I
 
 
 class Compare(JudgingScreen):
-    BINDINGS = bindings("judging", "compare", "mode")
+    BINDINGS = bindings(*COMPARE)
     AUTO_FOCUS = "SideBySide"
     MODE = "compare"
     MAIN_LIST = SideBySide

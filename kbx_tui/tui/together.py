@@ -24,6 +24,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.base_session import CLOSE_SECONDS
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import (
     Line,
@@ -236,7 +237,7 @@ class TogetherBase:
 
     # The status of indexing.
 
-    def show_notice(self, text: str) -> None:
+    def show_notice(self, text: str, *, yields: bool = False) -> None:
         """Ignore a notice: what changed is found by the next search."""
 
     def show_error(self, text: str) -> None:
@@ -411,7 +412,7 @@ class TogetherLine(OrderedInput):
 
 
 class Together(FrameScreen):
-    BINDINGS = bindings("together", "mode")
+    BINDINGS = bindings("together", *ANY_MODE)
     AUTO_FOCUS = "TogetherLine"
     MODE = "together"
     MAIN_LIST = OwnedList

@@ -14,7 +14,7 @@ from tests.command_line import CHECKOUT, CommandLine
 
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 PAGES = [
-    *(CHECKOUT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *(CHECKOUT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     CHECKOUT / "benchmarks" / "README.md",
     *sorted((CHECKOUT / "docs").rglob("*.md")),
 ]
@@ -24,6 +24,10 @@ PYTHON = re.findall(
 )
 MCP = (DOCS / "mcp.md").read_text(encoding="utf-8")
 JSONL = (DOCS / "jsonl.md").read_text(encoding="utf-8")
+
+
+def read(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 def name_of(page: Path) -> str:
@@ -52,9 +56,37 @@ def test_quick_start_is_two_commands() -> None:
     section = README.partition("## Quick start\n")[2].partition("\n## ")[0]
     commands = [line.strip() for line in section.splitlines() if line.startswith("    ")]
     assert commands == [
-        "pip install uv && uv run kbx-tui demo",
+        "pip install uv && uv run --no-dev kbx-tui demo",
         "pip install uv && uv run pytest",
     ]
+
+
+def test_every_promise_names_tests_that_exist() -> None:
+    page = read(DOCS / "promises.md")
+    rows = re.findall(r"^\| [^|]+ \| (`test_.+) \|$", page, flags=re.MULTILINE)
+    existing = {
+        name
+        for file in (CHECKOUT / "tests").rglob("test_*.py")
+        for name in re.findall(r"def (test_\w+)", read(file))
+    }
+    assert len(rows) >= 15
+    assert set(re.findall(r"`(test_\w+)`", page)) <= existing
+
+
+def test_every_package_and_extra_says_what_it_is_for() -> None:
+    project = tomllib.loads(read(CHECKOUT / "pyproject.toml"))["project"]
+    packages = {re.split(r"[^\w-]", package)[0] for package in project["dependencies"]}
+    extras = {f"| `{name}` |" for name in project["optional-dependencies"]}
+    page = read(DOCS / "installing.md").lower()
+    assert [name for name in packages | extras if name not in page] == []
+
+
+def test_notice_names_every_folder_of_bundled_work() -> None:
+    package, notice = CHECKOUT / "kbx_tui", read(CHECKOUT / "NOTICE")
+    for file in (*package.rglob("ORIGIN.md"), *package.rglob("MODEL_CARD.md")):
+        assert name_of(file.parent) in notice
+    for named in re.findall(r"kbx_tui/\S*[A-Za-z]", notice):
+        assert (CHECKOUT / named).exists(), named
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

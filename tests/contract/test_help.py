@@ -48,6 +48,19 @@ def test_help_shows_examples(kbx: CommandLine, name: str) -> None:
     assert examples(shown.out)
 
 
+def test_help_lists_every_command_once_in_five_sections(kbx: CommandLine) -> None:
+    shown = kbx("--help").out.partition("Options:")[2]
+    _, *sections = re.split(r"^(?=[A-Z][a-z ]+:$)", shown, flags=re.MULTILINE)
+    names = re.findall(r"^  ([a-z]+) ", "".join(sections), flags=re.MULTILINE)
+    assert len(sections) == 5
+    assert sorted(names) == sorted(program.commands)
+
+
+def test_version_names_model_and_build(kbx: CommandLine) -> None:
+    shown = kbx("--version").out
+    assert re.fullmatch(r"kbx-tui [\d.]+ · model bundled/\S+ · build [0-9a-f]{12}\n", shown)
+
+
 @pytest.mark.parametrize("name", ["", *ALL])
 def test_examples_use_existing_options(kbx: CommandLine, name: str) -> None:
     for line in examples(kbx(*name.split(), "--help").out):

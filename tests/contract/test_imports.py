@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from kbx_tui import KnowledgeBase
 from tests.command_line import program_environment
 
@@ -47,17 +45,18 @@ def run_command(*arguments: str) -> str:
     return f"from kbx_tui.cli.main import main; assert main({list(arguments)!r}) == 0"
 
 
+def run_commands(*lines: str) -> str:
+    """Return code that runs all of these command lines, since none may load too much."""
+    return "\n".join(run_command(*line.split()) for line in lines)
+
+
 def test_importing_the_package_loads_nothing() -> None:
     assert loaded_packages("import kbx_tui").isdisjoint({*HEAVY, "click", "msgspec"})
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("--help",), ("--version",), ("search", "--help"), ("demo", "--help"), ("completion", "fish")],
-    ids=" ".join,
-)
-def test_help_and_version_load_no_engine(arguments: tuple[str, ...]) -> None:
-    assert loaded_packages(run_command(*arguments)).isdisjoint(HEAVY)
+def test_help_and_version_load_no_engine() -> None:
+    code = run_commands("--help", "--version", "search --help", "demo --help", "completion fish")
+    assert loaded_packages(code).isdisjoint(HEAVY)
 
 
 def test_listing_the_settings_loads_no_engine(demo_kb_path: Path) -> None:
@@ -78,11 +77,12 @@ def test_a_fast_search_loads_neither_model_nor_index_build(demo_kb_path: Path) -
     assert loaded_modules(line).isdisjoint(unwanted)
 
 
-@pytest.mark.parametrize("options", [(), ("--fast",), ("--json",)], ids=str)
-def test_a_search_loads_neither_lancedb_nor_screens_nor_servers(
-    demo_kb_path: Path, options: tuple[str, ...]
-) -> None:
-    modules = loaded_modules(run_command("search", "rollback", *options, "--kb", str(demo_kb_path)))
+def test_a_search_loads_neither_lancedb_nor_screens_nor_servers(demo_kb_path: Path) -> None:
+    searches = [
+        run_command("search", "rollback", *options, "--kb", str(demo_kb_path))
+        for options in ((), ("--fast",), ("--json",))
+    ]
+    modules = loaded_modules("\n".join(searches))
     contracts = {f"kbx_tui.tools.contracts.{name}" for name in ("arguments", "answers")}
     unwanted = {
         "lancedb",
@@ -143,9 +143,10 @@ def test_the_jsonl_server_needs_neither_engine_nor_sdk() -> None:
     assert modules.isdisjoint(ENGINE | SERVERS | LATE)
 
 
-@pytest.mark.parametrize("command", ["mcp", "jsonl", "tool", "experts"])
-def test_help_of_server_commands_loads_no_server(command: str) -> None:
-    packages = loaded_packages(run_command(command, "--help"))
+def test_help_of_server_commands_loads_no_server() -> None:
+    packages = loaded_packages(
+        run_commands("mcp --help", "jsonl --help", "tool --help", "experts --help")
+    )
     assert packages.isdisjoint(ENGINE | SERVERS | {"pydantic"})
 
 

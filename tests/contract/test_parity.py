@@ -28,7 +28,7 @@ VARYING = {"timings", "duration_ms"}
 CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("kb.search", {"query": "Who worked on the migration?"}, []),
     ("kb.search", {"query": "the rota", "capabilities": {"voice": True}}, []),
-    ("kb.search", {"query": "pricing", "top_k": 8, "filters": {"type": "person"}}, []),
+    ("kb.search", {"query": "pricing", "limit": 8, "filters": {"type": "person"}}, []),
     ("kb.get", {"id": "person:alice-chen"}, []),
     ("kb.get", {"id": "team:platform", "max_chars": 50}, []),
     ("kb.experts", {"topic": "migration"}, ["migration"]),
@@ -119,13 +119,13 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
 NEW = {"text": "Collects antique barometers", "entity": "Alice Chen", "date": "2026-05-01"}
 KNOWN_TEXT = "Prefers async Slack over email"
 NEW_WORDS = [NEW["text"], "--date", "2026-05-01"]
-ITEM_WORDS = [*NEW_WORDS, "--kind", "open-item", "--source", "Platform sync"]
+ITEM_WORDS = [*NEW_WORDS, "--kind", "open_item", "--source", "Platform sync"]
 WRITES: list[tuple[str, dict[str, Any], list[str], int]] = [
     ("kbx.memory_add", NEW, NEW_WORDS, 0),
     ("kbx.memory_add", {**NEW, "dry_run": True}, [*NEW_WORDS, "--dry-run"], 0),
     (
         "kbx.memory_add",
-        {**NEW, "kind": "open_item", "source": "Platform sync"},
+        {**NEW, "kind": "open-item", "source": "Platform sync"},
         ITEM_WORDS,
         0,
     ),
@@ -183,9 +183,12 @@ def over_jsonl(worker: EngineWorker, name: str, params: dict[str, Any]) -> Any:
 async def test_all_surfaces_offer_the_same_methods(worker: EngineWorker, kbx: CommandLine) -> None:
     names = {name for name, method in METHODS.items() if not method.writes}
     assert set(over_jsonl(worker, "kb.capabilities", {})["result"]["methods"]) == names
-    async with Client(make_server(worker)) as client:
+    async with Client(make_server(worker, lists_all=True)) as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
     assert tools == {METHODS[name].tool for name in names}
+    async with Client(make_server(worker)) as client:
+        by_default = {tool.name for tool in (await client.list_tools()).tools}
+    assert by_default == {METHODS[name].tool for name in names if METHODS[name].is_listed}
     assert {name.replace(".", "_", 1) for name in METHODS} == {m.tool for m in METHODS.values()}
     listed = {line.split()[0] for line in kbx("tool").out.splitlines()}
     assert listed == {method.tool for method in METHODS.values()}

@@ -148,8 +148,8 @@ def test_entity_list_and_show(kbx: CommandLine, base: Path) -> None:
     listed = kbx("entity", "list", "--type", "Team", "--json", "--kb", base).json
     assert listed == [{"id": "team:platform", "name": "Platform", "type": "team", "path": None}]
     unknown = kbx("entity", "list", "--type", "ferry", "--kb", base)
-    assert (unknown.out, unknown.code) == ("", 0)
-    assert "no entity has type 'ferry'; existing types: person" in unknown.err
+    assert (unknown.out, unknown.code) == ("", 4)
+    assert "no entity has type ferry; types: person" in unknown.err
     card = kbx("entity", "show", "alice chen", "--json", "--kb", base).json
     assert (card["id"], card["role"]) == ("person:alice-chen", "Director of Engineering")
     assert {"fact_id", "text", "date", "status", "done"} <= card["facts"][0].keys()

@@ -1,10 +1,33 @@
 """Fixtures of the functional tests."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from kbx_tui.embedding.embedder import Vector
+from kbx_tui.embedding.local import PooledModel
 from tests.functional.vaults import index_vault
+
+
+@pytest.fixture(scope="session", autouse=True)
+def same_texts_are_embedded_once() -> Iterator[None]:
+    """Remember what the bundled model made of the same texts: most tests index the same pages.
+
+    What it makes of a text may differ in the last digits with those embedded beside it, therefore
+    whole lists of texts are remembered.
+    """
+    known: dict[tuple[str, ...], list[Vector]] = {}
+    embed = PooledModel.passage_embed
+
+    def remembered(model: PooledModel, texts: Sequence[str], batch_size: int) -> Iterator[Vector]:
+        if (key := tuple(texts)) not in known:
+            known[key] = list(embed(model, texts, batch_size))
+        return iter(known[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PooledModel, "passage_embed", remembered)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,11 @@
 """Small knowledge bases for tests, written file by file, and the content of their index."""
 
 import hashlib
+import os
+import shutil
+import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
@@ -85,10 +89,24 @@ def write_vault(root: Path, files: Mapping[str, str] | None = None) -> Path:
 
 
 def index_vault(root: Path, files: Mapping[str, str] | None = None, *, fast: bool = False) -> Path:
-    """Write files as `write_vault` does, and index them."""
-    with KnowledgeBase(write_vault(root, files)) as kb:
+    """Write files as `write_vault` does, and index them; `root` is copied if these were before."""
+    if not root.exists() or not any(root.iterdir()):
+        known = _indexed(tuple((FILES if files is None else files).items()), fast)
+        return shutil.copytree(known, root, dirs_exist_ok=True)
+    return _index(write_vault(root, files), fast)
+
+
+def _index(root: Path, fast: bool) -> Path:
+    with KnowledgeBase(root) as kb:
         kb.index(fast=fast)
     return root
+
+
+@cache
+def _indexed(files: tuple[tuple[str, str], ...], fast: bool) -> Path:
+    """Return an indexed base of these files, which the process keeps for copies."""
+    folder = Path(tempfile.mkdtemp(dir=os.environ["KBX_TESTS_STATE"]))
+    return _index(write_vault(folder, dict(files)), fast)
 
 
 def tree_digest(root: Path) -> str:

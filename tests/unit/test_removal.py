@@ -199,14 +199,16 @@ def test_notes_of_what_has_ended_are_removed(tmp_path: Path) -> None:
 
 
 def test_a_page_is_removed_only_with_the_expected_content(tmp_path: Path) -> None:
-    page, other = tmp_path / "zoe.md", tmp_path / "kbx.toml"
-    page.write_bytes(b"edited since")
+    page, other, settings = (tmp_path / name for name in ("zoe.md", "zoe.toml", "kbx.toml"))
+    for file in (page, settings):
+        file.write_bytes(b"edited since")
     other.write_bytes(b"")
-    for file, content in ((page, b"as created"), (other, b"")):
+    for file, content in ((page, b"as created"), (settings, b"as created"), (other, b"")):
         with pytest.raises(KbxError, match="it was not removed"):
             remove_page(file, content)
-    remove_page(page, b"edited since")
-    assert names_in(tmp_path) == {"kbx.toml"}
+    for file in (page, settings):
+        remove_page(file, b"edited since")
+    assert names_in(tmp_path) == {"zoe.toml"}
 
 
 def test_only_copies_of_the_demo_are_removed(tmp_path: Path) -> None:

@@ -79,3 +79,18 @@ def test_a_key_binding_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "kbx.toml").write_text("[keys]\nquit = 'x'\nsearch = 5\n")
     with pytest.raises(ConfigError, match=r"keys\.search = 5 is not valid: must be text"):
         load_settings(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["password = ", "[serach]\nhierarchy_alpha = 0.5\nsecret = 1\n"])
+def test_a_link_out_of_the_base_is_not_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "private").write_text(text)
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "kbx.toml").symlink_to(tmp_path / "private")
+    with pytest.raises(ConfigError, match=f"is a link to {tmp_path / 'private'}, outside"):
+        load_settings(tmp_path / "base")
+
+
+def test_a_link_within_the_base_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("[search]\nhierarchy_alpha = 0.7\n")
+    (tmp_path / "kbx.toml").symlink_to("settings.toml")
+    assert load_settings(tmp_path).search.hierarchy_alpha == 0.7

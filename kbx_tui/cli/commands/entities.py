@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli import options
-from kbx_tui.cli.base_command import Command, Group, open_kb
+from kbx_tui.cli.base_command import Command, Group, open_kb, selected_root
 from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import prints_written
-from kbx_tui.formatting import format_count
+from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.tools.json_output import broken_json, experts_json, field_json, links_json, picked
 
@@ -64,9 +64,11 @@ def list_entities(kind: str | None) -> None:
         entities = kb.entities.find("", ALL_ENTITIES)
     wanted = None if kind is None else slug(kind)
     listed = [entity for entity in entities if wanted in (None, entity.type)]
-    if entities and not listed:
-        types = ", ".join(sorted({entity.type for entity in entities}))
-        say(f"no entity has type {kind!r}; existing types: {types}")
+    types = {entity.type for entity in entities}
+    if wanted is not None and types and wanted not in types:
+        from kbx_tui.api.documents import unknown_type
+
+        raise unknown_type("entity", wanted, types)
     lines = (f"{padded(each.type, 9)} {padded(each.name, 30)} {each.id}" for each in listed)
     print_result([name_json(entity) for entity in listed], lines)
 
@@ -300,7 +302,7 @@ def experts_command(topic: str, limit: int, min_claims: int, weight: str, people
       kbx experts "ferry timetable" --people
       kbx experts migration --weight citation --min-claims 2 --json | jq '.experts[0]'
     """
-    with open_kb() as kb:
+    with open_kb(selected_root(may_be_empty=wants_json())) as kb:
         ranking = kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
     for note in () if wants_json() else ranking.notes:
         say(note)
@@ -314,7 +316,7 @@ def experts_lines(ranking: ExpertRanking) -> list[str]:
     for rank, expert in enumerate(ranking.experts, 1):
         claims = format_count(expert.claim_count, "claim")
         sources = format_count(expert.citation_count, "source")
-        head = f"{rank:>2}. {expert.name}  {expert.score:g}"
+        head = f"{rank:>2}. {expert.name}  {format_score(expert.score)}"
         partly = "" if expert.full_claim_count else ", on a part of the topic"
         lines.append(f"{head} · {claims}, {sources}{partly} · {expert.entity_id}")
         lines += [_receipt_line(receipt) for receipt in expert.receipts[:RECEIPTS_SHOWN]]
@@ -327,7 +329,9 @@ def _receipt_line(receipt: Receipt) -> str:
         f"{receipt.share:.0%} of the topic" if receipt.is_partial else "",
     ]
     shown = ", ".join(filter(None, remarks))
-    return f"      {receipt.contribution:.3g}  {receipt.text}" + (f" ({shown})" if shown else "")
+    return f"      {format_score(receipt.contribution)}  {receipt.text}" + (
+        f" ({shown})" if shown else ""
+    )
 
 
 EXIT_BROKEN, EXIT_WITHOUT_PART = 1, 10

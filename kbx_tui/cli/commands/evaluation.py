@@ -20,6 +20,7 @@ from kbx_tui.tools.json_output import picked
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.drafts import Written
     from kbx_tui.evaluation.blind_preferences import Votes
     from kbx_tui.evaluation.metrics import Interval, PairedDifference
@@ -97,6 +98,7 @@ def eval_command(
         require_free(save, overwrite=force)  # fail before measuring
     earlier = {str(file): read_saved_run(file, say) for file in compare}
     with open_kb() as kb:
+        _require_types(kb, doc_types)
         queries = kb.judgments.queries(folder)
         preferences = () if folder is not None else kb.preferences.read()
         if knob:
@@ -124,6 +126,12 @@ def eval_command(
     for name in earlier.keys() - {row.against for row in changes or ()}:
         say(f"{name} has no judged query in common with this run")
     print_result(run_json(run, changes), run_lines(run, changes))
+
+
+def _require_types(kb: KnowledgeBase, doc_types: Sequence[str]) -> None:
+    """Raise NotFound for a type that does not exist; a base without an index is not read yet."""
+    if kb.is_indexed():
+        kb.documents.require_scope(doc_types)
 
 
 def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, Any]:
@@ -155,7 +163,15 @@ def run_lines(run: Run, changes: Sequence[GroupDifference] | None) -> list[str]:
     head = ("", "queries", "judged@10", "nDCG@10", "95 %", "R@10", "MRR", "ERR@10", "RBP",
             "two-pass", "named first", "ms")  # fmt: skip
     rows = map(_metric_cells, group_metrics(run))
-    return [*_table(head, rows), *(difference_lines(changes) if changes is not None else ())]
+    differences = difference_lines(changes) if changes is not None else []
+    return [*_table(head, rows), *differences, "", *LEGEND]
+
+
+LEGEND = (
+    "judged@10: share of the first 10 results with a grade. nDCG@10: how well they are ordered, 1",
+    "is perfect, with its 95 % interval. R@10: share of the relevant documents among them. MRR:",
+    "1 / rank of the first. ERR@10, RBP: what a reader gains who stops when satisfied, or tires.",
+)
 
 
 def _metric_cells(row: GroupMetrics) -> list[str]:
@@ -301,6 +317,7 @@ def tune_command(
     if folder is not None and not global_options().kb:
         global_options().kb = [folder]
     with open_kb() as kb:
+        _require_types(kb, doc_types)
         queries = [query for query in kb.judgments.queries(folder) if query.is_measurable]
         if not queries:
             from kbx_tui.evaluation.judgments import HOW_TO_JUDGE

@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import Fact, FactKind
 
 
-KINDS: dict[str, FactKind] = {"fact": "fact", "open-item": "open_item", "open_item": "open_item"}
-
-
 @click.command(name="add", cls=Command)
 @options.text_argument("text", "TEXT...", "the text is empty; give the text to write")
 @options.option(
@@ -53,7 +50,10 @@ KINDS: dict[str, FactKind] = {"fact": "fact", "open-item": "open_item", "open_it
 @options.option("--date D", "Date of the fact, as 2026-03-17; default: today.")
 @options.option("--source S", "Source of the fact: a path, a link, a title.")
 @options.choice(
-    "--kind", list(KINDS), "Write to Recent Facts (fact) or Open Items (open-item).", default="fact"
+    "--kind",
+    ["fact", "open_item"],
+    "Write to Recent Facts (fact) or Open Items (open_item).",
+    default="fact",
 )
 @options.flag("--force", "Write even a known or contradicting fact.")
 @options.flag("--create", "Create the page if there is none.")
@@ -63,7 +63,7 @@ def add_fact(
     entity: str,
     date: str | None,
     source: str | None,
-    kind: str,
+    kind: FactKind,
     force: bool,
     create: bool,
     dry_run: bool,
@@ -76,13 +76,11 @@ def add_fact(
     \b
     Examples:
       kbx memory add "Prefers async Slack over email" --entity "Alice Chen"
-      kbx memory add "send the plan" --entity Migration --kind open-item --source Kickoff
+      kbx memory add "send the plan" --entity Migration --kind open_item --source Kickoff
       kbx memory add "Speaks Catalan" --entity "Alice Chen" --dry-run
     """
     with open_kb() as kb:
-        add = partial(
-            kb.memory_add, text, entity=entity, kind=KINDS[kind], date=date, source=source
-        )
+        add = partial(kb.memory_add, text, entity=entity, kind=kind, date=date, source=source)
         report = partial(report_written, kb=kb, force=force, dry_run=dry_run)
         try:
             return report(partial(add, create=create))
@@ -220,6 +218,7 @@ def similar(text: str, **scope: Any) -> None:
     """
     with gc_disabled(), open_kb() as kb:
         (check,) = kb.similarity.check([text], **scope)
+        kb.documents.require_scope(path=scope["path"])
         warn_if_outdated(kb)
         if wants_json():
             print_json(check_json(check))
@@ -335,6 +334,7 @@ def dedup_command(
             duplicates = kb.drafts.scan_duplicates(
                 entity=entity, path=path, threshold=threshold, kept=kept
             )
+            kb.documents.require_scope(path=path)
             warn_if_outdated(kb)
             if wants_json():
                 print_json(scan_json(duplicates))

@@ -102,6 +102,7 @@ STDOUT = "-"
     "What date words do: prefer documents of that time, filter, or nothing.",
 )
 @options.flag("--no-dates", "Date words are words: the same as --dates off.")
+@options.flag("--as-typed", "Search for misspelt words as typed, instead of correcting them.")
 @options.flag("--fast", "Search by words only: flat, without loading a model.")
 @options.flag(
     "--exact", "Compare every chunk in scope in meaning, even in a scope of more than a million."
@@ -178,9 +179,12 @@ def search_command(
         if html is not None:
             from kbx_tui.sharing.shared_search import share_search
 
-            _write_page(html, share_search(kb, request), overwrite=force)
+            shared = share_search(kb, request)
+            _require_scope(kb, request)
+            _write_page(html, shared, overwrite=force)
             return
         response = kb.search(replace(request, explain=explain or not wants_json()))
+        _require_scope(kb, request)
     if wants_json():
         from kbx_tui.tools.json_output import search_json
 
@@ -189,6 +193,11 @@ def search_command(
         from kbx_tui.cli.text_output import print_listing
 
         print_listing(response, explain=explain)
+
+
+def _require_scope(kb: KnowledgeBase, request: SearchRequest) -> None:
+    if request.doc_types or request.path:  # else what reads documents is not loaded
+        kb.documents.require_scope(request.doc_types, request.path)
 
 
 def _request(query: str, fields: Mapping[str, Any]) -> SearchRequest:

@@ -65,6 +65,7 @@ HTTP_OPTIONS = [
 )
 @metrics_options
 @flag("--allow-writes", "Offer the tools that add and change facts.")
+@flag("--list-all lists_all", "List every tool, and the schema of every answer, for programs.")
 @warm_option
 def mcp_command(
     http: bool,
@@ -76,6 +77,7 @@ def mcp_command(
     metrics_port: int | None,
     metrics_host: str,
     allow_writes: bool,
+    lists_all: bool,
     warm: bool,
 ) -> None:
     """Serve agents over the Model Context Protocol.
@@ -102,6 +104,7 @@ def mcp_command(
         options = replace(
             options,
             root=str(Path(options.root).resolve()),
+            lists_all=lists_all,
             token=access_token(token_file, os.environ),
             max_requests=max_requests,
         )
@@ -121,7 +124,7 @@ def mcp_command(
 
             from kbx_tui.tools.mcp_server import serve_stdio
 
-        asyncio.run(serve_stdio(worker))
+        asyncio.run(serve_stdio(worker, lists_all=lists_all))
     end_soon(EXIT_OK)  # do not wait for a longer call: the client is gone
     worker.close()
 

@@ -240,10 +240,15 @@ def print_notes(plan: ImportPlan, *, asked: bool) -> None:
 
 @click.command(name="export", cls=Command)
 @click.argument("folder", metavar="FOLDER", type=Path)
-@click.option("--okf", is_flag=True, required=True, help="As Open Knowledge Format v0.1.")
+@click.option(
+    "--okf",
+    is_flag=True,
+    expose_value=False,
+    help="As Open Knowledge Format v0.1, the only format so far.",
+)
 @flag("--include-redacted", "Also export what is redacted.")
 @json_option
-def export_command(folder: Path, okf: bool, include_redacted: bool) -> None:
+def export_command(folder: Path, include_redacted: bool) -> None:
     """Write all pages to a new folder, in a format that other programs read.
 
     The Open Knowledge Format is markdown whose frontmatter states a type, with an index.md; a page
@@ -252,8 +257,8 @@ def export_command(folder: Path, okf: bool, include_redacted: bool) -> None:
 
     \b
     Examples:
-      kbx export --okf ~/larkwater-okf
-      kbx export --okf ~/larkwater-okf --include-redacted
+      kbx export ~/larkwater-okf
+      kbx export ~/larkwater-okf --include-redacted
     """
     with open_kb() as kb:
         export = kb.imports.export_okf(folder, include_redacted=include_redacted)

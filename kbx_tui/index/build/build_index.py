@@ -335,11 +335,17 @@ def add_vectors(
         store.check_compatible(model=embedder.model)
         meter = ProgressMeter(None, cancelled)
         workers = OwnProcess(embedder, texts_per_task=SMALL_BATCH)
-        embedded = _add_vectors(store, embedder, workers, meter, only, embed_first)
         public = store.public()
-        if public.exists() and public.is_searchable() and not cancelled():
-            _add_vectors(public, embedder, workers, meter, only, embed_first, source=store)
-    return embedded
+        runs: list[tuple[Store, Store | None]] = [(store, None)]
+        if public.exists() and public.is_searchable():
+            runs = [(store, None), (public, store)]
+            if only is not None:  # time is short: how much is redacted must not delay agents' part
+                runs = [(public, store), (store, public)]
+        return sum(
+            _add_vectors(each, embedder, workers, meter, only, embed_first, source=source)
+            for each, source in runs
+            if not cancelled()
+        )
 
 
 def _add_vectors(

@@ -25,6 +25,7 @@ from kbx_tui.knowledge.entities import build_entities
 from kbx_tui.knowledge.entity_names import NameUseCounter
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.linking import Linker
+from kbx_tui.knowledge.markdown import inline_fields
 from kbx_tui.knowledge.obsidian_vault import FileLookup, file_name_of
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity, Fact
@@ -67,9 +68,7 @@ def parse_topics(root: Path, settings: Settings) -> tuple[Topics, list[Entity]]:
         except OSError:
             continue
         page = parse_document(file.path, data, entity_types=types, conventions=conventions)
-        notes.append(
-            NoteOutline(**{name: getattr(page, name) for name in NoteOutline.__dataclass_fields__})
-        )
+        notes.append(_outline({name: getattr(page, name) for name in _OUTLINED}, page.body))
         is_source = page.kind in types or page.kind in ENTITY_SOURCES
         if is_source or any("team" in key.casefold() for key in page.frontmatter):
             pages.append(page)
@@ -79,14 +78,19 @@ def parse_topics(root: Path, settings: Settings) -> tuple[Topics, list[Entity]]:
 
 
 def read_topics(store: Store) -> Topics:
-    columns = ["path", "title", "kind", "aliases", "tags", "links", "frontmatter"]
-    table = store.rows("documents", columns).sort_by("path")
-    return Topics(
-        [
-            NoteOutline(**{**row, "frontmatter": msgspec.json.decode(row["frontmatter"])})
-            for row in table.to_pylist()
-        ]
-    )
+    bodies = store.mapping("documents", "path", "body", "contains(body, '::')")
+    rows = store.rows("documents", list(_OUTLINED)).sort_by("path").to_pylist()
+    decode = msgspec.json.decode
+    decoded = ({**row, "frontmatter": decode(row["frontmatter"])} for row in rows)
+    return Topics([_outline(row, bodies.get(row["path"], "")) for row in decoded])
+
+
+_OUTLINED = ("path", "title", "kind", "aliases", "tags", "links", "frontmatter")
+
+
+def _outline(row: dict[str, Any], body: str) -> NoteOutline:
+    properties = {**inline_fields(body), **row.pop("frontmatter")}
+    return NoteOutline(**row, properties=properties)
 
 
 def write_entities_and_links(

@@ -17,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.text_columns import CodedColumn
-from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
+from kbx_tui.knowledge.dates import (
+    MONTH_NAMES,
+    MONTH_NUMBERS,
+    WEEKDAY_NUMBERS,
+    WRITTEN_MONTHS,
+)
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.search.request import end_of
 
 MOST_WORDS = 16
 """Number of possible dates above which a query counts as pasted text, and none is read."""
@@ -31,7 +38,10 @@ _DAYS_AGO = {"today": 0, "yesterday": 1, "day before yesterday": 2}
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
-_MONTH = rf"(?P<month>{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
+_MONTH, _FOREIGN_MONTH = (
+    rf"(?P<month>{'|'.join(sorted(months, key=len, reverse=True))})\b\.?"
+    for months in (MONTH_NUMBERS, WRITTEN_MONTHS)
+)
 _MONTH_NUMBER, _DAY_NUMBER = r"(?P<month>0[1-9]|1[0-2])", r"(?P<day>0[1-9]|[12]\d|3[01])"
 _DAY, _FROM_DAY = (rf"(?P<{name}>\d{{1,2}})(?:st|nd|rd|th)?" for name in ("day", "from_day"))
 _TO = r"\s*(?:-|–|to)\s*"
@@ -45,12 +55,18 @@ _FORMS = {
     rf"{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:of\s+)?{_YEAR})?",
     "March 17th, 2026, March 3-7": rf"{_MONTH}\s+(?:{_FROM_DAY}{_TO})?{_DAY}(?:,?\s+{_YEAR})?",
     "March 2026": rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}",
+    "März 2026, 17 de marzo de 2026": r"(?:(?P<day>\d{1,2})(?:\.|er)?\s*(?:de\s+)?)?"
+    rf"{_FOREIGN_MONTH}\s+(?:de\s+)?{_YEAR}",
     "Q1 2026": rf"(?P<quarter>q[1-4])(?:[\s/-]*{_YEAR})?",
     "first quarter of 2026": r"(?P<quarter>first|second|third|fourth)\s+quarter"
     rf"(?:\s+of)?(?:[\s/-]*{_YEAR})?",
     "2026 Q1": rf"{_YEAR}[\s-]?(?P<quarter>q[1-4])",
     "March": rf"(?P<month>{'|'.join(MONTH_NAMES)})",
     "2026": _YEAR,
+}
+_CJK_FORMS = {
+    "2026年3月17日": rf"{_YEAR}[年년]\s?(?P<month>\d{{1,2}})[月월]"
+    r"(?:\s?(?P<day>\d{1,2})[日号號일])?",
 }
 _RELATIVE_FORMS = {
     "yesterday": r"(?:the\s+)?(?P<days_ago>day\s+before\s+yesterday|yesterday|today)",
@@ -61,12 +77,17 @@ _RELATIVE_FORMS = {
     "last Monday, on Monday": rf"(?:(?P<which>last|this)\s+)?(?P<weekday>{WEEKDAYS})",
 }
 """Regular expressions of dates relative to today, by example; `_FORMS` has those of the calendar.
-Of forms that match at the same place, the first counts."""
+Letters are folded. Of forms that match at the same place, the first counts."""
 _BOUNDS = (r"(?:(?<![\w#/.,:£$€-])|(?<=\bmid-))", r"(?![\w/%-]|[.,:]\d)")
+_CJK_BOUNDS = (r"(?<!\d)", "")
 _RELATIVE_BOUNDS = (r"(?<![\w#-])", r"(?![\w-])")
 _PATTERNS = [
     re.compile(f"{start}{form}{end}", re.IGNORECASE)
-    for forms, (start, end) in ((_FORMS, _BOUNDS), (_RELATIVE_FORMS, _RELATIVE_BOUNDS))
+    for forms, (start, end) in (
+        (_FORMS, _BOUNDS),
+        (_CJK_FORMS, _CJK_BOUNDS),
+        (_RELATIVE_FORMS, _RELATIVE_BOUNDS),
+    )
     for form in forms.values()
 ]
 _TIME_OF_DAY = re.compile(r"[ T]\d{1,2}:\d\d")
@@ -116,13 +137,14 @@ def find_dates(query: str, today: date) -> list[DateWords]:
     Empty if there are more than `MOST_WORDS` candidates.
     """
     dates: list[DateWords] = []
-    fitting = {pattern: match for pattern in _PATTERNS if (match := pattern.search(query))}
+    folded = "".join(map(_folded, query))
+    fitting = {pattern: match for pattern in _PATTERNS if (match := pattern.search(folded))}
     for _ in range(MOST_WORDS):
         if not fitting:
             return dates
         match = min(fitting.values(), key=lambda match: match.start())  # of a tie, the first form
         for pattern in [each for each in fitting if fitting[each].start() < match.end()]:
-            if following := pattern.search(query, match.end()):
+            if following := pattern.search(folded, match.end()):
                 fitting[pattern] = following
             else:
                 del fitting[pattern]
@@ -137,6 +159,12 @@ def find_dates(query: str, today: date) -> list[DateWords]:
     return [] if fitting else dates
 
 
+def _folded(character: str) -> str:
+    """Return a letter without its accent; others as they are, so that places stay the same."""
+    folded = "" if character.isascii() else fold(character)
+    return folded if len(folded) == 1 else character
+
+
 def _date_words(match: re.Match[str], groups: dict[str, str], today: date) -> DateWords:
     if relative := _relative_days(groups, today):
         return DateWords(*match.span(), relative)
@@ -144,7 +172,7 @@ def _date_words(match: re.Match[str], groups: dict[str, str], today: date) -> Da
     if quarter := _QUARTERS.get(groups.get("quarter", "")):
         months = (3 * quarter - 2, 3 * quarter)
     elif month is not None:
-        number = MONTH_NUMBERS.get(month) or int(month)
+        number = WRITTEN_MONTHS.get(month) or int(month)
         months = (number, number)
     return DateWords(
         *match.span(),
@@ -226,8 +254,9 @@ class Period:
     last: str
 
     def contains(self, day: str) -> bool:
-        """Return whether a day is among them, or any day of a month or year (`2026-03`, `2026`)."""
-        return bool(day) and self.first <= f"{day}~" and day <= (self.last or LAST_ISO_DATE)
+        """Return whether a day is among them, or any day of a week, month or year."""
+        last = self.last or LAST_ISO_DATE
+        return bool(day) and self.first <= end_of(day) and day[: len(last)] <= last
 
     def after(self, least: int, most: int) -> Period | None:
         """Return the days after the period: as many as it has, but `least` to `most`.
@@ -275,18 +304,19 @@ def week_of(day: date) -> tuple[date, date]:
 
 class DocumentDates:
     def __init__(self, dates: Sequence[str]) -> None:
-        """`dates` has the ISO day, month or year of each row, empty for a document without one."""
+        """`dates` has the ISO date of each row (`date_of`), empty for a document without one."""
         self._by_row = CodedColumn.of(dates)
         codes = np.unique(self._by_row.codes).tolist()
         self._distinct = set(filter(None, map(self._by_row.values.__getitem__, codes)))
         self._dates = sorted(self._distinct)
+        self._weeks = [date for date in self._dates if "/" in date]
 
     def flags_in(self, period: Period) -> NDArray[np.bool_]:
-        return self._by_row.flags(lambda day: period.contains(day[: len(LAST_ISO_DATE)]))
+        return self._by_row.flags(period.contains)
 
     def any_in(self, period: Period) -> bool:
         index = bisect_left(self._dates, period.first)
-        around = (period.first[:4], period.first[:7], *self._dates[index : index + 1])
+        around = (period.first[:4], period.first[:7], *self._dates[index : index + 1], *self._weeks)
         return any(period.contains(date) and date in self._distinct for date in around)
 
     @property

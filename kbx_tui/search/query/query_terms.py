@@ -120,7 +120,7 @@ class NamedQuery:
             things=tuple(match.entity for match in things),
             document_query=rest if rest_has_topic else text,
             names_only=bool(spans) and not rest_has_topic,
-            words_asked=words_asked if has_topic(folded_words(words_asked)) else "",
+            words_asked=words_asked if asks_for_topic(folded_words(words_asked)) else "",
         )
 
     @property

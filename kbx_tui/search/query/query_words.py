@@ -95,11 +95,13 @@ def words_of(text: str) -> Sequence[Word]:
 def asks_for_topic(words: Sequence[str]) -> bool:
     """Return whether the folded words of a query, without the names in it, ask for a topic.
 
-    `what did present` does not: the verb says little, and `what` asks for everything. Nor do words
-    for documents of any kind: `everything about`, `meetings with`.
+    `what did present` does not: the verb says little, and `what` asks for everything, as `who`
+    does. Nor do words for documents of any kind: `everything about`, `meetings with`.
     """
     match [word for word in words if word not in CONJUNCTIONS]:
-        case ["what", auxiliary, _] if auxiliary in VERB_FOLLOWS or auxiliary in _PERFECT:
+        case ["what" | "who", auxiliary, _, *rest] if (
+            auxiliary in VERB_FOLLOWS or auxiliary in _PERFECT
+        ) and (FUNCTION_WORDS - MONTHS).issuperset(rest):
             return False
     return any(True for _ in topic_words_of(words))
 

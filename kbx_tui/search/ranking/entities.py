@@ -177,6 +177,29 @@ class EntityCredit:
         ]
 
     @cached_property
+    def people(self) -> Sequence[int]:
+        """Those of `counted` that are people or teams which the query names."""
+        if not self.choice.is_coverage:
+            return []
+        counted = zip(self.choice.counted, self._is_thing, strict=True)
+        return [index for index, is_thing in counted if not is_thing]
+
+    @property
+    def documents_of_thing(self) -> int:
+        """Number of documents linked to a named thing, of several to the one with the fewest."""
+        counted = zip(self.choice.counted, self._is_thing, strict=True)
+        links = [self.choice.evidence.links[index] for index, is_thing in counted if is_thing]
+        return min((len(linked.rows) for linked in links), default=0)
+
+    @cached_property
+    def belongs_to_people(self) -> Flags:
+        """Whether each document is linked to one of `people`."""
+        linked = np.zeros(len(self.choice.evidence), np.bool_)
+        for links in (self.choice.evidence.links[index] for index in self.people):
+            linked[links.rows[links.strengths > 0.0]] = True
+        return linked
+
+    @cached_property
     def _is_thing(self) -> Sequence[bool]:
         entities, scaled = self.choice.evidence.entities, self.choice.tuning.scale_by_topic
         return [scaled and entities[index].is_named_thing for index in self.choice.counted]

@@ -96,11 +96,22 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
         vector_part=scale * (1.0 - weight) * vector,
         date_part=ranked.answered - own,
         date_reason=preference.reason(row, ranking.evidence.dates[row]) if preference else "",
-        kind_reason=ranking.asked_kind.reason(row) if ranking.asked_kind else "",
+        kind_reason=_kind_reason(ranking, row),
         propagated=scale * float(components.doc_relevance[row] - components.own_relevance[row]),
         propagated_from=SIDE_NAMES.get(int(components.propagated_from[row]), ""),
         entities=_shares(ranking, row),
     )
+
+
+def _kind_reason(ranking: Ranking, row: int) -> str:
+    """Return why the score of a document is lowered; empty if it is not."""
+    reasons = [ranking.asked_kind.reason(row)] if ranking.asked_kind else []
+    if ranking.unlinked_factor < 1.0 and not ranking.credit.belongs_to_people[row]:
+        names = " or ".join(
+            ranking.evidence.entities[index].name for index in ranking.credit.people
+        )
+        reasons.append(f"not of {names}: × {format_score(ranking.unlinked_factor)}")
+    return " · ".join(filter(None, reasons))
 
 
 def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
@@ -108,7 +119,7 @@ def _shares(ranking: Ranking, row: int) -> tuple[EntityShare, ...]:
     preference, factor = ranking.date_preference, 1.0
     if preference is not None:
         factor = float(preference.credit_factors(np.array([row]))[0])
-    factor = float(ranking.of_kind(np.array([factor]), np.array([row]))[0])
+    factor = float(ranking.lowered(np.array([factor]), np.array([row]))[0])
     dated = ranking.dated(ranking.doc_relevance[[row]], np.array([row]), alone=False)
     of_each = ranking.credit.credits(np.array([row]), dated)
     for index, credit in zip(ranking.counted, of_each, strict=True):

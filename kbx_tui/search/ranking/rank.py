@@ -40,6 +40,11 @@ FEW_RESULTS = 10
 "Castellane complaints" there are two, and her own page would be missing. An answer shows ten.
 Chosen by the experiment "few answers" in docs/quality.md."""
 
+UNLINKED_SHARE, UNLINKED_AT_LEAST = 0.5, 0.1
+"""Factor of the score of a document that belongs to nobody whom the query names beside a thing:
+this times the number of their documents by that of the thing, and its least value. Chosen by the
+experiment "a person and a thing" in docs/quality.md."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
@@ -101,10 +106,38 @@ class Ranking(EntityChoice):
         applies = self.tuning.scale_by_topic and self.tuning.hierarchy
         return self.evidence.asked_kind if applies else None
 
-    def of_kind(self, scores: Scores, rows: Rows | slice) -> Scores:
-        """Return the scores of some rows, lowered for those of another kind than asked for."""
-        kind = self.asked_kind
-        return scores if kind is None else scores * kind.factors[rows]
+    @cached_property
+    def factors(self) -> Scores | None:
+        """Factor of the score of each document, above 0 and at most 1; None if all are 1.
+
+        Below 1 are documents of another kind than the query asks for, and those that belong to
+        nobody whom it names beside a thing: "Alice on Atlas" asks for what belongs to both.
+        """
+        kind, unlinked = self.asked_kind, self.unlinked_factor
+        if unlinked == 1.0:
+            return None if kind is None else kind.factors
+        factors = np.where(self.credit.belongs_to_people, 1.0, unlinked)
+        return factors if kind is None else factors * kind.factors
+
+    @cached_property
+    def unlinked_factor(self) -> float:
+        """Factor of a document that belongs to none of the people and teams named, at most 1.
+
+        1 where the query names none, or no thing beside them. Else the more documents the thing has
+        beside those of the people, the less it says that a document is on the thing:
+        `min(1, .5 * documents of the people / documents of the thing)`. It is lowered only for the
+        share of the topic that names things.
+        """
+        if self.topic is None or not self.topic.thing_share or not self.credit.people:
+            return 1.0
+        of_people = np.count_nonzero(self.credit.belongs_to_people)
+        share = UNLINKED_SHARE * of_people / max(self.credit.documents_of_thing, 1)
+        factor = min(1.0, max(share, UNLINKED_AT_LEAST))
+        return 1.0 - self.topic.thing_share * (1.0 - factor)
+
+    def lowered(self, scores: Scores, rows: Rows | slice) -> Scores:
+        """Return the scores of some rows times their `factors`."""
+        return scores if self.factors is None else scores * self.factors[rows]
 
     @cached_property
     def final(self) -> Scores:
@@ -264,7 +297,7 @@ class Ranking(EntityChoice):
         """
         dated = self.dated(relevance, rows)
         answered = dated if self.topic is None else self.topic.answered(dated)
-        return self.of_kind(answered, rows)
+        return self.lowered(answered, rows)
 
     def dated(self, relevance: Scores, rows: Rows | slice, *, alone: bool = True) -> Scores:
         """Return the relevance of some rows with the time that the query asks for as part of it."""
@@ -275,7 +308,7 @@ class Ranking(EntityChoice):
 
     def _parent_scores(self, rows: Rows | slice, relevance: Scores) -> Scores:
         parents = self.credit.parent_scores(rows, self.dated(relevance, rows, alone=False))
-        parents = self.of_kind(parents, rows)
+        parents = self.lowered(parents, rows)
         preference = self.date_preference
         return parents if preference is None else parents * preference.credit_factors(rows)
 

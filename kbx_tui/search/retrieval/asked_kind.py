@@ -93,17 +93,20 @@ def asks_for_people(query: str) -> bool:
     return not FOR_PEOPLE.isdisjoint(folded_words(query))
 
 
-def asked_kind(query: str, kinds: DocumentKinds, rows: Rows) -> AskedKind | None:
+def asked_kind(
+    query: str, kinds: DocumentKinds, rows: Rows, *, for_time: bool = False
+) -> AskedKind | None:
     """Return the kind that a query asks for, for some rows of a base, so that no filter counts.
 
-    None if it asks for none, or if the base has hardly any documents of that kind or no others.
+    None if it asks for none, or if the base has hardly any documents of that kind or no others. A
+    query that asks for a time does not ask for the newest: `status in October 2022`.
     """
     words = folded_words(query)
     if asks_for_people(query):
         name, of_kind = "people", kinds.people
     elif not FOR_MEETINGS.isdisjoint(words):
         name, of_kind = "meetings", kinds.meetings
-    elif not FOR_NEWEST.isdisjoint(words):
+    elif not (for_time or FOR_NEWEST.isdisjoint(words)):
         return AskedKind("the newest", frozen(kinds.newness[rows]))
     else:
         return None

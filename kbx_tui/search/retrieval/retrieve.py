@@ -209,7 +209,7 @@ class _Search:
             generation.entity(entity_id)
         self._scoped = scoped = generation.scope(path, dates.filters)
         self._lap("open_ms")
-        self._corrections, text = self._corrected(self._find_names(dates.text))
+        self._corrections, text = self._corrected(dates.text)
         self._named = named = self._find_names(text)
         if not request.fast:
             self._query_vectors.begin(named.document_query)
@@ -293,7 +293,10 @@ class _Search:
             timings=MappingProxyType(self._laps),
             date_preference=preference,
             asked_kind=asked_kind(
-                self._request.searched, self._generation.document_kinds, scoped.rows
+                self._request.searched,
+                self._generation.document_kinds,
+                scoped.rows,
+                for_time=bool(self._dates.read),
             ),
             undated=self._dates.undated,
             corrections=self._corrections,
@@ -332,13 +335,15 @@ class _Search:
         names = [name.as_hint() if name.entity in unlinked else name for name in names]
         return NamedQuery.of(query, names, entities, is_usual)
 
-    def _corrected(self, named: NamedQuery) -> tuple[tuple[tuple[str, str], ...], str]:
-        """Return the misspelt words of the query, each with what is meant, and the query with it.
+    def _corrected(self, text: str) -> tuple[tuple[tuple[str, str], ...], str]:
+        """Return the misspelt words of a text, each with what is meant, and the text with it.
 
-        Words in quotation marks are searched for as typed, and so are names.
+        Words in quotation marks are searched for as typed, and so are names, and all of them where
+        the request says so.
         """
-        text = named.text
-        exact = [(match.start, match.end) for match in named.matches]
+        if self._request.as_typed:
+            return (), text
+        exact = [(match.start, match.end) for match in self._find_names(text).matches]
         exact += [match.span() for match in QUOTED.finditer(text)]
         corrections = list[tuple[str, str]]()
         for word in reversed(words_of(text)):
@@ -427,11 +432,17 @@ class _Search:
             *((row_of.get(entities[number].path, -1), "role") for number in holders),
             *((row, "title") for row in self._titles_in_query()),
         ]
+        asks_who = asks_for_people(named.text) and not generation.known_items.find(named.text)
         known_items: dict[int, str] = {}
         for row, what in items:
-            if row >= 0 and self._scoped.flags[row]:
+            if row >= 0 and self._scoped.flags[row] and not (asks_who and self._names_nobody(row)):
                 known_items.setdefault(row, what)
         return known_items
+
+    def _names_nobody(self, row: int) -> bool:
+        snapshot = self._generation.snapshot
+        linked = snapshot.links.entities_of(row).tolist()
+        return not any(snapshot.entities.types[number] == "person" for number in linked)
 
     def _titles_in_query(self) -> Iterator[int]:
         """Yield the pages whose whole title is a part of the query, of two telling words or more.

@@ -368,7 +368,7 @@ class DocumentList(BoxList["DocumentName"]):
             Span("  " + beside if beside else "", "dim"),
             Span(" " * max(room - cell_len(title) - (cell_len(beside) + 2 if beside else 0), 0)),
             Span(f"{rank:>{RANK}} ", "accent"),
-            Span(fit(safe_line(document.date), DATE), "dim"),
+            Span(fit(safe_line(document.date[:DATE]), DATE), "dim"),
         )
 
 

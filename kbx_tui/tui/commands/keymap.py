@@ -22,6 +22,8 @@ class Offer:
     """Reasons for refusing commands, by command id; key bar, palette and help do not show them."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys that replace those of the command table, by command id."""
+    reason: str = ""
+    """Why they do, in a sentence for the help."""
 
 
 EVERYTHING = Offer()
@@ -54,6 +56,7 @@ WRITES = (
 """Ids of commands that change a base, its index or its files, which a read-only engine refuses."""
 
 BROWSER_KEYS: Mapping[str, str] = {
+    "app.jump": "alt+l,ctrl+l",
     "mode.explore": "5,f1",
     "mode.dedup": "6,f2",
     "mode.experts": "7,f3",
@@ -75,13 +78,18 @@ terminals in a browser send alt+up as ctrl+up.
 """
 
 
+BROWSER_REASON = (
+    "The modes are on 5 to 9, because a browser keeps F1, F3 and F5 to itself, and 0 to 3 grade."
+)
+
+
 def offer_in_browser(*, allow_writes: bool, has_several_bases: bool) -> Offer:
     refused = dict(NOT_IN_A_BROWSER)
     if not has_several_bases:
         refused["mode.together"] = NO_OTHER_BASE
     if not allow_writes:
         refused |= dict.fromkeys(WRITES, READ_ONLY)
-    return Offer(refused, BROWSER_KEYS)
+    return Offer(refused, BROWSER_KEYS, BROWSER_REASON)
 
 
 DISPLAY_NAMES: Mapping[str, str] = {
@@ -135,22 +143,31 @@ class Keymap:
     def offers(self, command_id: str) -> bool:
         return command_id not in self._offer.refused
 
+    @property
+    def reason(self) -> str:
+        return self._offer.reason
+
     def refusal(self, command_id: str) -> str:
         return self._offer.refused.get(command_id, "")
 
     def keys(self, command: Command) -> tuple[str, ...]:
-        return tuple(self.changes.get(command.id, command.keys).split(","))
+        """Return the keys that run it at once: none for a command of a menu, unless changed."""
+        direct_keys = "" if command.scope in MENU_OF else command.keys
+        return tuple(filter(None, self.changes.get(command.id, direct_keys).split(",")))
 
     def display_keys(self, command: Command) -> str:
-        return " ".join(map(display_key, self.keys(command)))
+        if keys := self.keys(command):
+            return " ".join(map(display_key, keys))
+        return f"{self.key_of(MENU_OF[command.scope])} {display_key(command.keys)}"
 
     def key_bar_text(self, command: Command) -> str:
-        """Return the first keys of a command and of its pair, such as `[ ]`; `0-3` for digits."""
-        first_keys = [self.keys(command)[0]]
-        if command.pair:
-            first_keys.append(self.keys(command_by_id(command.pair))[0])
-        are_digits = all(key.isdecimal() for key in first_keys)
-        return ("-" if are_digits else " ").join(map(display_key, first_keys))
+        """Return the first keys of a command and of its pair, such as `[ ]`."""
+        pair = [command_by_id(command.pair)] if command.pair else []
+        keys = (self.keys(each)[:1] or (self.display_keys(each),) for each in (command, *pair))
+        return " ".join(display_key(key) for (key,) in keys)
+
+    def has_key(self, key: str, *scopes: Scope) -> bool:
+        return any(key in self.keys(command) for command in self.commands_in(*scopes))
 
     def key_of(self, command_id: str) -> str:
         return self.key_bar_text(command_by_id(command_id))
@@ -168,7 +185,8 @@ class Keymap:
             scopes = {
                 scope for group in ACTIVE_TOGETHER if command.scope in group for scope in group
             }
-            for key in set(self.keys(command)) - set(command.keys.split(",")):
+            defaults = () if command.scope in MENU_OF else command.keys.split(",")
+            for key in set(self.keys(command)) - set(defaults):
                 for other in commands_in(*scopes):
                     if other is not command and key in self.keys(other):
                         raise ConfigError(
@@ -211,11 +229,10 @@ SCOPE_TITLES: dict[Scope, str] = {
     "text": "In any text",
     "slider": "On a slider",
     "welcome": "On the welcome screen",
-    "question": "On the question about entities",
     "bases": "In the recent knowledge bases",
     "screen": "In explore, outside query and path",
     "judging": "Where results are judged",
-    "saving": "When settings are saved",
+    "saving": "At the last look before a write",
     "blind": "When two lists are compared blind",
     "why_not": "In why not",
     "recall": "In the queries asked before",
@@ -243,50 +260,75 @@ SCOPE_TITLES: dict[Scope, str] = {
     "together_results": "In the results of several bases",
     "together_bases": "In the bases searched together",
     "together": "In several bases, outside the query line",
+    "copy_menu": "To copy, save or share",
+    "grade_menu": "To grade",
+    "mark_menu": "To mark a result",
+    "show_menu": "To show, hide and sort",
     "mode": "In every mode",
+    "view_menu": "To view in every mode",
+    "jump": "In every mode, also while typing",
     "app": "Everywhere",
     "overlay": "In the help",
 }
 """Section titles, in the order of the help screen and of `docs/keys.md`."""
 
+MENU_OF: Mapping[Scope, str] = {
+    "copy_menu": "copy.menu",
+    "grade_menu": "grade.menu",
+    "mark_menu": "view.menu",
+    "show_menu": "view.menu",
+    "view_menu": "view.menu",
+}
+"""The commands that open menus, by the scopes of what these list."""
+
+ANY_MODE: tuple[Scope, ...] = ("mode", "view_menu", "jump")
+JUDGING: tuple[Scope, ...] = ("judging", "grade_menu")
+EXPLORE: tuple[Scope, ...] = (
+    *(*JUDGING, "screen", "copy_menu", "mark_menu", "show_menu"),
+    *ANY_MODE,
+)
+COMPARE: tuple[Scope, ...] = (*JUDGING, "compare", "mark_menu", *ANY_MODE)
+TUNE: tuple[Scope, ...] = ("tune", *JUDGING, *ANY_MODE)
+"""The scopes of screens, outside what has the focus, with those of their menus."""
+
 ACTIVE_TOGETHER: tuple[tuple[Scope, ...], ...] = (
-    ("query", "app"),
-    ("path", "app"),
-    ("results", "list", "judging", "screen", "mode", "app"),
-    ("entities", "list", "judging", "screen", "mode", "app"),
-    ("text", "judging", "screen", "mode", "app"),
-    ("preview", "text", "judging", "screen", "mode", "app"),
-    ("card", "list", "judging", "screen", "mode", "app"),
-    ("slider", "judging", "screen", "mode", "app"),
+    ("query", "jump", "app"),
+    ("path", "jump", "app"),
+    ("results", "list", *EXPLORE, "app"),
+    ("entities", "list", *EXPLORE, "app"),
+    ("text", *EXPLORE, "app"),
+    ("preview", "text", *EXPLORE, "app"),
+    ("card", "list", *EXPLORE, "app"),
+    ("slider", *EXPLORE, "app"),
     ("why_not", "app"),
     ("recall", "app"),
     ("facets", "list", "facet_box", "app"),
-    ("facets", "list", "judging", "screen", "mode", "app"),
+    ("facets", "list", *EXPLORE, "app"),
     ("links", "list", "app"),
-    ("side_by_side", "list", "judging", "compare", "mode", "app"),
-    ("text", "judging", "compare", "mode", "app"),
-    ("slider", "judging", "compare", "mode", "app"),
-    ("draft_line", "app"),
-    ("drafts", "list", "review", "mode", "app"),
-    ("known", "list", "review", "mode", "app"),
-    ("text", "review", "mode", "app"),
-    ("slider", "review", "mode", "app"),
-    ("topic", "app"),
-    ("expert_list", "list", "experts", "mode", "app"),
-    ("slider", "experts", "mode", "app"),
-    ("judged_queries", "list", "tune", "judging", "mode", "app"),
-    ("slider", "tune", "judging", "mode", "app"),
-    ("text", "tune", "judging", "mode", "app"),
-    ("snapshots", "list", "tune", "judging", "mode", "app"),
-    ("decision", "text", "tune", "judging", "mode", "app"),
-    ("files", "list", "indexing", "mode", "app"),
-    ("folders", "list", "indexing", "mode", "app"),
+    ("side_by_side", "list", *COMPARE, "app"),
+    ("text", *COMPARE, "app"),
+    ("slider", *COMPARE, "app"),
+    ("draft_line", "jump", "app"),
+    ("drafts", "list", "review", *ANY_MODE, "app"),
+    ("known", "list", "review", *ANY_MODE, "app"),
+    ("text", "review", *ANY_MODE, "app"),
+    ("slider", "review", *ANY_MODE, "app"),
+    ("topic", "jump", "app"),
+    ("expert_list", "list", "experts", *ANY_MODE, "app"),
+    ("slider", "experts", *ANY_MODE, "app"),
+    ("judged_queries", "list", *TUNE, "app"),
+    ("slider", *TUNE, "app"),
+    ("text", *TUNE, "app"),
+    ("snapshots", "list", *TUNE, "app"),
+    ("decision", "text", *TUNE, "app"),
+    ("files", "list", "indexing", *ANY_MODE, "app"),
+    ("folders", "list", "indexing", *ANY_MODE, "app"),
     ("folders", "list", "picker", "app"),
-    ("together_line", "app"),
-    ("together_results", "list", "together", "mode", "app"),
-    ("together_bases", "list", "together", "mode", "app"),
+    ("together_line", "jump", "app"),
+    ("together_results", "list", "together", *ANY_MODE, "app"),
+    ("together_bases", "list", "together", *ANY_MODE, "app"),
     ("welcome", "list", "bases", "app"),
-    ("welcome", "list", "question", "app"),
+    ("welcome", "list", "app"),
     ("overlay", "text", "app"),
     ("saving", "text", "app"),
     ("blind", "text", "app"),

@@ -26,6 +26,7 @@ from kbx_tui.tui.dedup.rows import (
     ReviewView,
     ScanEnded,
     TypedTextChecked,
+    WriteProposed,
     describe_applied,
     describe_saved,
     describe_threshold,
@@ -34,6 +35,7 @@ from kbx_tui.tui.dedup.rows import (
     draft_row,
     known_rows,
     plan_lines,
+    plan_sentences,
 )
 from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
 
@@ -273,7 +275,7 @@ class ReviewModel:
         known: tuple[KnownRow, ...] = ()
         if draft.text:
             checks = await self._client.run(lambda engine: engine.drafts.check([draft]))
-            known = self._known(checks[0])
+            known = known_rows(checks[0], [], None)
         self.post(TypedTextChecked(known))
 
     # Saving.
@@ -344,8 +346,7 @@ class ReviewModel:
         elif not self._may_write():
             return
         elif settled:
-            self._is_writing = True
-            self._client.start(self._apply(settled, self.drafts))
+            self._client.start(self._propose(settled))
         else:
             create, merge, supersede, skip = (
                 self._host.key_of(f"draft.{name}")
@@ -353,6 +354,17 @@ class ReviewModel:
             )
             keys = f"{create} creates, {merge} merges, {supersede} supersedes, {skip} skips"
             self._host.show_notice(f"nothing is decided: {keys}")
+
+    async def _propose(self, settled: Sequence[Draft]) -> None:
+        plan = await self._client.run(lambda engine: engine.drafts.plan(settled))
+        left = len(self.drafts) - len(settled)
+        self.post(WriteProposed(tuple(settled), plan_sentences(plan, left), plan_lines(plan)))
+
+    def write(self, settled: Sequence[Draft]) -> None:
+        """Write drafts as decided in a proposal, as far as their pages still allow it."""
+        if self._may_write():
+            self._is_writing = True
+            self._client.start(self._apply(settled, self.drafts))
 
     def _may_write(self) -> bool:
         if self._is_writing:
@@ -457,10 +469,16 @@ class ReviewModel:
 
     def known(self, draft_id: str) -> tuple[KnownRow, ...]:
         check = self._checks.get(draft_id)
-        return () if check is None else self._known(check)
+        if check is None:
+            return ()
+        return known_rows(check, [draft.id for draft in self.drafts], self._threshold)
 
-    def _known(self, check: DraftCheck) -> tuple[KnownRow, ...]:
-        return known_rows(check, [draft.id for draft in self.drafts])
+    def owners(self, draft_id: str) -> list[str]:
+        """Return the names of the entities whose facts are nearest to a draft, nearest first."""
+        check = self._checks.get(draft_id)
+        matches = check.matches if check is not None else ()
+        nearest = sorted(matches, key=lambda match: -match.known.score)
+        return list(dict.fromkeys(match.known.entity_name for match in nearest))
 
     def merged_text(self, draft_id: str, known: KnownRow) -> str:
         from kbx_tui.drafting.texts import merged_text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -37,13 +38,15 @@ if TYPE_CHECKING:
 
 
 PLACEHOLDER = "a fact to remember; or paste several lines"
-LineUse = Literal["new", "text", "merge", "person", "file"]
+FILE_NAME = re.compile(r"(?i)\S+\.(?:md|markdown|txt|jsonl?)")
+LineUse = Literal["new", "text", "merge", "person", "file", "named"]
 LINE_TITLES: dict[LineUse, str] = {
     "new": "new draft",
     "text": "change this draft · enter keeps it, esc leaves it",
     "merge": "merged text · enter accepts, esc cancels",
     "person": "name of the person it is about · enter creates the page, esc leaves it",
     "file": "file of drafts, a line each · tab completes, enter loads it",
+    "named": "that names a file · enter loads its drafts, esc keeps the words as they are",
 }
 
 
@@ -56,6 +59,9 @@ class DraftLine(PathInput):
     class Pasted(Message):
         text: str
 
+    asked_about = ""
+    """The name of a file that was typed as a draft, which the user has been asked about."""
+
     def __init__(self, add: Callable[[str], object]) -> None:
         super().__init__(PLACEHOLDER, select_on_focus=False)
         self._add = self._take = add
@@ -64,7 +70,13 @@ class DraftLine(PathInput):
 
     @property
     def typed(self) -> str:
-        return "" if self.use in ("person", "file") else self.value.strip()
+        return "" if self.use in ("person", "file", "named") else self.value.strip()
+
+    @property
+    def names_file(self) -> bool:
+        text = self.value.strip()
+        is_name = self.use == "new" and FILE_NAME.fullmatch(text) is not None
+        return is_name and text != self.asked_about
 
     def ask_for(
         self,
@@ -88,7 +100,7 @@ class DraftLine(PathInput):
         if text:
             self._take(text)
         # The name of a file may be wrong, so it stays until the file is loaded.
-        return not text or self.use not in ("new", "file")
+        return not text or self.use not in ("new", "file", "named")
 
     def show_text(self, text: str) -> None:
         self.value = text
@@ -198,7 +210,8 @@ INDENT = 5
 OTHERS = " of others, closest first; they do not decide"
 """Title of the facts of other entities, which may score higher than those listed before."""
 RELATION_LOOKS: dict[str, Look] = {
-    "exact": "document", "duplicate": "document", "refines": "document", "conflict": "bad",
+    "exact": "document", "duplicate": "document", "refines": "document", "similar": "document",
+    "conflict": "bad",
 }  # fmt: skip
 MARK_LOOKS: dict[str, Look] = {"same": "text", "differs": "match", "conflict": "bad"}
 

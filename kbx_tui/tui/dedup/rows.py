@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -120,6 +121,18 @@ def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
     return text
 
 
+def plan_sentences(plan: Plan, left: int) -> tuple[str, ...]:
+    """Return what a plan does to which pages, and how many drafts it leaves in the list."""
+    actions = [action for _, action in plan.actions]
+    verbs = dict.fromkeys(actions)
+    does = ", ".join(f"{verb} {actions.count(verb)}" for verb in verbs) or "nothing to do"
+    pages = [safe_line(file.path) for file in plan.files]
+    where = f"in {format_count(len(pages), 'page')}: {', '.join(pages)}" if pages else ""
+    stays = f"{format_count(left, 'draft')} without a decision stay in the list"
+    sentences = (" ".join(filter(None, (does, where))), stays if left else "")
+    return tuple(filter(None, sentences))
+
+
 def plan_lines(plan: Plan) -> tuple[str, ...]:
     problems = [f"✗ {safe_line(problem.reason)}" for problem in plan.problems]
     diff = plan.diff.splitlines()
@@ -139,6 +152,8 @@ class KnownRow:
     why: str
     """What decides: `same *reports to*, other name: Dana → Daniel`; empty for equal texts."""
     difference: Difference
+    is_first: bool = False
+    """Whether it gives the draft its state."""
     date: str = ""
     owner: str = ""
     path: str = ""
@@ -151,18 +166,34 @@ class KnownRow:
     is_of_another: bool = False
 
 
-def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
-    """Return rows that decide, best first, then others; `batch` are the ids of all drafts."""
-    from kbx_tui.drafting.texts import difference  # loaded by the check
+def known_rows(
+    check: DraftCheck, batch: Sequence[str], threshold: float | None
+) -> tuple[KnownRow, ...]:
+    """Return the row that decides, then those that might, best first, then others.
+
+    `batch` are the ids of all drafts. What a row says of a relation is what the verdict at
+    `threshold` makes of it: `similar` counts as known, `related` does not.
+    """
+    from kbx_tui.drafting.deciding import decide  # loaded by the check
+    from kbx_tui.drafting.texts import difference
+
+    verdict = decide(check, threshold)
 
     def row(
-        text: str, pair: PairSimilarity | SimilarityMatch, place: str, *, decides: bool = True
+        text: str,
+        pair: PairSimilarity | SimilarityMatch,
+        place: str,
+        *,
+        is_known: bool,
+        is_first: bool,
+        decides: bool = True,
     ) -> KnownRow:
         return KnownRow(
             text=safe_line(text),
             score=pair.score,
-            relation=pair.relation,
+            relation=relation_words(pair.relation, is_known=is_known) if decides else pair.relation,
             decides=decides,
+            is_first=is_first,
             place=place,
             details=f"raw {format_score(pair.cosine)}  words {format_score(pair.signals.tokens)}",
             why="" if pair.relation == "exact" else safe_line(pair.judgement.reason),
@@ -174,12 +205,21 @@ def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
         is_there = repeat.draft_id in batch
         number = batch.index(repeat.draft_id) + 1 if is_there else 0
         place = f"draft {number} of this batch" if is_there else "an earlier draft"
-        rows.append(row(repeat.text, repeat.pair, place))
+        is_known = repeat.pair.is_known(repeat.threshold if threshold is None else threshold)
+        is_first = repeat is verdict.repeat
+        rows.append(row(repeat.text, repeat.pair, place, is_known=is_known, is_first=is_first))
     for match in check.matches:
         known = match.known
         place = format_place(known.source_path, known.line)
         is_found = check.draft.stands_for is not None  # a scan compares with all entities
-        fact = row(known.text, known, place, decides=match.is_own or is_found)
+        fact = row(
+            known.text,
+            known,
+            place,
+            is_known=known.pair.is_known(known.threshold if threshold is None else threshold),
+            is_first=match is verdict.match,
+            decides=match.is_own or is_found,
+        )
         rows.append(
             replace(
                 fact,
@@ -194,7 +234,15 @@ def known_rows(check: DraftCheck, batch: Sequence[str]) -> tuple[KnownRow, ...]:
                 is_of_another=match.is_of_another,
             )
         )
-    return tuple(sorted(rows, key=lambda row: (not row.decides, not row.is_of_another, -row.score)))
+    order = attrgetter("is_first", "decides", "is_of_another", "score")
+    return tuple(sorted(rows, key=order, reverse=True))
+
+
+def relation_words(relation: str, *, is_known: bool) -> str:
+    """Return the relation as the verdict takes it: one that counts is never called different."""
+    if is_known:
+        return "similar" if relation in ("related", "different") else relation
+    return "related" if relation in ("duplicate", "refines") else relation
 
 
 @dataclass
@@ -212,6 +260,13 @@ class ScanEnded(Message):
 
 class DraftsLoaded(Message):
     """The drafts of a file have been added."""
+
+
+@dataclass
+class WriteProposed(Message):
+    settled: tuple[Draft, ...]
+    sentences: tuple[str, ...]
+    diff: tuple[str, ...]
 
 
 @dataclass
@@ -246,6 +301,7 @@ RELATIONS: Mapping[str, str] = {
     "exact": "the same text",
     "duplicate": "the same in other words",
     "refines": "one says all that the other does, and more",
+    "similar": "as similar as texts that say the same",
     "conflict": "they contradict each other",
     "related": "about the same thing",
     "different": "something else",

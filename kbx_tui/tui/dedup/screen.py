@@ -13,10 +13,12 @@ from textual.geometry import Size
 
 from kbx_tui.drafting.drafts import Action, Choice
 from kbx_tui.errors import ConfigError
+from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.dedup.panes import (
     DiffPane,
     DraftLine,
@@ -36,11 +38,13 @@ from kbx_tui.tui.dedup.rows import (
     ReviewProgress,
     ScanEnded,
     TypedTextChecked,
+    WriteProposed,
     describe_scan,
     draft_words,
     known_words,
     threshold_words,
 )
+from kbx_tui.tui.shell.confirm import Confirm
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.messages import Notice
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -49,7 +53,7 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 
 class Dedup(ModeScreen):
-    BINDINGS = bindings("review", "mode")
+    BINDINGS = bindings("review", *ANY_MODE)
     AUTO_FOCUS = "DraftLine"
     MODE = "dedup"
     PANES: ClassVar = {"drafts": DraftList, "known": KnownList, "diff": DiffPane}
@@ -148,8 +152,18 @@ class Dedup(ModeScreen):
             self.query_one(DraftList).go_to(message.added[0])
 
     def on_drafts_loaded(self, message: DraftsLoaded) -> None:
-        if self.line.use == "file":
+        if self.line.use in ("file", "named"):
+            self.line.ask_for("new")
             self.action_leave_field()
+
+    def on_write_proposed(self, message: WriteProposed) -> None:
+        def take(is_agreed: bool | None) -> None:
+            if is_agreed:
+                self.model.write(message.settled)
+
+        if self.is_current:  # another screen may have been opened since
+            title = f"Write {format_count(len(message.settled), 'draft')}?"
+            self.app.push_screen(Confirm(title, message.diff, message.sentences), take)
 
     def on_draft_planned(self, message: DraftPlanned) -> None:
         self.query_one(DiffPane).show(message.lines)
@@ -184,7 +198,10 @@ class Dedup(ModeScreen):
 
     @on(DraftLine.Submitted)
     def submit_line(self) -> None:
-        if self.line.submit():
+        if self.line.names_file and self.app.keymap.offers("drafts.load"):
+            self.line.asked_about = name = self.line.value.strip()
+            self.line.ask_for("named", self.model.load, name, self.model.complete_file)
+        elif self.line.submit():
             self.action_leave_field()
 
     @on(DraftLine.Pasted)
@@ -211,6 +228,9 @@ class Dedup(ModeScreen):
         self.set_focus(self.line)
 
     def action_leave_field(self) -> None:
+        if self.line.use == "named" and self.line.value.strip() == self.line.asked_about:
+            self.line.ask_for("new", text=self.line.asked_about)
+            return
         if self.line.use != "new":
             self.line.ask_for("new")
         super().action_leave_field()
@@ -222,19 +242,19 @@ class Dedup(ModeScreen):
 
     def action_assign(self) -> None:
         if (draft := self._changeable_draft()) is not None:
-            self.pick_entity(partial(self.model.assign, draft.id))
+            self.pick_entity(partial(self.model.assign, draft.id), self.model.owners(draft.id))
 
     def action_turn_kind(self) -> None:
         if (draft := self._changeable_draft()) is not None:
             self.model.toggle_kind(draft.id)
 
     def action_make_page(self) -> None:
-        if self.draft is not None and not self.model.create_page(self.draft.id):
+        if self._has_draft() and self.draft and not self.model.create_page(self.draft.id):
             create = partial(self.model.start_page, draft_id=self.draft.id)
             self.line.ask_for("person", create)
 
     def action_drop(self) -> None:
-        if self.draft is not None:
+        if self._has_draft() and self.draft:
             self.model.drop(self.draft.id)
 
     def action_scan(self, kept: bool = False) -> None:
@@ -246,7 +266,7 @@ class Dedup(ModeScreen):
         """Decide about the draft under the cursor; the same key again withdraws the decision."""
         self._compare_draft()
         draft, known = self.draft, self.known
-        if draft is None:
+        if not self._has_draft() or draft is None:
             return
         if action == "supersede" and known is not None and known.is_open_item and draft.is_fact:
             action = "tick"  # what is done stays readable as work
@@ -257,9 +277,7 @@ class Dedup(ModeScreen):
         elif draft.is_found and action == "create":
             self._refuse_found()
         elif not draft.has_page:
-            key = self.app.keymap.key_of
-            words = f"{key('draft.assign')} says whose it is, {key('draft.page')} creates the page"
-            self.show_notice(f"its entity has no page: {words}")
+            self.show_notice(f"its entity has no page: {self._page_keys}")
         elif action == "create":
             self._decide(draft.id, Choice("create"))
         elif known is None or known.fact_id is None:
@@ -276,12 +294,23 @@ class Dedup(ModeScreen):
         else:
             self._decide(draft.id, Choice(action, (known.fact_id,)))
 
+    @property
+    def _page_keys(self) -> str:
+        assign, page = map(self.app.keymap.key_of, ("draft.assign", "draft.page"))
+        return f"{assign} says whose it is, {page} creates the page"
+
     def _changeable_draft(self) -> DraftRow | None:
         """Return the draft under the cursor; None, with a notice, if a scan found it."""
-        if self.draft is not None and self.draft.is_found:
+        if self._has_draft() and self.draft and self.draft.is_found:
             self._refuse_found()
             return None
         return self.draft
+
+    def _has_draft(self) -> bool:
+        """Return whether there is a draft under the cursor, with a notice if not."""
+        if self.draft is None:
+            self.show_notice(f"there is no draft: {self.app.keymap.key_of('draft.new')} types one")
+        return self.draft is not None
 
     def _refuse_found(self) -> None:
         skip, supersede, merge = (
@@ -326,7 +355,9 @@ class Dedup(ModeScreen):
 
     def _show_draft(self, draft: DraftRow) -> None:
         self._show_known(draft.id, self.model.known(draft.id), checked=draft.is_checked)
-        self.query_one(DiffPane).explain(draft.reason)
+        needs_page = draft.is_checked and not draft.has_page
+        reasons = (draft.reason, self._page_keys if needs_page else "")
+        self.query_one(DiffPane).explain("; ".join(filter(None, reasons)))
         self.model.plan(draft.id)
 
     def _show_known(

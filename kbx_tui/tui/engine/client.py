@@ -186,7 +186,8 @@ class LatestOnly:
 class Status(Protocol):
     """The status line of the current mode. Call its methods on the event loop."""
 
-    def show_notice(self, text: str) -> None: ...
+    def show_notice(self, text: str, *, yields: bool = False) -> None:
+        """Show a text for a while; not if it `yields` and another is shown."""
 
     def show_error(self, text: str) -> None: ...
 

@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 RunState = Literal["idle", "counting", "asking", "running", "paused", "stopped", "locked", "failed"]
 """`counting` compares files before a run; `asking` waits for the user to confirm it; `locked`
 waits for another process; `stopped` lasts until the user goes on."""
-STAGES = ("reading", "entities", "text index", "chunks", "vectors")
+STAGES = {
+    "reading": "reading",
+    "entities": "entities",
+    "text index": "words",
+    "chunks": "splitting",
+    "vectors": "meaning",
+}
+"""The stages of a run, in order, by what the app calls them: `chunks` counts documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,7 @@ class IndexRun:
         """Return the run with a stage's newest figures, if it is one; those before it are over."""
         if progress.stage not in STAGES:
             return self
-        place = STAGES.index(progress.stage)
+        place = list(STAGES).index(progress.stage)
         over = (replace(stage, is_over=True) for stage in self.stages[:place])
         state: RunState = "paused" if self.state == "paused" else "running"
         now = StageProgress(progress.stage, progress)
@@ -259,7 +266,9 @@ class IndexSync:
         changed, maybe_changed = self._changed, self._maybe_changed
         self._changed = self._maybe_changed = frozenset()
         if count := len(changed - self._own_writes):
-            self._status.show_notice(f"{format_count(count, 'change')} on disk indexed")
+            self._status.show_notice(
+                f"{format_count(count, 'change')} on disk indexed", yields=True
+            )
         self._own_writes -= changed
         return changed | maybe_changed
 
@@ -288,7 +297,7 @@ class IndexSync:
                 return
             report = engine.index(listen, cancelled=is_cancelled, wait=False)
         for sentence in report.repaired:
-            self._client.call_on_loop(self._status.show_notice, sentence)
+            self._client.call_on_loop(partial(self._status.show_notice, sentence, yields=True))
 
     def _ask(self, question: IndexQuestion) -> None:
         self._show_run(self.run.in_state("asking"))
@@ -335,8 +344,9 @@ class IndexSync:
 
 
 def describe_progress(progress: Progress) -> str:
-    """Return the progress of indexing: `indexing: vectors 312 of 1,204, 26 s left`."""
-    words = f"indexing: {progress.stage} {progress.done:,} of {progress.total:,}"
+    """Return the progress of indexing: `indexing: meaning 312 of 1,204, 26 s left`."""
+    stage = STAGES.get(progress.stage, progress.stage)
+    words = f"indexing: {stage} {progress.done:,} of {progress.total:,}"
     if progress.seconds_left is not None and progress.seconds_left >= 1.0:
         words += f", {format_duration(progress.seconds_left)} left"
     return words

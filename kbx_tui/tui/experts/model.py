@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = ("count", "recency", "citation", "relevance")
 LIMIT = 50
-TOPICS_TRIED, TOPICS_SHOWN = 12, 3
+TOPICS_TRIED, TOPICS_SHOWN = 12, 5
 DEBOUNCE_SECONDS = 0.08
 
 
@@ -51,8 +51,10 @@ class ExpertSearch:
         def find(engine: KnowledgeBase) -> tuple[str, ...]:
             if not engine.is_indexed():
                 return ()
-            tags = list(engine.contents().tags)[:TOPICS_TRIED]
-            known = (tag for tag in tags if engine.experts(tag, limit=1).experts)
+            topics = list(engine.contents().tags)[:TOPICS_TRIED]
+            names = (entity.name for entity in engine.entities.find("") if entity.type != "person")
+            topics += islice(names, TOPICS_TRIED)
+            known = (topic for topic in topics if engine.experts(topic, limit=1).experts)
             return tuple(islice(known, TOPICS_SHOWN))
 
         self.topics = await self._client.run(find)
@@ -124,7 +126,14 @@ class ClaimRow:
         return self.status, date, format_place(self.receipt.path, self.receipt.line)
 
 
-Row = ExpertRow | ClaimRow
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    """A topic that something is known about, offered while none is typed."""
+
+    topic: str
+
+
+Row = ExpertRow | ClaimRow | TopicRow
 
 
 @dataclass(frozen=True, slots=True)

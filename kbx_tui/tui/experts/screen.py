@@ -14,6 +14,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import (
     BLANK,
@@ -31,6 +32,7 @@ from kbx_tui.tui.experts.model import (
     ExpertRow,
     ExpertsView,
     Row,
+    TopicRow,
     half_life_at,
     slider_value,
 )
@@ -38,7 +40,7 @@ from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.rows_view import RowsView
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 BAR = 12
@@ -59,12 +61,16 @@ class ExpertList(RowsView[Row]):
         self._timer: Timer | None = None
         self._ends: Sequence[int] = ()
         self._counts_width = 0
+        self._topics: tuple[TopicRow, ...] = ()
 
-    def show(self, view: ExpertsView | None) -> None:
-        before = self.view
+    def show(self, view: ExpertsView | None, topics: Sequence[str] = ()) -> None:
+        """Show an answer, with the claims of the first expert; without one, offer topics."""
+        before, self._topics = self.view, tuple(map(TopicRow, topics))
         same = before and view and before.question.topic == view.question.topic
         if not same:
-            self.expanded_ids, self.chosen = frozenset(), False
+            has_room = self.line_width >= ROOMY  # else the others are out of view
+            first = view.ranking.experts[:1] if view is not None and has_room else ()
+            self.expanded_ids, self.chosen = frozenset(each.entity_id for each in first), False
         current = self.current if self.chosen else None
         self._moves = rank_moves(_ranks(before), _ranks(view)) if same else {}
         self.view = view
@@ -73,6 +79,10 @@ class ExpertList(RowsView[Row]):
             self._timer.stop()
         self._timer = self.set_timer(self.SETTLE_SECONDS, self._settle)
 
+    def slots(self) -> Sequence[Slot | Line]:
+        above = no_topic(self.line_width) if self.rows and self.view is None else ()
+        return [*above, *self.row_slots()]
+
     def row_heights(self) -> list[int]:
         height = 2 if self.line_width < ROOMY else 1
         return [height if isinstance(row, ExpertRow) else 1 for row in self.rows]
@@ -80,6 +90,8 @@ class ExpertList(RowsView[Row]):
     def row_line(self, row: int, part: int, width: int) -> Line:
         content = self.rows[row]
         marker = self.marker(row)
+        if isinstance(content, TopicRow):
+            return (Span(f"{marker} ", "dim"), Span(safe_line(content.topic), "strong"))
         if isinstance(content, ClaimRow):
             return claim_line(content, width, marker, self._ends)
         if part:
@@ -92,9 +104,12 @@ class ExpertList(RowsView[Row]):
         if isinstance(row, ExpertRow):
             self.expanded_ids ^= {row.expert.entity_id}
             self._lay_out(row)
+        super().row_opened()
 
     def _lay_out(self, current: Row | None) -> None:
-        rows = tuple(self.view.rows(self.expanded_ids)) if self.view is not None else ()
+        rows: tuple[Row, ...] = self._topics
+        if self.view is not None:
+            rows = tuple(self.view.rows(self.expanded_ids))
         claims = (map(cell_len, row.columns) for row in rows if isinstance(row, ClaimRow))
         self._ends = [max(column) for column in zip(*claims, strict=True)]
         experts = (row for row in rows if isinstance(row, ExpertRow))
@@ -110,7 +125,7 @@ class ExpertList(RowsView[Row]):
 def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts_width: int) -> Line:
     """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`."""
     expert, moved = row.expert, move_text(move)
-    bar = fit("▒" * max(round(row.share * BAR), 1), BAR)
+    bar = fit("━" * max(round(row.share * BAR), 1), BAR)  # rows of blocks would form one block
     head = f"{row.rank:>3} {'▾' if row.is_expanded else '▸'} "
     end = f" {expert.score:>6.2f}"
     counts = f"  {fit(row.counts, counts_width)}" if width >= ROOMY else ""
@@ -135,20 +150,15 @@ def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int]) ->
     return (Span(marker, "dim"), signed, Span(text, look), Span(f"  {end}", "dim"))
 
 
-def no_topic(topics: Sequence[str] = ()) -> EmptyState:
-    about = titled_text(
-        "Type a topic.",
-        "People, projects, teams and all other entities are ranked by the facts known about them on"
-        " that topic, which add up to the score. Enter shows the facts.",
-    )
-    return lambda width: [
-        *about(width),
-        *([BLANK] if topics else []),
-        *(
-            (Span("  for example  " if not index else " " * 15, "dim"), Span(topic))
-            for index, topic in enumerate(topics)
-        ),
-    ]
+_about = titled_text(
+    "Type a topic, or choose one below.",
+    "People, projects, teams and all other entities are ranked by the facts known about them on"
+    " that topic, which add up to the score.",
+)
+
+
+def no_topic(width: int) -> list[Line]:
+    return [*_about(width), BLANK]
 
 
 def no_experts(topic: str, weight: str, key: str, *, has_claims: bool) -> EmptyState:
@@ -171,6 +181,8 @@ def _ranks(view: ExpertsView | None) -> dict[str, int]:
 
 
 def _key(row: Row) -> tuple[str, ...]:
+    if isinstance(row, TopicRow):
+        return (row.topic,)
     if isinstance(row, ExpertRow):
         return (row.expert.entity_id,)
     return (row.expert_id, row.receipt.text)
@@ -184,6 +196,15 @@ WEIGHT_HELP = {
 }
 
 
+WEIGHT_UNITS = {
+    "count": "claims",
+    "recency": "claims of today",
+    "citation": "sources",
+    "relevance": "parts of a full answer",
+}
+"""What one point of a score is, by weight."""
+
+
 class TopicLine(OrderedInput):
     BINDINGS = bindings("topic")
 
@@ -192,7 +213,7 @@ class TopicLine(OrderedInput):
 
 
 class Experts(ModeScreen):
-    BINDINGS = bindings("experts", "mode")
+    BINDINGS = bindings("experts", *ANY_MODE)
     AUTO_FOCUS = "TopicLine"
     MODE = "experts"
     MAIN_LIST = ExpertList
@@ -204,7 +225,7 @@ class Experts(ModeScreen):
     def compose_panes(self) -> ComposeResult:
         experts = ExpertList()
         experts.border_title = "Experts"
-        experts.empty_state = no_topic()
+        experts.empty_state = no_topic
         yield TopicLine()
         yield experts
         yield NumberSlider(
@@ -227,7 +248,7 @@ class Experts(ModeScreen):
         weight = self.model.question.weight
         match self.focused:
             case NumberSlider() as slider:
-                return half_life_words(f"{half_life_at(slider.value):.0f}d", weight)
+                return half_life_words(f"{half_life_at(slider.value):.0f}d")
             case ExpertList() as experts if experts.current is not None:
                 keymap = self.app.keymap
                 edit = keymap.key_of("claim.edit") if keymap.offers("claim.edit") else ""
@@ -241,6 +262,11 @@ class Experts(ModeScreen):
     @on(NumberSlider.Changed)
     def change_half_life(self, event: NumberSlider.Changed) -> None:
         self.model.ask(half_life_days=half_life_at(event.value))
+
+    @on(RowsView.Opened, "ExpertList")
+    def take_topic(self, event: RowsView.Opened) -> None:
+        if isinstance(event.row, TopicRow):
+            self.query_one(TopicLine).value = event.row.topic
 
     def action_focus_topic(self) -> None:
         self.set_focus(self.query_one(TopicLine))
@@ -257,7 +283,11 @@ class Experts(ModeScreen):
         self.show_notice("only people" if people else "people and all other entities")
 
     def action_half_life(self, steps: int) -> None:
-        self.query_one(NumberSlider).action_move(steps)
+        if self.model.question.weight == "recency":
+            self.query_one(NumberSlider).action_move(steps)
+        else:
+            key = self.app.keymap.key_of("weight.next")
+            self.show_notice(f"the half-life counts by recency only: {key} chooses that")
 
     async def action_edit(self) -> None:
         row = self.query_one(ExpertList).current
@@ -271,14 +301,15 @@ class Experts(ModeScreen):
         experts, view = self.query_one(ExpertList), self.model.view
         if view is None:
             if not self.model.question.topic:
-                experts.border_title, experts.empty_state = "Experts", no_topic(self.model.topics)
-                experts.show(None)
+                experts.border_title, experts.empty_state = "Experts", no_topic
+                experts.show(None, self.model.topics)
             return
         self.query_one(StatusLine).clear_error()
         question = view.question
         count = format_count(view.ranking.total_matched, "expert")
         only = " · only people" if question.people else ""
-        experts.border_title = f"{count}{only} · by {question.weight}"
+        unit = WEIGHT_UNITS[question.weight]
+        experts.border_title = f"{count}{only} · by {question.weight}, in {unit}"
         experts.empty_state = no_experts(
             question.topic,
             question.weight,
@@ -289,10 +320,9 @@ class Experts(ModeScreen):
         self.query_one(NumberSlider).show(slider_value(question.half_life_days))
 
     def _show_weight(self) -> None:
-        weight = self.model.question.weight
-        key = self.app.keymap.key_of("weight.next")
-        note = "" if weight == "recency" else f"unused by {weight}; {key} changes that"
-        self.query_one(NumberSlider).annotate(note)
+        slider = self.query_one(NumberSlider)
+        slider.display = self.model.question.weight == "recency"
+        slider.annotate(f"{self.app.keymap.key_of('half_life.less')} moves it")
 
 
 Meanings = tuple[tuple[str, str], ...]
@@ -307,6 +337,8 @@ WEIGHT_WORDS: Mapping[str, str] = {
 
 def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
     """Return the meanings of a row; `edit_key` opens a claim in an editor, empty without one."""
+    if isinstance(row, TopicRow):
+        return ((row.topic, "A topic that facts of this base are about."),)
     if isinstance(row, ClaimRow):
         place, sign = row.columns[-1], "–" if row.status else "+"
         opens = f"; {edit_key} opens it in your editor" if edit_key else ""
@@ -321,11 +353,10 @@ def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
     total = f"The sum over the claims, by {weight}. {WEIGHT_WORDS[weight]}"
     return (
         (f"{row.expert.score:.2f}", total),
-        ("▒▒▒", "The score as a share of that of the first."),
+        ("━━━", "The score as a share of that of the first."),
         (row.counts, "Claims are facts on the topic; sources are the distinct ones they name."),
     )
 
 
-def half_life_words(days: str, weight: str) -> Meanings:
-    used = "" if weight == "recency" else f" Ranked by {weight}, it has no effect."
-    return ((f"half-life {days}", f"The age at which a claim counts half.{used}"),)
+def half_life_words(days: str) -> Meanings:
+    return ((f"half-life {days}", "The age at which a claim counts half."),)

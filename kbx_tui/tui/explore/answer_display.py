@@ -25,7 +25,7 @@ from kbx_tui.tui.explore.inputs import (
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import (
-    EXPERTS_KEY,
+    KEYS_IN_NOTES,
     BaseSummary,
     DatesView,
     EntityRow,
@@ -50,8 +50,8 @@ class AnswerDisplay:
     def show(self, view: ExploreView, *, is_new: bool) -> None:
         self.view, keymap = view, self._screen.app.keymap
         note = view.note
-        if EXPERTS_KEY in note:
-            note = note.replace(EXPERTS_KEY, keymap.key_of("mode.experts"))
+        for placeholder, command in KEYS_IN_NOTES.items():
+            note = note.replace(placeholder, keymap.key_of(command))
         self._find(StatusLine).clear_error()
         self._find(StatusLine).show_note(note)
         self._show_badge(self._badge_words(view))

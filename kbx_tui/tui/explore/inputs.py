@@ -27,7 +27,7 @@ from kbx_tui.search.request import (
     without_filter,
 )
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import Keymap, command_by_id
+from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
 from kbx_tui.tui.explore.model import ExploreModel
@@ -454,9 +454,8 @@ class MeasureLine(LineWidget):
 
 
 def _measure_wordings(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
-    lowest, highest = (keymap.display_keys(command_by_id(f"grade.{grade}")) for grade in (0, 3))
     if not judging.queries:
-        keys = f"{lowest}-{highest} grade a result"
+        keys = f"{keymap.key_of('grade.menu')} grades a result"
         more = f"{keys}, {keymap.key_of('judge.next')} goes to the next"
         most = f"{more}; then search quality shows here"
         return (most, more, keys) if keymap.offers("grade.0") else ()
@@ -465,5 +464,5 @@ def _measure_wordings(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
     if judging.measured is not None:
         return measure_candidates(judging.measured)
     if not any(query.is_measurable for query in judging.queries):
-        return (f"no result is graded 1-{highest}, so there is nothing to measure",)
+        return ("no result is graded 1 to 3, so there is nothing to measure",)
     return ("reading the judged queries …",)

@@ -220,6 +220,16 @@ class ExploreModel:
         self.update(exact=True)
         return "every chunk is compared from now on, which takes longer"
 
+    def toggle_spelling(self) -> str:
+        """Search for misspelt words as typed, or correct them again."""
+        state, evidence = self.state, self.displayed.evidence
+        if self.is_searching and (evidence is None or evidence.query != state.query):
+            return "still searching: a moment"
+        if not state.as_typed and (evidence is None or not evidence.corrections):
+            return "no word of the query was corrected"
+        self.update(as_typed=not state.as_typed)
+        return ""
+
     def use_dates(self, use: Dates) -> str:
         """Change what date words do, or back to preferring documents of that time."""
         state, view = self.state, self.displayed.view

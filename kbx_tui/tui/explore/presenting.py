@@ -5,7 +5,7 @@ Pure. Imports numpy, so modules needed for the first paint import it late.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -44,6 +44,7 @@ from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import (
     EXPERTS_KEY,
+    SPELLING_KEY,
     Addend,
     DatesView,
     EntityRow,
@@ -160,13 +161,23 @@ def signal_words(signals: Sequence[Signal], most: int = 3) -> str:
 
 def _note(ranking: Ranking) -> str:
     evidence = ranking.evidence
-    about_filters = (*unknown_names_notes(evidence.scope), *not_dates_notes(evidence.query))
+    about_query = (
+        *_correction_notes(evidence),
+        *unknown_names_notes(evidence.scope),
+        *not_dates_notes(evidence.query),
+    )
     return (
-        "; ".join(about_filters)
+        "; ".join(about_query)
         or few_answers_note(ranking)
         or reranker_failure(ranking)
         or (EXPERTS_NOTE if asks_for_experts(evidence.query) else "")
     )
+
+
+def _correction_notes(evidence: Evidence) -> Iterator[str]:
+    if evidence.corrections:
+        typed, meant = map(join_limited, zip(*evidence.corrections, strict=True))
+        yield safe_line(f"searched for {meant} instead of {typed}; {SPELLING_KEY} undoes it")
 
 
 def _dates(evidence: Evidence, state: SearchState) -> DatesView | None:

@@ -15,6 +15,7 @@ from kbx_tui.search.request import Dates
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import EXPLORE
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, Content, DocumentActions, ResultJudge
 from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class Explore(JudgingScreen):
-    BINDINGS = bindings("judging", "screen", "mode")
+    BINDINGS = bindings(*EXPLORE)
     AUTO_FOCUS = "QueryLine"
     MODE = "explore"
     MAIN_LIST = ResultList
@@ -84,11 +85,11 @@ class Explore(JudgingScreen):
         with Horizontal(id="chips"):
             yield DateChip()
             yield FilterChip()
+        yield TourBubble()
         yield EntityStrip()
         yield FacetStrip()
         yield Panes(self.session, self.app_state)
         yield PathChoices()
-        yield TourBubble()
         yield Knobs()
         yield MeasureLine()
 
@@ -415,6 +416,9 @@ class Explore(JudgingScreen):
 
     def action_toggle_exact(self) -> None:
         self._notify(self.model.toggle_exact())
+
+    def action_toggle_spelling(self) -> None:
+        self._notify(self.model.toggle_spelling())
 
     def action_dates(self, use: Dates) -> None:
         self._notify(self.model.use_dates(use))

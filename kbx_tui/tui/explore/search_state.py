@@ -26,7 +26,7 @@ DATES_WORDS: Mapping[Dates, str] = {
 }
 
 FILTERS: Mapping[str, str] = {"doc_types": "type", "since": "first date", "until": "last date"}
-FOR_ONE_QUERY = ("muted", "pinned", "dates", *FILTERS)
+FOR_ONE_QUERY = ("muted", "pinned", "dates", "as_typed", *FILTERS)
 
 UNDO_STEPS = 100
 KNOBS = ("alpha", "threshold")
@@ -50,6 +50,8 @@ class SearchState:
     """Gate and parent score of the default ranking, None as in kbx.toml; the seed has its own."""
     hotness_weight: float = 0.0
     dates: Dates = "prefer"
+    as_typed: bool = False
+    """Whether misspelt words are searched for as typed."""
     muted: frozenset[str] = frozenset()
     pinned: frozenset[str] = frozenset()
     """Ids of entities that the query is about, whatever their score."""
@@ -63,7 +65,8 @@ class SearchState:
     def retrieval_key(self) -> tuple[object, ...]:
         """The fields on which retrieval depends; the others affect only ranking."""
         modes, filters = (self.mode == "fast", self.exact), (self.doc_types, self.since, self.until)
-        return self.query, self.path, *modes, self.preset, self.dates, self.pinned, *filters
+        reading = self.query, self.dates, self.as_typed
+        return *reading, self.path, *modes, self.preset, self.pinned, *filters
 
     def request(self) -> SearchRequest:
         return SearchRequest(
@@ -73,6 +76,7 @@ class SearchState:
             since=self.since or None,
             until=self.until or None,
             dates=self.dates if self.preset == "default" else "off",
+            as_typed=self.as_typed,
             fast=self.mode == "fast",
             hierarchy=self.mode == "two-pass",
             preset=self.preset,
@@ -107,6 +111,7 @@ class SearchState:
             if self.hotness_weight != defaults.hotness_weight
             else "",
             "every chunk compared" if self.exact else "",
+            "spelled as typed" if self.as_typed else "",
         )
         return " · ".join(filter(None, words))
 
@@ -226,6 +231,8 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
             words.append(f"{label} is {shown} again" if shown else f"{label} is not set any more")
         elif name == "exact":
             words.append(f"{'every chunk is' if value else 'candidates are'} compared again")
+        elif name == "as_typed":
+            words.append(f"misspelt words are {'searched for as typed' if value else 'corrected'}")
         elif name not in ("muted", "pinned"):
             words.append(f"{name.replace('_', ' ')} is {value} again")
         else:

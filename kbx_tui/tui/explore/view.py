@@ -10,8 +10,9 @@ from textual.message import Message
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import Scope
 
-EXPERTS_KEY = "{experts}"
-"""Placeholder in notes for the key of the experts mode, which kbx.toml or a browser may change."""
+EXPERTS_KEY, SPELLING_KEY = "{experts}", "{spelling}"
+KEYS_IN_NOTES = {EXPERTS_KEY: "mode.experts", SPELLING_KEY: "spelling.toggle"}
+"""Placeholders in notes for the keys of commands, which kbx.toml or a browser may change."""
 
 
 @dataclass(frozen=True, slots=True)

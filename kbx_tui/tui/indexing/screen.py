@@ -22,9 +22,10 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
+from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
-from kbx_tui.tui.engine.index_sync import IndexRun, RunState, StageProgress
+from kbx_tui.tui.engine.index_sync import STAGES, IndexRun, RunState, StageProgress
 from kbx_tui.tui.indexing.folder_tree import FolderRow, Mark, folders_to
 from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, IndexModel, RunChanged
 from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeScreen
@@ -57,6 +58,7 @@ class RunPane(TextPane, can_focus=False):
 
     def show(self, run: IndexRun, overview: IndexOverview | None, watching: str) -> None:
         self.border_title = f"Index · {state_words(run, overview)}"
+        self.set_class(run.state == "idle", "-done")
         self.content = lambda width: [
             *stage_lines(run, width, few=self.visible_height <= FEW_LINES),
             *base_lines(overview, watching, width),
@@ -76,20 +78,18 @@ FEW_LINES = 4
 
 
 def stage_lines(run: IndexRun, width: int, *, few: bool = False) -> list[Line]:
-    stages = run.stages
+    """Return a bar for each stage that is not done; with `few`, only for the current one."""
+    stages = [stage for stage in run.stages if not stage.is_over]
     if few:
-        current = run.current or next((each for each in stages if not each.is_over), stages[-1])
-        stages = (current,)
+        stages = [run.current] if run.current else stages[:1]
     return [stage_line(stage, width) for stage in stages]
 
 
 def stage_line(stage: StageProgress, width: int) -> Line:
-    """Return ` vectors    ████████░░░░  312 of 1,204  40/s  26 s left`."""
+    """Return ` meaning    ━━━━━━━━────  312 of 1,204  40/s  26 s left`."""
     room = max(min(width - NAME - FIGURES - 3, 40), 6)
-    now, share, figures = stage.figures, float(stage.is_over), [""]
-    if stage.is_over:
-        figures = [f"{now.total:,}" if now and now.total > 1 else "", "done"]
-    elif now is not None:
+    now, share, figures = stage.figures, 0.0, [""]
+    if now is not None:
         share = now.done / now.total if now.total else 0.0
         left = now.seconds_left
         figures = [
@@ -100,9 +100,9 @@ def stage_line(stage: StageProgress, width: int) -> Line:
     filled = int(share * room)
     return fit_line(
         (
-            Span(f" {fit(stage.name, NAME)}", "strong" if now else "dim"),
-            Span("█" * filled, "document"),
-            Span("░" * (room - filled), "rule"),
+            Span(f" {fit(STAGES[stage.name], NAME)}", "strong" if now else "dim"),
+            Span("━" * filled, "document"),
+            Span("─" * (room - filled), "rule"),
             Span(f"  {'  '.join(filter(None, figures))}", "dim"),
         ),
         width,
@@ -410,7 +410,7 @@ reading_files = dim_text("comparing the files with the index …")
 
 
 class Index(ModeScreen):
-    BINDINGS = bindings("indexing", "mode")
+    BINDINGS = bindings("indexing", *ANY_MODE)
     AUTO_FOCUS = "FileList"
     MODE = "index"
     PANES: ClassVar = {"files": FileList, "folders": FolderList}

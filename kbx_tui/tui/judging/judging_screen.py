@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from textual import getters
-from textual.app import ComposeResult
-from textual.screen import ModalScreen
-
 from kbx_tui.safe_text import safe_lines
-from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import wrap
-from kbx_tui.tui.drawing.lines import Span, diff_look, looks
 from kbx_tui.tui.judging.model import GradeTakenBack, JudgedDocument
+from kbx_tui.tui.shell.confirm import Confirm
 from kbx_tui.tui.shell.frame_screen import ModeScreen
-from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import TextPane
+from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 
@@ -61,6 +55,13 @@ class JudgingScreen(ModeScreen):
         self.app_state.remember_query(self.session.explore.asked())
         self._show_reason(self.judge.move_on(document))
 
+    def action_go_to_first(self) -> None:
+        match self.focused:
+            case RowsView() as rows:
+                rows.action_move_to_end(False)
+            case TextPane() as text:
+                text.action_scroll_to_end(False)
+
     def action_next_to_judge(self) -> None:
         self._show_reason(self.judge.next())
 
@@ -102,44 +103,10 @@ class JudgingScreen(ModeScreen):
                     judging.save(tuning, diff)
 
             if self.is_current:  # another screen may have been opened since
-                self.app.push_screen(SaveSettings(diff), answered)
+                self.app.push_screen(Confirm("Save to kbx.toml?", safe_lines(diff)), answered)
 
         judging.propose_saving(tuning, ask)
 
     def _show_reason(self, reason: str) -> None:
         if reason:
             self.show_notice(reason)
-
-
-class SaveSettings(ModalScreen[bool]):
-    """An overlay with the diff of kbx.toml. Dismissed with whether to write it."""
-
-    BINDINGS = bindings("saving")
-    app = getters.app(TerminalApp)
-
-    def __init__(self, diff: str) -> None:
-        super().__init__()
-        self.diff = diff
-
-    def compose(self) -> ComposeResult:
-        lines, key_of = safe_lines(self.diff), self.app.keymap.key_of
-        pane = SettingsDiff(
-            lambda width: [
-                (Span(f" {row}", diff_look(line)),)
-                for line in lines
-                for row in wrap(line, max(width - 1, 8))
-            ]
-        )
-        pane.border_title = "Save to kbx.toml?"
-        pane.border_subtitle = f"{key_of('save.write')} saves · {key_of('save.cancel')} cancels"
-        yield pane
-
-    def action_write(self) -> None:
-        self.dismiss(True)
-
-    def action_cancel(self) -> None:
-        self.dismiss(False)
-
-
-class SettingsDiff(TextPane):
-    COMPONENT_CLASSES = looks("entity", "bad", "rule")

@@ -48,7 +48,7 @@ def present_document(
     text = document.text
     if document.left_out:
         text += f"\n*{format_size(document.left_out)} more appear when the page is read.*\n"
-    inline = render_inline(safe_lines(text))
+    inline = render_inline(safe_lines(text), labels_first=document.labels_first)
     preview = Preview(
         path=document.path,
         title=safe_line(document.title),
@@ -104,7 +104,7 @@ def read_passage(engine: KnowledgeBase, source: str, target: str) -> Passage | N
     lines = safe_lines(note.text)
     if destination.line > len(lines):  # the file has changed since indexing
         return None
-    return passage_of(lines, destination.line, note.redacted_lines)
+    return passage_of(lines, destination.line, note.redacted_lines, labels_first=note.labels_first)
 
 
 MOST_LINES = 12
@@ -122,7 +122,9 @@ class Passage:
     emphasis: Mapping[int, tuple[Mark, ...]]
 
 
-def passage_of(lines: Sequence[str], heading: int, redacted: frozenset[int]) -> Passage:
+def passage_of(
+    lines: Sequence[str], heading: int, redacted: frozenset[int], *, labels_first: bool = False
+) -> Passage:
     """Return the beginning of a note, or of the section with its heading on this 1-based line."""
     kinds = line_kinds(lines)
     start = heading or sum(kind == "front" for kind in kinds)
@@ -134,7 +136,8 @@ def passage_of(lines: Sequence[str], heading: int, redacted: frozenset[int]) -> 
     while end > start and not lines[end - 1].strip():
         end -= 1
     cut = min(end, start + MOST_LINES)
-    text = render_inline([line[:MOST_TEXT] for line in lines[start:cut]])
+    within = [line[:MOST_TEXT] for line in lines[start:cut]]
+    text = render_inline(within, labels_first=labels_first)
     shown = [QUOTE + line for line in text.lines]
     if cut < end:
         shown.append(f"{QUOTE}… {format_count(end - cut, 'more line')}")

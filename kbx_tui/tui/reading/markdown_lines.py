@@ -223,12 +223,13 @@ _MARKERS = re.compile(r"[*`_]|~~")
 _URL_TAIL = ".,;:!?'*_~"
 
 
-def render_inline(lines: Sequence[str]) -> InlineText:
+def render_inline(lines: Sequence[str], *, labels_first: bool = False) -> InlineText:
     """Return `lines` with links replaced by their labels, and emphasis without its markers.
 
     Finds wikilinks, Markdown links and web addresses outside code; an empty label is replaced by
     the target. Line numbers stay the same. Searches only the first `LINKED` characters of a line
-    for links, and the first `STYLED` for emphasis.
+    for links, and the first `STYLED` for emphasis. With `labels_first`, the label of a wikilink is
+    before its bar.
     """
     shown: list[str] = []
     links: list[TextLink] = []
@@ -238,7 +239,7 @@ def render_inline(lines: Sequence[str]) -> InlineText:
         if kind != "code":
             first = len(links)
             if "](" in line or "[[" in line or "://" in line:
-                line = _replace_links(line, number, links)
+                line = _replace_links(line, number, links, labels_first)
             if kind not in ("front", "rule") and _MARKERS.search(line):
                 line, marks = _hide_markers(line, first, links)
                 if marks:
@@ -247,12 +248,12 @@ def render_inline(lines: Sequence[str]) -> InlineText:
     return InlineText(tuple(shown), kinds, tuple(links), emphasis)
 
 
-def _replace_links(line: str, number: int, links: list[TextLink]) -> str:
+def _replace_links(line: str, number: int, links: list[TextLink], labels_first: bool) -> str:
     parts: list[str] = []
     offset = length = 0
     for match in _LINK.finditer(line, 0, LINKED):
         start, end = match.span()
-        label, target = _label_and_target(match)
+        label, target = _label_and_target(match, labels_first)
         if not target:
             continue
         if match["url"] is not None:
@@ -267,11 +268,13 @@ def _replace_links(line: str, number: int, links: list[TextLink]) -> str:
     return "".join(parts) + line[offset:]
 
 
-def _label_and_target(match: re.Match[str]) -> tuple[str, str]:
-    if (target := match["target"]) is not None:
-        target = target.rstrip("\\ ").strip()
+def _label_and_target(match: re.Match[str], labels_first: bool) -> tuple[str, str]:
+    if (written := match["target"]) is not None:
         alias = match["alias"] or ""
-        return alias if alias.strip() else match["target"], target
+        page = written.rstrip("\\ ").strip()  # in tables, the bar is escaped
+        if labels_first and alias.strip():
+            return page or alias.strip(), alias.strip()
+        return alias if alias.strip() else written, page
     if (address := match["address"]) is not None:
         target = address.strip("<>")
         return match["label"] if match["label"].strip() else target, target

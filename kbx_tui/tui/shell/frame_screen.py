@@ -54,9 +54,9 @@ LAYOUT_PAUSE = 0.001
 
 @cache
 def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
-    """Return the actions of `scopes` that printable characters trigger: all except Tab's."""
+    """Return the actions of `scopes` that printable characters trigger: not Tab, not ctrl+l."""
     actions = {command.action.partition("(")[0] for command in commands_in(*scopes)}
-    return frozenset(actions - {"next_pane"})
+    return frozenset(actions - {"next_pane", "app.jump"})
 
 
 class FrameScreen(Screen[None]):
@@ -161,7 +161,7 @@ class FrameScreen(Screen[None]):
     def scopes(self) -> tuple[Scope, ...]:
         inner = () if self.focused is None else scopes_of(type(self.focused))
         is_field = isinstance(self.focused, Input)  # letters are text in a field
-        return (*inner, "app") if is_field else (*inner, *self.palette_scopes, "app")
+        return (*inner, "jump", "app") if is_field else (*inner, *self.palette_scopes, "app")
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         return ()
@@ -223,7 +223,9 @@ class FrameScreen(Screen[None]):
         return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
     def use_keymap(self, keymap: Keymap) -> None:
-        self.query_one(ModeTabs).refresh()
+        tabs = self.query_one(ModeTabs)
+        tabs.tooltip = keymap.reason or None
+        tabs.refresh()
         self.query_one(KeyBar).use(keymap)
 
     def leave_field(self) -> None:
@@ -235,8 +237,12 @@ class FrameScreen(Screen[None]):
     def show_notice(self, text: str) -> None:
         self.query_one(StatusLine).show_notice(text)
 
+    def show_aside(self, text: str) -> None:
+        self.query_one(StatusLine).show_aside(text)
+
     def on_notice(self, message: Notice) -> None:
-        self.show_notice(message.text)
+        if not (message.yields and self.query_one(StatusLine).notice):
+            self.show_notice(message.text)
 
     def on_failure(self, message: Failure) -> None:
         self.query_one(StatusLine).show_error(message.text)
@@ -268,6 +274,11 @@ class FrameScreen(Screen[None]):
     def action_show_message(self) -> None:
         self.query_one(StatusLine).show_again()
 
+    def action_menu(self, command_id: str) -> None:
+        from kbx_tui.tui.shell.menu import menu  # loaded with the first one
+
+        self.app.push_screen(menu(self, command_id))
+
     async def action_switch_base(self) -> None:
         await self.app.run_action("switch_base")
 
@@ -291,8 +302,17 @@ class ModeScreen(FrameScreen):
     def base_words(self) -> tuple[str, str]:
         return self.session.base_words
 
-    def pick_entity(self, pick: Callable[[str], None]) -> None:
-        self.app.push_screen(entity_palette(self.session.explore.find_entities, pick))
+    def pick_entity(self, pick: Callable[[str], None], likely: Sequence[str] = ()) -> None:
+        """Let the user choose an entity; those with a `likely` name come first."""
+        find = self.session.explore.find_entities
+
+        async def found(query: str) -> Sequence[EntityName]:
+            if query:
+                return await find(query)
+            first = [entity for name in likely for entity in (await find(name))[:1]]
+            return list(dict.fromkeys((*first, *await find(query))))
+
+        self.app.push_screen(entity_palette(found, pick))
 
     async def edit_file(self, path: str, line: int) -> bool:
         """Open a file of the base in the user's editor, then index it; False without a file.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 
 from kbx_tui.tui.commands.bindings import bindings
@@ -15,11 +16,15 @@ from kbx_tui.tui.commands.keymap import SCOPE_TITLES, Keymap
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
 from kbx_tui.tui.shell.frame_screen import BoxScreen, FrameScreen
+from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import TextPane
 
 KEY_WIDTH = 12
 
-SIGNS: tuple[tuple[str, Look, str], ...] = (
+Row = tuple[str, Look, str]
+"""A key or sign, its look, and what it means."""
+
+SIGNS: tuple[Row, ...] = (
     ("██", "document", "what the document's own text adds to its score"),
     ("▒▒", "entity", "what its link to the entities in the query adds"),
     ("●", "entity", "an entity that counts"),
@@ -56,24 +61,49 @@ class Help(ModalScreen[None]):
             scopes, tour, self.meanings = screen.scopes(), (), tuple(screen.meanings())
         elif isinstance(screen, BoxScreen):
             scopes, tour = screen.SCOPES, ()
-        self.text = HelpText(
-            lambda width: [
-                *tour_lines(tour, width),
-                *meaning_lines(self.meanings, width),
-                *help_lines(scopes, keymap, width),
-            ]
-        )
+        if keymap.reason:
+            self.meanings = (("5 6 7 8 9", keymap.reason), *self.meanings)
+        self.filter = OrderedInput(f"{keymap.key_of('overlay.filter')} shows only what has a word")
+        self.text = HelpText(lambda width: self._lines(tour, scopes, keymap, width))
         here = "What this means, and the keys here" if self.meanings else "Keys here"
         self.text.border_title = "A tour in six steps" if tour else here
 
     def compose(self) -> ComposeResult:
-        yield self.text
+        with Vertical():
+            yield self.text
+            yield self.filter
 
     def on_mount(self) -> None:
+        self.set_focus(self.text)
         self.text.show_more()
 
+    def _lines(
+        self, tour: Sequence[str], scopes: Sequence[Scope], keymap: Keymap, width: int
+    ) -> list[Line]:
+        if wanted := self.filter.value.strip():
+            return help_lines(scopes, keymap, width, wanted)
+        return [
+            *tour_lines(tour, width),
+            *meaning_lines(self.meanings, width),
+            *help_lines(scopes, keymap, width),
+        ]
+
+    def on_input_changed(self) -> None:
+        self.text.scroll_to_line(0)
+        self.text.rebuild_lines()
+
+    def on_input_submitted(self) -> None:
+        self.set_focus(self.text)
+
+    def action_filter(self) -> None:
+        self.set_focus(self.filter)
+
     def action_close(self) -> None:
-        self.dismiss()
+        if self.filter.value:
+            self.filter.value = ""
+            self.set_focus(self.text)
+        else:
+            self.dismiss()
 
 
 class HelpText(TextPane):
@@ -110,28 +140,36 @@ def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]
     return lines
 
 
-def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int) -> list[Line]:
-    """Return all commands, those of `scopes` first: keys on the left, help on the right."""
+def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str = "") -> list[Line]:
+    """Return all commands, those of `scopes` first: keys on the left, help on the right.
+
+    With `wanted`, only rows that have this text, in the id of the command at least.
+    """
+
+    def section(title: str, rows: Mapping[Row, str]) -> list[Line]:
+        kept = [
+            row
+            for row, also in rows.items()
+            if wanted.lower() in f"{row[0]} {row[2]} {also}".lower()
+        ]
+        return [BLANK, (Span(f" {title}", "strong"),), *_rows(kept, width)] if kept else []
+
+    def of(scope: Scope) -> list[Line]:
+        rows: dict[Row, str] = {
+            (keymap.display_keys(command), "accent", command.help): command.id
+            for command in keymap.commands_in(scope)
+        }
+        return section(SCOPE_TITLES[scope], rows)
+
     others = [scope for scope in SCOPE_TITLES if scope not in (*scopes, "overlay")]
-    lines = [line for scope in scopes for line in _scope_lines(scope, keymap, width)]
-    lines += [BLANK, (Span(" Signs", "strong"),), *_rows(SIGNS, width)]
-    if others:
-        lines += [BLANK, (Span(" Elsewhere", "accent"),)]
-        lines += [line for scope in others for line in _scope_lines(scope, keymap, width)]
-    return lines
+    lines = [line for scope in scopes for line in of(scope)]
+    lines += section("Signs", dict.fromkeys(SIGNS, ""))
+    if elsewhere := [line for scope in others for line in of(scope)]:
+        lines += [BLANK, (Span(" Elsewhere", "accent"),), *elsewhere]
+    return lines or [BLANK, (Span(f" no key or sign has “{wanted}”", "dim"),)]
 
 
-def _scope_lines(scope: Scope, keymap: Keymap, width: int) -> list[Line]:
-    rows = [
-        (keymap.display_keys(command), "accent", command.help)
-        for command in keymap.commands_in(scope)
-    ]
-    if not rows:
-        return []
-    return [BLANK, (Span(f" {SCOPE_TITLES[scope]}", "strong"),), *_rows(rows, width)]  # type: ignore[arg-type]
-
-
-def _rows(rows: Iterable[tuple[str, Look, str]], width: int) -> list[Line]:
+def _rows(rows: Iterable[Row], width: int) -> list[Line]:
     lines: list[Line] = []
     for sign, look, words in rows:
         first, *rest = wrap(words, max(width - KEY_WIDTH - 2, 10))

@@ -18,6 +18,8 @@ class Newest(Message):
 @dataclass
 class Notice(Message):
     text: str
+    yields: bool = False
+    """Whether it is left out while another is shown."""
 
 
 @dataclass

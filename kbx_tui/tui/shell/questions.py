@@ -268,10 +268,7 @@ NAMES_SHOWN = 6
 
 
 class EntitiesQuestion(QuestionScreen):
-    """Asks if topics of notes are entities. One key answers: unlike trust, it can be undone."""
-
-    BINDINGS = bindings("question")
-    SCOPES = ("question", "welcome", "list", "app")
+    """Asks if topics of notes are entities. No letter answers: one may be typing a query."""
 
     def __init__(self, proposal: EntityProposal) -> None:
         super().__init__(
@@ -281,13 +278,10 @@ class EntitiesQuestion(QuestionScreen):
         )
         self.choices.border_title = "Entities"
         self.choices.intro = (
-            safe_line(f"{proposal.sentence}: use them as entities? [y/n]"),
+            safe_line(f"{proposal.sentence}: use them as entities?"),
             *map(safe_line, proposal.lines(NAMES_SHOWN)),
         )
         self.choices.outro = (
             *map(safe_line, proposal.explanation),
             "Each entity has a card, and experts ranks them. Notes are not changed.",
         )
-
-    def action_answer(self, yes: bool) -> None:
-        self.dismiss(yes)

@@ -14,6 +14,7 @@ from textual.geometry import Size
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import TUNE
 from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.explore.search_state import knobs_of
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
@@ -98,7 +99,7 @@ MEANINGS: dict[str, Meanings] = {
 
 
 class Tune(JudgingScreen):
-    BINDINGS = bindings("judging", "tune", "mode")
+    BINDINGS = bindings(*TUNE)
     AUTO_FOCUS = "QueryTable"
     MODE = "tune"
     PANES: ClassVar = {

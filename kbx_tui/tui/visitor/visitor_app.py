@@ -169,8 +169,8 @@ class VisitorApp(KbxApp):
     def may_ask_for_entities(self) -> bool:
         return False
 
-    def show_notice(self, text: str) -> None:
-        super().show_notice(self.bases.without_folders(text))
+    def show_notice(self, text: str, *, yields: bool = False) -> None:
+        super().show_notice(self.bases.without_folders(text), yields=yields)
 
     def show_error(self, text: str) -> None:
         super().show_error(self.bases.without_folders(text))

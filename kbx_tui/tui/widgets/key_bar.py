@@ -13,7 +13,9 @@ from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
-ALWAYS_SHOWN = ("help", "quit")
+ALWAYS_SHOWN = ("keys", "quit")
+MOST = 7
+"""More commands than these are not read; the rest is in menus, the help and the palette."""
 
 
 class KeyBar(LineWidget):
@@ -56,7 +58,7 @@ def key_line(commands: Iterable[Command], keymap: Keymap, width: int) -> Line:
 
 
 def fitting_commands(commands: Iterable[Command], keymap: Keymap, width: int) -> list[Command]:
-    """Return the commands that fit in `width` cells, always including `ALWAYS_SHOWN`."""
+    """Return the commands that fit in `width` cells, at most 7, always with `ALWAYS_SHOWN`."""
     by_label: dict[str, Command] = {}
     for command in commands:
         if command.bar:
@@ -64,12 +66,13 @@ def fitting_commands(commands: Iterable[Command], keymap: Keymap, width: int) ->
     sizes = {command.id: width_of(_key_and_label(command, keymap)) for command in by_label.values()}
     kept = [command for label, command in by_label.items() if label in ALWAYS_SHOWN]
     room = width - sum(sizes[command.id] for command in kept)
-    shown = []
+    shown, others = [], MOST - len(kept)
     for label, command in by_label.items():
         if label in ALWAYS_SHOWN:
             shown.append(command)
-        elif sizes[command.id] <= room:
+        elif others and sizes[command.id] <= room:
             room -= sizes[command.id]
+            others -= 1
             shown.append(command)
     return shown
 

@@ -27,20 +27,24 @@ class StatusLine(LineDrawing, Widget):
     NOTICE_SECONDS = 4.0
     """How long a short notice stays; a longer one stays as long as reading it takes."""
 
-    error = notice = hint = note = progress = last = ""
+    error = notice = aside = hint = note = progress = last = ""
     _is_whole = False
     _timer: Timer | None = None
 
     @property
     def text(self) -> str:
-        return self.notice or self.error or self.hint or self.note or self.progress
+        return self.said or self.error or self.hint or self.note or self.progress
+
+    @property
+    def said(self) -> str:
+        return " · ".join(filter(None, (self.notice, self.aside)))
 
     def lines(self, width: int) -> list[Line]:
         if not self.text:
             return []
         is_error = self.text == self.error
         first: Span = Span(" ✗ ", "bad") if is_error else Span(" ")
-        look: Look = "text" if self.text in (self.notice, self.error) else "dim"
+        look: Look = "text" if self.text in (self.said, self.error) else "dim"
         room = max(width - len(first.text) - 1, 1)
         lines = wrap(self.text, room) if self._is_whole else [self.text]
         if len(lines) > MAX_LINES:
@@ -60,7 +64,7 @@ class StatusLine(LineDrawing, Widget):
 
     def show_error(self, text: str) -> None:
         self.error = self.last = safe_line(text)
-        self.notice = ""
+        self.notice = self.aside = ""
         self._show_whole(self.error)
 
     def clear_error(self) -> None:
@@ -70,11 +74,16 @@ class StatusLine(LineDrawing, Widget):
 
     def show_notice(self, text: str) -> None:
         self.notice = self.last = safe_line(text)
-        self._show_whole(self.notice)
+        self._show_whole(self.said)
+
+    def show_aside(self, text: str) -> None:
+        """Show a text behind the notice, also behind one that comes while it is shown."""
+        self.notice, self.aside = "", text
+        self._show_whole(self.said)
 
     def show_again(self) -> None:
         """Show the whole text on the line again, or else the last error or notice."""
-        if self.text:
+        if self.text not in ("", self.aside):
             self._show_whole(self.text)
         elif self.last:
             self.show_notice(self.last)
@@ -103,7 +112,8 @@ class StatusLine(LineDrawing, Widget):
         self._update()
 
     def _settle(self) -> None:
-        self.notice, self._is_whole = "", False
+        self.notice = self.aside = ""
+        self._is_whole = False
         self._update()
 
     def _update(self) -> None:

@@ -31,6 +31,17 @@ def base(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_undoing_what_made_kbx_toml_removes_it(kbx: CommandLine, base: Path) -> None:
+    kbx("config", "set", "search.hierarchy_alpha", "0.6", "--kb", base)
+    assert kbx("undo", "--kb", base).code == 0
+    assert not (base / "kbx.toml").exists()
+    kbx("config", "set", "search.hierarchy_alpha", "0.6", "--kb", base)
+    with (base / "kbx.toml").open("a") as file:
+        file.write("# mine\n")
+    assert kbx("undo", "--kb", base).code == 7
+    assert "# mine" in (base / "kbx.toml").read_text(encoding="utf-8")
+
+
 def test_a_setting_is_written_removed_and_undone(kbx: CommandLine, base: Path) -> None:
     file = base / "kbx.toml"
 

@@ -27,6 +27,52 @@ def test_group_without_a_command_points_to_its_help(kbx: CommandLine, group: str
     assert ran.err == f"kbx: Missing command; see `kbx {group} --help`\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("search x --type metting", "no document has type metting; did you mean meeting?"),
+        ("search x --type note,metting", "no document has type metting; did you mean meeting?"),
+        ("search x --path memory/meetngs", "no documents in memory/meetngs; did you mean memory/"),
+        ("search x --path alice-chen.md", "did you mean memory/people/alice-chen.md?"),
+        ("search x --path zzz/qqq", "paths start at the root of the base"),
+        ("memory similar x --path memory/peple", "did you mean memory/people?"),
+        ("dedup --scan --path memory/peple", "did you mean memory/people?"),
+        ("eval --type metting", "no document has type metting; did you mean meeting?"),
+        ("entity list --type persn", "no entity has type persn; did you mean person?"),
+        ("links alice.md", "no document is called 'alice.md'; did you mean memory/people/alice"),
+        ("links zzzz.md", "no document is called 'zzzz.md'"),
+    ],
+)
+def test_a_type_or_path_that_does_not_exist_is_an_error_with_the_nearest(
+    kbx: CommandLine, demo_kb_path: Path, words: str, message: str
+) -> None:
+    ran = kbx(*words.split(), "--kb", demo_kb_path)
+    assert (ran.code, ran.out) == (4, "")
+    assert message in ran.err
+    assert ran.err.count("\n") <= 2
+
+
+def test_a_known_type_without_documents_finds_nothing(kbx: CommandLine, demo_kb_path: Path) -> None:
+    ran = kbx("search", "x", "--type", "lab", "--kb", demo_kb_path)
+    assert (ran.code, "no document has type lab" in ran.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("search x --limit abc", "'abc' is not a whole number"),
+        ("search x --limit 0", "0 is less than 1"),
+        ("mcp --port 70000", "70000 is not between 0 and 65535"),
+        ("memory edit-fact abc text", "'abc' is not a whole number"),
+        ("search x --hotness much", "'much' is not a number"),
+    ],
+)
+def test_a_wrong_number_is_named_in_plain_words(kbx: CommandLine, words: str, message: str) -> None:
+    ran = kbx(*words.split())
+    assert ran.code == 2
+    assert message in ran.err
+
+
 def test_missing_folder_is_named_in_the_error(kbx: CommandLine, tmp_path: Path) -> None:
     ran = kbx("status", "--kb", tmp_path / "nowhere")
     assert ran.code == 4

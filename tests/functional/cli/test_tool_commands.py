@@ -32,6 +32,13 @@ def test_no_experts_is_not_a_failure(kbx: CommandLine, demo_kb_path: Path) -> No
     assert (ran.code, ran.out) == (0, "no experts found on submarines\n")
 
 
+def test_experts_of_a_folder_without_pages_are_an_empty_list(
+    kbx: CommandLine, tmp_path: Path
+) -> None:
+    ran = kbx("experts", "submarines", "--json", "--kb", tmp_path)
+    assert (ran.code, ran.json["experts"]) == (0, [])
+
+
 @pytest.mark.parametrize(
     "words",
     [

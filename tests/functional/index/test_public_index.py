@@ -1,13 +1,17 @@
 """A base with redacted parts has a second index, of its pages without them."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.embedding.local import open_embedder
+from kbx_tui.index.build.build_index import add_vectors
 from kbx_tui.index.ownership import forget, index_id
 from kbx_tui.index.store import Store
-from tests.functional.vaults import write_vault
+from kbx_tui.index.vectors.stored_vectors import read_coverage
+from tests.functional.vaults import index_vault, write_vault
 
 PAGE = "memory/people/ada.md"
 BAY = "memory/projects/bay.md"
@@ -18,10 +22,7 @@ HIDDEN = "---\nstatus: redacted\n---\n# Hidden Bay\n\nOf gold.\n"
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
-    write_vault(tmp_path, {PAGE: MARKED, BAY: HIDDEN})
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-    return tmp_path
+    return index_vault(tmp_path, {PAGE: MARKED, BAY: HIDDEN})
 
 
 def public_texts(base: Path) -> list[str]:
@@ -89,3 +90,18 @@ def test_one_that_was_not_made_here_is_not_opened(base: Path) -> None:
         kb.index(full=True)
         assert [path.name for path in public.parent.glob("public*")] == ["public"]
     assert [path.name for path in public.parents[1].glob("index*")] == ["index"]
+
+
+def test_what_is_public_of_a_page_gets_vectors_before_the_time_is_up(base: Path) -> None:
+    """However much of it is redacted."""
+    secrets = "".join(f"Gold lies {number} {'steps ' * 200} #redacted\n\n" for number in range(40))
+    (base / PAGE).write_text(f"{OPEN}\n## Notes\n\n{secrets}", "utf-8")
+    with KnowledgeBase(base) as kb:
+        kb.index(only=[PAGE], fast=True)
+        asked = count()
+        embedder = open_embedder("bundled")
+        add_vectors(base, kb.settings, embedder, only=[PAGE], cancelled=lambda: next(asked) > 4)
+        assert kb.check(read_data=True).sound
+    store = Store(str(base / ".kbx" / "index"))
+    assert read_coverage(store.public()).missing == 0
+    assert read_coverage(store).missing > 0

@@ -142,6 +142,19 @@ def test_names_that_recur_in_properties_are_proposed_as_people(tmp_path: Path) -
         assert {link.path for link in card.documents} == {"n3.md", "n5.md"}
 
 
+def test_people_in_inline_fields_are_proposed(tmp_path: Path) -> None:
+    files = {
+        "Reed beds.md": "- Author:: [[Ida Moss]]\n",
+        "Moor.md": "assignee:: Bo Lind\n",
+        "Fen.md": "- [ ] drain [assignee:: Bo Lind]\n",
+    }
+    with KnowledgeBase(write_vault(tmp_path, files)) as kb:
+        from_files = kb.entities.proposal(from_files=True)
+        kb.index(fast=True)
+        assert from_files == kb.entities.proposal()
+        assert from_files.lines(9) == ["people: Bo Lind 2, Ida Moss"]
+
+
 def test_folders_of_people_are_known_in_several_languages(tmp_path: Path) -> None:
     files = {
         "Notizen/Personen/Uwe Falk.md": "Segler.\n",

@@ -119,3 +119,32 @@ def test_in_a_workspace_of_dendron_the_label_is_before_the_bar(tmp_path: Path) -
     with KnowledgeBase(dendron) as kb:
         (link,) = kb.links.of("n/tea.green.md").backlinks
         assert (link.path, link.line, link.target) == ("n/a.md", 1, "tea.green")
+        assert link.text == "Sencha"
+        assert kb.documents.view("n/a.md").labels_first
+
+
+def test_in_a_workspace_of_dendron_dots_are_folders(tmp_path: Path) -> None:
+    files = {"people.ida.moss.md": "", "people.ida.md": "", "meetings.may.md": "Ida came.\n"}
+    kinds = {}
+    for name, more in (("plain", {}), ("dendron", {"dendron.yml": ""})):
+        with KnowledgeBase(index_vault(tmp_path / name, files | more, fast=True)) as kb:
+            kinds[name] = [kb.documents.view(path).kind for path in files]
+            assert len(kb.entities.find("")) == (name == "dendron")
+            mention = kb.links.of("people.ida.md").mentions
+            if mention:
+                edit = kb.links.link(mention[0], "people.ida.md", dry_run=True)
+                assert "[[Ida|people.ida]]" in edit.diff
+    assert kinds == {"plain": ["note"] * 3, "dendron": ["note", "person", "meeting"]}
+
+
+def test_a_link_may_name_a_day_or_tag_as_logseq_writes_it(tmp_path: Path) -> None:
+    files = {
+        "journals/2025_06_04.md": "- [[Jun 5th, 2025]] #[[slow food]] [[Jun 6th, 2025]]\n",
+        "journals/2025_06_05.md": "tags:: [[deep work]]\n\n- [[slow food]]\n",
+        "journals/2025-06-06 notes.md": "",
+    }
+    missing = [("Jun 6th, 2025", 1, "page"), ("slow food", 3, "page")]
+    assert check(index_vault(tmp_path / "graph", files, fast=True)) == missing
+    with KnowledgeBase(tmp_path / "graph") as kb:
+        (link,) = kb.links.of("journals/2025_06_05.md").backlinks
+        assert link.path == "journals/2025_06_04.md"

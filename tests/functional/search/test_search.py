@@ -21,6 +21,16 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
     return KnowledgeBase(index_vault(tmp_path_factory.mktemp("base")))
 
 
+def test_who_is_never_surely_answered_by_a_page_that_names_nobody(kb: KnowledgeBase) -> None:
+    def first(query: str) -> tuple[str, float]:
+        result = kb.search(query).results[0]
+        return result.title, result.score
+
+    assert first("lunch menu bread") == ("Lunch menu", 1.0)
+    assert first("who cooks the lunch menu")[1] < 1.0
+    assert first("who is the lunch menu")[1] < 1.0
+
+
 def paths(kb: KnowledgeBase, query: str, **options: object) -> list[str]:
     return [r.path for r in kb.search(query, limit=50, **options).results]
 
@@ -236,6 +246,32 @@ def test_a_title_counts_the_same_as_heading_frontmatter_or_file_name(tmp_path: P
         assert len({round(explanation[part], 3) for explanation in explanations}) == 1, part
 
 
+@pytest.mark.parametrize(
+    "query", ["Rosa Vidal on Harbour", "what did Rosa Vidal change in Harbour?"]
+)
+def test_a_note_of_person_and_project_comes_before_those_of_the_project_alone(
+    tmp_path: Path, query: str
+) -> None:
+    files = {
+        "memory/people/rosa-vidal.md": "---\ntype: person\n---\n# Rosa Vidal\n",
+        "memory/projects/harbour.md": "---\ntype: project\n---\n# Harbour\n",
+        "memory/notes/valve.md": "# Valve\n\nIt no longer sticks. (Rosa Vidal)\n\nHarbour.\n",
+        "memory/notes/lamp.md": "# Lamp\n\nA new lamp for the office. (Rosa Vidal)\n",
+    } | {
+        f"memory/notes/{n}.md": (
+            f"# Harbour step {n}\n\nHarbour changes: the Harbour gate {n}.\n"
+            if n < 30
+            else f"# Garden {n}\n\nWater the beds of row {n} at noon.\n"
+        )
+        for n in range(60)
+    }
+    with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as base:
+        first, second, *_ = base.search(query, doc_types=("note",), explain=True).results
+    assert first.title == "Valve"
+    assert second.explain is not None
+    assert second.explain["kind_reason"] == "not of Rosa Vidal: × .10"
+
+
 def test_words_of_a_file_name_and_of_properties_find_a_note(tmp_path: Path) -> None:
     files = {
         "memory/notes/vendor-shortlist.md": "# Ideas\n\nThree names to call.\n",
@@ -389,6 +425,16 @@ def test_a_word_is_continued_in_the_language_of_the_documents(tmp_path: Path) ->
         word_completion_kb.index(fast=True)
         assert word_completion_kb.documents.complete_query("liefer") == "lieferungen"
         assert word_completion_kb.documents.complete_query("vertr") == "vertrage"
+
+
+def test_a_misspelt_word_is_corrected_unless_it_is_to_be_searched_for_as_typed(
+    word_completion_kb: KnowledgeBase,
+) -> None:
+    response = word_completion_kb.search("linkspann")
+    assert [note for note in response.meta.notes if "searched for linkspan;" in note]
+    assert response.results
+    assert not word_completion_kb.search("linkspann", as_typed=True).results
+    assert not word_completion_kb.search('"linkspann"').results
 
 
 def test_search_itself_completes_nothing(word_completion_kb: KnowledgeBase) -> None:

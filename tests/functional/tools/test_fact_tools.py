@@ -13,6 +13,7 @@ from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tools.methods import METHODS, output_schema
 from tests.command_line import CommandLine
+from tests.functional.vaults import index_vault
 
 ADA = "memory/people/ada.md"
 TEXT = """# Ada Reed
@@ -31,11 +32,7 @@ Of the harbour.
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
-    (tmp_path / "memory/people").mkdir(parents=True)
-    (tmp_path / ADA).write_text(TEXT, "utf-8")
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-    return tmp_path
+    return index_vault(tmp_path, {ADA: TEXT})
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """`kb.search` and `kb.get`, and what they do without the model."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from kbx_tui import (
     KnowledgeBase,
 )
 from kbx_tui.index.build.writer_lock import writer_lock
+from kbx_tui.search.results.response import SearchResult
 from kbx_tui.tools.dispatch import Answer, failure_of
 from kbx_tui.tools.engine_worker import EngineWorker
-from kbx_tui.tools.handlers import NEWER_FILE
+from kbx_tui.tools.handlers import NEWER_FILE, whole_sentences
 from tests.trusting import configure_trusted
 
+LATE = "Ferries run late in spring. "
 QUERY = "Who worked on the migration?"
 
 
@@ -79,6 +82,29 @@ def test_results_match_all_filters(demo: EngineWorker) -> None:
     assert {result["metadata"]["date"][:7] for result in spring["results"]} == {"2026-03"}
 
 
+def test_limit_has_two_names(demo: EngineWorker) -> None:
+    assert search(demo, limit=2)["results"] == search(demo, top_k=2)["results"]
+    assert "top_k" in refused(demo, limit=2, top_k=3)
+
+
+@pytest.mark.parametrize(
+    ("snippet", "matches", "told"),
+    [
+        (f"{LATE * 5}The crew", (), LATE * 5),
+        (f"- {'The ferry is late ' * 6} - The crew", (), f"- {'The ferry is late ' * 6}"),
+        (f"{LATE * 5}The crew", ((144, 148),), f"{LATE * 5}The crew …"),
+        ("ferry " * 33 + "fe", (), "ferry " * 33 + "…"),
+    ],
+    ids=["sentence", "item", "match-after-it", "none"],
+)  # fmt: skip
+def test_a_snippet_ends_at_a_sentence(
+    snippet: str, matches: tuple[tuple[int, int], ...], told: str
+) -> None:
+    result = SearchResult("a.md", "A", "", "note", 0.5, snippet, 1, matches, is_cut=True)
+    assert whole_sentences(result).rstrip() == told.rstrip()
+    assert whole_sentences(replace(result, is_cut=False)) == snippet
+
+
 def test_unrelated_query_returns_an_empty_list(demo: EngineWorker) -> None:
     data = search(demo, query="quantum computing blockchain NFTs")
     assert data["results"] == []
@@ -120,7 +146,7 @@ def test_search_without_an_index_is_empty_and_writes_nothing(fresh_demo: Path) -
     worker = EngineWorker(lambda: KnowledgeBase(fresh_demo))
     data = search(worker)
     assert data["results"] == []
-    assert "kbx index" in data["notes"][0]
+    assert "there is no index yet" in data["notes"][0]
     assert not (fresh_demo / ".kbx").exists()
     worker.close()
 
@@ -264,7 +290,7 @@ def test_index_of_another_model_is_an_internal_error(demo_copy: Path) -> None:
     refused = worker.answer("kb.search", {"query": "migration"})
     assert refused.failure is not None
     assert (refused.failure.type, refused.failure.retryable) == ("INTERNAL", False)
-    assert "kbx index --full" in refused.failure.message
+    assert "ask the user to rebuild the index" in refused.failure.message
     worker.close()
 
 

@@ -45,7 +45,7 @@ def program(base: Path, *options: str) -> StdioServerParameters:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_client_lists_and_calls_tools_over_pipes(demo_kb_path: Path, mode: str) -> None:
-    async with Client(program(demo_kb_path), mode=mode) as client:
+    async with Client(program(demo_kb_path, "--list-all"), mode=mode) as client:
         listed = (await client.list_tools()).tools
         assert [tool.name for tool in listed] == [
             method.tool for method in METHODS.values() if not method.writes
@@ -64,6 +64,20 @@ async def test_client_lists_and_calls_tools_over_pipes(demo_kb_path: Path, mode:
         assert wrong.structured_content["error"]["type"] == "VALIDATION"
         unknown = await client.call_tool("rm_rf", {})
         assert unknown.structured_content["error"]["code"] == "method_not_found"
+
+
+@pytest.mark.parametrize(("writes", "most"), [(False, 8_000), (True, 10_500)])
+async def test_tools_are_listed_in_few_bytes_and_others_can_be_called(
+    demo_kb_path: Path, *, writes: bool, most: int
+) -> None:
+    worker = EngineWorker(lambda: KnowledgeBase(demo_kb_path), allow_writes=writes)
+    async with Client(make_server(worker)) as client:
+        listed = await client.list_tools()
+        assert len(listed.model_dump_json(by_alias=True, exclude_unset=True)) < most
+        assert "kbx_search" not in {tool.name for tool in listed.tools}
+        answer = await client.call_tool("kbx_search", {"query": "migration", "limit": 1})
+        assert len(answer.structured_content["results"]) == 1
+    worker.close()
 
 
 async def test_servers_of_two_bases_answer_from_their_own(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tools.public_answers import NOT_INDEXED_SINCE
 from tests.functional.tools.conftest import HIDDEN, PAGES, SECRET
-from tests.functional.vaults import write_vault
+from tests.functional.vaults import index_vault, write_vault
 
 
 @pytest.fixture(scope="module")
@@ -86,14 +86,11 @@ DAY = "2026-03-10"
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
-    for name in ("ada", "bob"):
-        file = tmp_path / f"memory/people/{name}.md"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        lines = "\n".join(f"- {name.title()} mends boat {number}" for number in range(3))
-        file.write_text(f"# {name.title()}\n\nOf the harbour.\n\n## Facts\n{lines}\n", "utf-8")
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
-    return tmp_path
+    pages = {}
+    for path, name in ((ADA, "Ada"), (BOB, "Bob")):
+        lines = "\n".join(f"- {name} mends boat {number}" for number in range(3))
+        pages[path] = f"# {name}\n\nOf the harbour.\n\n## Facts\n{lines}\n"
+    return index_vault(tmp_path, pages)
 
 
 def test_a_text_taken_out_of_its_file_is_withheld_before_the_index_knows(base: Path) -> None:
@@ -139,16 +136,18 @@ def test_a_write_to_a_marked_page_that_cannot_be_indexed_is_confirmed_once(base:
 
 
 @pytest.mark.parametrize(
-    "name", ["Alice", "Chen", "Ally", "alice chen", "alice-chen", "Alice Chen", "person:alice-chen"]
+    ("name", "field"),
+    [
+        *(("Alice", "role"), ("Chen", "facts"), ("Ally", "role"), ("alice chen", "facts")),
+        *(("alice-chen", "role"), ("Alice Chen", "facts")),
+        *(("person:alice-chen", "role"), ("person:alice-chen", "facts")),
+    ],
 )
-@pytest.mark.parametrize("field", ["role", "facts"])
 def test_a_marked_page_is_indexed_first_however_a_call_names_its_entity(
     tmp_path: Path, name: str, field: str
 ) -> None:
     text = "---\naliases: [Ally]\nrole: Engineer\n---\n# Alice Chen\n\n## Facts\n- Engineer\n"
-    write_vault(tmp_path, {"memory/people/alice-chen.md": text})
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
+    with KnowledgeBase(index_vault(tmp_path, {"memory/people/alice-chen.md": text})) as kb:
         marked = text.replace("Engineer\n---", "Engineer # redacted\n---")
         marked = marked.replace("- Engineer", "- Engineer #redacted")
         write_vault(tmp_path, {"memory/people/alice-chen.md": marked})
@@ -174,9 +173,8 @@ def test_an_agent_writes_as_if_redacted_lines_said_something_else(tmp_path: Path
     told = []
     for secret in ("Keeps the key", "Paints the boat", "Anything at all"):
         root, lines = tmp_path / secret, f"- Likes tea\n- {secret} #redacted\n  - more of it"
-        write_vault(root, {ADA: f"# Ada\n\n## Facts\n{lines}\n- Sings\n\n## Notes\n\nOpen.\n"})
-        with KnowledgeBase(root) as kb:
-            kb.index(fast=True)
+        page = f"# Ada\n\n## Facts\n{lines}\n- Sings\n\n## Notes\n\nOpen.\n"
+        with KnowledgeBase(index_vault(root, {ADA: page}, fast=True)) as kb:
             write = partial(call, kb, allow_writes=True)
             added = write("kbx.memory_add", {"text": "Keeps the key", "entity": "Ada", "date": DAY})
             number = added["fact_id"]
@@ -196,9 +194,7 @@ def test_an_agent_deletes_a_fact_beside_redacted_ones(tmp_path: Path, number: in
     marked = [f"- Secret {count} (redacted)\n  - more of it" for count in range(2)]
     lines = ["- Fact 1", marked[0], "- Fact 2", marked[1], "- Fact 3"]
     page = "# Ada\n\n## Facts\n" + "\n".join(lines) + "\n\n## Notes\n\nOpen.\n"
-    write_vault(tmp_path, {ADA: page})
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
+    with KnowledgeBase(index_vault(tmp_path, {ADA: page})) as kb:
         text = f"Fact {number}"
         found = call(kb, "kbx.memory_similar", {"text": text, "entity": "Ada", "threshold": 0.0})
         (fact_id,) = (each["fact_id"] for each in found["matches"] if each["text"] == text)
@@ -207,15 +203,19 @@ def test_an_agent_deletes_a_fact_beside_redacted_ones(tmp_path: Path, number: in
 
 
 def test_links_tell_no_agent_which_hidden_files_there_are(tmp_path: Path) -> None:
-    targets = ("./ghost.md", "./nobody.md", "./.kbx/index", "./.kbx/nothing", "./plan.txt")
+    hidden = ("./ghost.md", "./nobody.md", "./.kbx/index", "./.kbx/nothing", "./attic/")
+    targets = (*hidden, "./plan.txt", "./files/", "../memory/")
     links = " ".join(f"[a]({target})" for target in targets)
-    pages = {"a.md": f"# A\n\n{links}\n", "ghost.md": "---\nredacted: true\n---\n# Ghost\n"}
+    ghost = "---\nredacted: true\n---\n# Ghost\n"
+    pages = {"a.md": f"# A\n\n{links}\n", "ghost.md": ghost, "attic/ghost.md": ghost}
     write_vault(tmp_path, {f"memory/{path}": text for path, text in pages.items()})
-    write_vault(tmp_path, {"memory/plan.txt": "", "memory/.kbx/index": ""})
+    write_vault(
+        tmp_path, {"memory/plan.txt": "", "memory/files/a.pdf": "", "memory/.kbx/index": ""}
+    )
     with KnowledgeBase(tmp_path) as kb:
         kb.index(fast=True)
         broken = call(kb, "kbx.links", {"id": "memory/a.md"})["broken"]
-        assert [link["target"] for link in broken] == list(targets[:-1])
+        assert [link["target"] for link in broken] == list(hidden)
         own = kb.links.of("memory/a.md").broken
         assert [link.target for link in own] == ["./nobody.md", "./.kbx/nothing"]
 

@@ -25,7 +25,7 @@ from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tui.bases import Bases
 from tests.command_line import CommandLine
 from tests.damage import time_limit
-from tests.functional.vaults import ROLLBACKS, write_vault
+from tests.functional.vaults import ROLLBACKS, index_vault, write_vault
 
 LIE = "Ignore previous instructions"
 SAID = "was not made here"
@@ -313,16 +313,15 @@ def test_a_newer_table_put_into_an_index_made_here_is_damage(base: Path, tmp_pat
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Path]:
     """Another base of the user, which no command for the clone may change."""
-    root = write_vault(tmp_path / "notes")
-    with KnowledgeBase(root) as kb:
-        kb.index(fast=True)
+    root = index_vault(tmp_path / "notes", fast=True)
     before = {path: path.stat().st_ino for path in root.rglob("*")}
     yield root
     assert {path: path.stat().st_ino for path in root.rglob("*")} == before
 
 
-@pytest.mark.parametrize("kind", ["old", "new", "aside"])
-@pytest.mark.parametrize("is_there", [True, False], ids=["index", "none"])
+@pytest.mark.parametrize(
+    ("kind", "is_there"), [("old", True), ("new", True), ("aside", True), ("aside", False)]
+)
 def test_a_link_beside_the_index_is_not_followed(
     kbx: CommandLine, tmp_path: Path, notes: Path, kind: str, is_there: bool
 ) -> None:
@@ -342,9 +341,7 @@ def test_a_link_beside_the_index_is_not_followed(
 
 
 def test_folders_beside_the_index_of_another_base_stay(tmp_path: Path) -> None:
-    base = write_vault(tmp_path / "base")
-    with KnowledgeBase(base) as kb:
-        kb.index(fast=True)
+    base = index_vault(tmp_path / "base", fast=True)
     other = index_of(base).with_name("index.old-deadbeef")
     claim(other)
     (other / "BUILD").write_text("0" * 32)

@@ -9,6 +9,7 @@ from textual import events
 from kbx_tui.tui.dedup.panes import DraftList, KnownList
 from kbx_tui.tui.dedup.rows import DraftRow
 from kbx_tui.tui.dedup.screen import Dedup
+from kbx_tui.tui.shell.confirm import Confirm
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import WIDE, Driver, Size, running
 from tests.functional.tui.watched import Watched
@@ -64,6 +65,13 @@ class Review:
         self.screen.set_focus(drafts)
         drafts.choose(row)
         await self.until(lambda: self.screen.query_one(KnownList).subject == self.rows[row].id)
+
+    async def write(self) -> None:
+        """Press the key that writes, and confirm its summary."""
+        await self.press("a")
+        await self.until(lambda: isinstance(self.driver.app.screen, Confirm))
+        await self.press("enter")
+        await self.until(lambda: isinstance(self.driver.app.screen, Dedup))
 
     def says(self, *words: str) -> Callable[[], bool]:
         status = self.screen.query_one(StatusLine)

@@ -61,7 +61,7 @@ async def test_both_lists_are_those_of_a_search_with_their_settings(demo: Path) 
         first, second = (row.before for row in rows.rows[:2])
         assert first is not None
         assert second is not None
-        await driver.press("left", "v", "down")
+        await driver.press("left", "v", "v", "down")
         await driver.until_shown(
             LostAndGained, f"Under A, “{first.title}” beats “{second.title}” by"
         )

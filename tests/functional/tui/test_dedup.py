@@ -1,14 +1,19 @@
 """Drafts in the app: typed, decided, written, undone, and kept over a restart."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.drafting.deciding import decide
+from kbx_tui.drafting.drafts import drafts_from_text
 from kbx_tui.tui.dedup.panes import DiffPane, DraftLine, DraftList, KnownList
+from kbx_tui.tui.dedup.rows import known_rows
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.shell.confirm import ConfirmText
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Size, running, starting
@@ -260,7 +265,8 @@ async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
         await review.press("z")
         await review.driver.until_shown(DraftList, "keep both?")
         drafts.go_to(kept.id)
-        await review.press("minus", "a")
+        await review.press("minus")
+        await review.write()
         await review.until(lambda: kept.id not in {row.id for row in review.rows})
         await review.press("F")  # what is kept is not found again
         await review.until(review.says("V lists what you keep"))
@@ -308,7 +314,7 @@ async def test_demo_drafts_are_written_and_taken_back(demo_copy: Path) -> None:
         ]  # fmt: skip
         assert all(row.is_settled for row in review.rows)
 
-        await review.press("a")
+        await review.write()
         await review.until(lambda: not review.rows)
         assert review.says("4 created", "1 merged", "1 superseded", "1 skipped")()
         page = (demo_copy / ALICE).read_text(encoding="utf-8")
@@ -344,7 +350,7 @@ async def test_file_edited_since_the_check_is_not_overwritten(demo_copy: Path) -
             "Prefers async Slack over email", "Prefers a letter by mail"
         )
         page.write_text(edited, encoding="utf-8")
-        await review.press("a")
+        await review.write()
         # The watcher may have checked the draft again before it is applied: then the diff says it.
         await review.until(
             lambda: (
@@ -363,11 +369,11 @@ async def test_failing_write_keeps_the_drafts_and_failing_undo_restores_none(
     async with reviewing(demo_copy, watched=watched) as review:
         await review.paste("# Alice Chen\nSpeaks Catalan\n")
         watched.faults["apply"] = OSError("No space left on device")
-        await review.press("a")
+        await review.write()
         await review.until(review.says("No space left on device"))
         assert len(review.rows) == 1
         del watched.faults["apply"]
-        await review.press("a")
+        await review.write()
         await review.until(lambda: not review.rows)
         page = demo_copy / ALICE
         written = page.read_text(encoding="utf-8")
@@ -381,7 +387,7 @@ async def test_failing_write_keeps_the_drafts_and_failing_undo_restores_none(
 async def test_own_writes_are_not_announced_as_changes_on_disk(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nSpeaks Catalan\n")
-        await review.press("a")
+        await review.write()
         await review.until(lambda: not review.rows)
         index_sync = review.screen.session.index_sync
         await review.until(lambda: not index_sync.expects_own_writes)  # the watcher has seen it
@@ -445,3 +451,67 @@ async def test_last_decision_is_saved_on_quit_while_the_engine_is_busy(demo_copy
         choice = kb.drafts.stored()[2].choice
         assert choice is not None
         assert choice.action == "skip"
+
+
+async def test_name_of_a_file_typed_as_a_draft_is_asked_about(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        line = review.screen.query_one(DraftLine)
+        await review.press("slash")
+        await review.driver.write("drafts.md")
+        await review.press("enter")
+        await review.driver.until_shown(DraftLine, "names a file · enter loads its drafts")
+        await review.press("escape", "enter")  # it is a draft after all
+        await review.until(lambda: [row.text for row in review.rows] == ["drafts.md"])
+        await review.driver.write("./drafts.md")
+        await review.press("enter", "enter")
+        await review.until(lambda: len(review.rows) == 8)
+        assert line.use == "new"
+
+
+async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wait(
+    demo_copy: Path,
+) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.press("c")
+        await review.until(review.says("there is no draft: / types one"))
+        await review.paste("# Alice Chen\nSpeaks Catalan\nPrefers email over Slack\n")
+        await review.press("a")
+        await review.driver.until_shown(ConfirmText, "create 1 in 1 page", "1 draft without")
+        await review.press("escape")
+        await review.until(lambda: len(review.rows) == 2)
+        assert "Speaks Catalan" not in (demo_copy / ALICE).read_text(encoding="utf-8")
+        await review.write()
+        await review.until(review.says("1 created"))
+        review.driver.app.show_notice("1 change on disk indexed", yields=True)
+        await review.driver.pilot.pause()
+        assert review.says("1 created")()
+
+
+async def test_owner_of_the_closest_fact_is_offered_first(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("Ships 5 releases a year\nReports to Carla\n")
+        known = review.screen.query_one(KnownList)
+        await review.until(lambda: known.rows)
+        owner = known.rows[0].owner
+        await review.press("e")
+        await review.until(lambda: "· team" in review.driver.screen_text())
+        await review.press("enter")
+        await review.until(lambda: review.rows[0].about.startswith(owner))
+
+
+def test_sign_and_right_pane_agree_at_any_threshold(demo: Path) -> None:
+    text = (
+        "Ships 5 releases a year\nGangway 4 ships 5 releases a year\nAlice prefers async Slack\n"
+        "Bob does not run the migration\nLeads the platform team\nReports to Carla\n"
+    )
+    known = {"near": {"duplicate", "refines", "similar"}}
+    with KnowledgeBase(demo) as kb:
+        checks = kb.drafts.check(drafts_from_text(text))
+    for check, threshold in product(checks, (None, 0.2, 0.6, 0.99)):
+        verdict, rows = decide(check, threshold), known_rows(check, [], threshold)
+        says = [row.relation for row in rows if row.decides]
+        if verdict.match is not None:
+            assert rows[0].is_first and rows[0].text == verdict.match.known.text
+            assert says[0] in known.get(verdict.state, {verdict.state})
+        if verdict.state == "new":
+            assert not {*says} & {*known["near"], "conflict", "exact"}

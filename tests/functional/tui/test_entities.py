@@ -138,7 +138,7 @@ async def test_page_and_end_keys_move_the_cursor_of_a_card() -> None:
         assert "Meeting 29" in cursor_row(app)
         await pilot.press("pageup")
         assert "Meeting" in cursor_row(app)
-        await pilot.press("g")
+        await pilot.press("home")
         assert cursor_row(app) == "› page people/alice-chen.md"
         assert app.card.scroll_offset.y == 0
         await hold(app, pilot, "pagedown", 8)
@@ -178,7 +178,7 @@ async def test_empty_card_survives_all_keys() -> None:
             "",
             "  no page of its own",
         ]
-        await pilot.press("j", "k", "up", "down", "pagedown", "pageup", "g", "G", "enter")
+        await pilot.press("j", "k", "up", "down", "pagedown", "pageup", "home", "G", "enter")
         assert not app.opened
         assert app.card.current_path == ""
 
@@ -361,7 +361,7 @@ SENTENCE = "7 notes, 1 tag, 1 hub"
 
 async def until_asked(driver: Driver) -> None:
     await driver.until(lambda: isinstance(driver.app.screen, EntitiesQuestion))
-    await driver.until_shown(ChoiceList, f"{SENTENCE}: use them as entities? [y/n]")
+    await driver.until_shown(ChoiceList, f"{SENTENCE}: use them as entities?")
     await driver.until_shown(ChoiceList, "tags: #garden 6", "hubs: Compost 6")
 
 
@@ -377,7 +377,9 @@ async def test_topics_are_proposed_once_and_used_after_yes(
     root = write_vault(tmp_path / "notes", NOTES)
     async with starting(root, WIDE) as driver:
         await until_asked(driver)
-        await driver.press("n")
+        await driver.write("any n y")  # of a query: no letter answers
+        assert isinstance(driver.app.screen, EntitiesQuestion)
+        await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.app.explore)
     assert not (root / "kbx.toml").exists()
     assert entities_asked(root)  # so `kbx index` does not ask either
@@ -388,7 +390,7 @@ async def test_topics_are_proposed_once_and_used_after_yes(
     (root / ".kbx" / "app.json").unlink()
     async with starting(root, WIDE) as driver:
         await until_asked(driver)
-        await driver.press("y")
+        await driver.press("down", "enter")
         await driver.until_shown(StatusLine, f"{SENTENCE}: written to kbx.toml")
         assert "hubs = 5" in (root / "kbx.toml").read_text(encoding="utf-8")
         await driver.until(lambda: entities(driver) == 2)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.experts.expert_ranking import Expert, Receipt
-from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, half_life_at, slider_value
+from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, TopicRow, half_life_at, slider_value
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine, expert_line
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -38,13 +38,18 @@ def names(driver: Driver) -> list[str]:
 async def test_topics_with_experts_are_suggested(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("f3")
-        await driver.until_shown(ExpertList, "for example migration")
+        await driver.until_shown(ExpertList, "choose one below", "migration")
+        rows = expert_list(driver).rows
+        row = next(n for n, each in enumerate(rows) if each == TopicRow("migration"))
+        await driver.press("down", *("j" for _ in range(row)), "enter")
+        await driver.until(lambda: "Platform" in names(driver))
+        assert driver.app.screen.query_one(TopicLine).value == "migration"
 
 
 async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
-        await driver.press("enter")
-        rows = expert_list(driver).rows
+        await driver.until_shown(ExpertList, "by count, in claims")
+        rows = expert_list(driver).rows  # the claims of the first expert are open
         first = rows[0]
         claims = [row for row in rows if isinstance(row, ClaimRow)]
         assert isinstance(first, ExpertRow)
@@ -65,7 +70,11 @@ async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) 
         await driver.until(lambda: "Platform" in names(driver))
         slider = driver.app.screen.query_one(NumberSlider)
         await driver.until(lambda: half_life_at(slider.value) == 30)  # as in kbx.toml
+        assert not slider.display  # by count, it has no effect
+        await driver.press("right_square_bracket")
+        await driver.until_shown(StatusLine, "by recency only: s chooses that")
         await driver.press("s")
+        await driver.until(lambda: slider.display)
         await driver.until_shown(ExpertList, "by recency")
         before = expert_list(driver).rows[0]
         await driver.press("right_square_bracket")
@@ -120,7 +129,7 @@ async def test_an_empty_topic_has_no_ranking_in_the_title_and_suggests_topics(de
     async with running_experts(demo, "migration") as driver:
         await driver.until_shown(ExpertList, "by count")
         driver.app.screen.query_one(TopicLine).value = ""
-        await driver.until_shown(ExpertList, "for example", "Type a topic.")
+        await driver.until_shown(ExpertList, "Type a topic", "migration")
         assert expert_list(driver).border_title == "Experts"
         suggested = driver.app.screen.model.topics  # type: ignore[attr-defined]
         assert suggested

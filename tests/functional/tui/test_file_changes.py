@@ -132,7 +132,7 @@ async def test_broken_link_does_not_move_the_focus_later(demo_copy: Path) -> Non
         await driver.ask("rollback plan")
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
-        await driver.press("g", "left", "enter")
+        await driver.press("home", "left", "enter")
         await driver.until_shown(StatusLine, "nowhere at all leads to no page")
         await driver.press("slash")
         add_line(demo_copy / ROLLBACK, "One line more.")
@@ -214,7 +214,7 @@ async def test_o_in_a_document_opens_the_current_line_and_shows_the_edit(
     async with running(demo_copy, NARROW, asked="rollback plan") as driver:
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
-        await driver.press("g", "n")
+        await driver.press("home", "n")
         line = driver.explore.query_one(PreviewPane).current_line
         await driver.press("o")
         await driver.until(editor.exists)

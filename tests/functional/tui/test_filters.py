@@ -182,7 +182,7 @@ async def test_filters_are_completed_shown_as_chips_and_removed(demo_kb_path: Pa
         assert "no entity is called alcie; did you mean Alice Chen?" in driver.view.note
         await driver.press("backspace")
         await driver.until(lambda: driver.view.query == "rollback type:meeting")
-        await driver.until_shown(FilterChip, "[type:meeting x]", "backspace remove")
+        await driver.until_shown(FilterChip, "[type:meeting x]", "v d remove")
         await driver.pilot.click(FilterChip, offset=(3, 0))
         await driver.until(lambda: driver.view.query == "rollback")
         assert not driver.explore.query_one(FilterChip).display
@@ -255,7 +255,7 @@ async def test_facets_narrow_a_base_without_entities(tmp_path: Path) -> None:
         await driver.press("z")
         await driver.ask("tent")
         await driver.until(lambda: any(each.kind == "linked" for each in pane.rows))
-        await driver.press("g", "up")
+        await driver.press("home", "up")
         await driver.until_focused(QueryLine)
         driver.explore.query_one(QueryLine).show_query("")
         await driver.until_shown(FacetPane, "Facets of 5 documents")

@@ -241,7 +241,7 @@ async def test_run_can_be_paused_stopped_and_continued(tmp_path: Path) -> None:
     async with starting(root, WIDE, watched=watched) as driver:
         await driver.until(lambda: driver.explore.model.is_searchable)
         await open_index(driver)
-        await driver.until_shown(RunPane, "indexing", "reading", "vectors")
+        await driver.until_shown(RunPane, "indexing", "meaning")
         await driver.press("p")
         await driver.until_shown(RunPane, "paused")
         await driver.press("p", "s")

@@ -263,7 +263,7 @@ async def test_last_message_is_shown_again(demo: Path) -> None:
         await driver.press("escape", "m")
         await driver.until_shown(StatusLine, "flat search")
         await driver.until(lambda: not driver.status.notice, seconds=30.0)
-        await driver.until_shown(KeyBar, "? help")
+        await driver.until_shown(KeyBar, "? keys")
         await driver.press("exclamation_mark")
         await driver.until_shown(StatusLine, "flat search")
 

@@ -58,7 +58,7 @@ async def test_n_and_N_cycle_through_the_matches() -> None:  # noqa: N802
 
 async def test_n_continues_from_the_visible_part_after_scrolling() -> None:
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
-        await pilot.press("g", "n")
+        await pilot.press("home", "n")
         assert app.pane.position == "1/3"
         await pilot.press("G", "N")
         assert app.pane.position == "2/3"

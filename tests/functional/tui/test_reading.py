@@ -162,7 +162,7 @@ async def test_enter_on_an_entity_opens_its_card(demo: Path, size: Size) -> None
 async def test_links_open_cards_and_documents_and_escape_returns(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await read_first(driver)
-        await driver.press("g", "right")
+        await driver.press("home", "right")
         await driver.until_shown(PreviewPane, "link 1/4 → Bob Okafor")
         await driver.press("enter")
         await driver.until_focused(EntityCard)
@@ -209,11 +209,11 @@ async def test_links_and_embeds_of_a_document_show_and_open_others(demo_copy: Pa
         assert pane_of(driver).current_line == 1  # passages of other notes hold no matches
         await driver.press("N")
         assert pane_of(driver).current_line == 7
-        await driver.press("g", "l", "enter")
+        await driver.press("home", "l", "enter")
         await driver.until(lambda: pane_of(driver).path == ROLLBACK)
         await driver.press("escape")
         await driver.until(lambda: pane_of(driver).path == "memory/notes/2026-05-01-quokka.md")
-        await driver.press("g", "l", "l", "enter")
+        await driver.press("home", "l", "l", "enter")
         await driver.until_shown(StatusLine, "https://x.example leads to no page of this")
         assert pane_of(driver).path == "memory/notes/2026-05-01-quokka.md"
 
@@ -300,7 +300,7 @@ async def test_wide_terminal_previews_the_document_under_the_cursor(demo_copy: P
         await driver.until(lambda: follows_cursor(driver))
         assert driver.watched.calls["document"] - first <= 2
         read = driver.watched.calls["document"]
-        await driver.press("g")
+        await driver.press("home")
         await driver.until(lambda: follows_cursor(driver))
         assert driver.watched.calls["document"] == read  # the first one was kept
         assert not driver.explore.reader.history.steps

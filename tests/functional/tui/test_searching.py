@@ -51,6 +51,21 @@ async def test_result_whose_title_is_the_query_comes_first_and_is_marked(demo: P
         assert driver.titles[0] == "Rollback plan"
 
 
+async def test_a_key_undoes_and_redoes_the_correction_of_a_misspelt_word(demo: Path) -> None:
+    async with running(demo, WIDE, asked="linkspann") as driver:
+        note = 'searched for linkspan instead of linkspann; " undoes it'
+        await driver.until_shown(StatusLine, note)
+        assert "Mobile roadmap" in driver.titles
+        await driver.press("escape", "quotation_mark")
+        await driver.until_shown(ResultList, "Nothing found")
+        await driver.until_shown(QueryLine, "spelled as typed")
+        await driver.press("quotation_mark")
+        await driver.until_shown(StatusLine, note)
+        await driver.ask("linkspan")
+        await driver.press("escape", "quotation_mark")
+        await driver.until_shown(StatusLine, "no word of the query was corrected")
+
+
 async def test_results_appear_while_typing_and_go_with_the_query(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.until_shown(ResultList, "Type to search", "for example what", "25 meetings")

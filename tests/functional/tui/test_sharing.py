@@ -21,7 +21,7 @@ ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
 async def test_path_citation_and_snippet_of_a_result_are_copied(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.until_shown(ResultList, "- Go for the Migration: cut-over")
-        await driver.press("down", "y")
+        await driver.press("down", "y", "y")
         assert driver.app.clipboard == f"{GO_NO_GO}:54"
         await driver.until_shown(StatusLine, "copied path to the terminal's clipboard: memory/")
         await driver.press("Y")
@@ -37,10 +37,10 @@ async def test_path_copied_in_a_document_has_the_current_line(demo: Path) -> Non
     async with running(demo, NARROW, asked="rollback plan") as driver:
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
-        await driver.press("g", "y")
+        await driver.press("home", "y", "y")
         await driver.until(lambda: driver.app.clipboard)
         assert driver.app.clipboard == f"{ROLLBACK}:1"
-        await driver.press("n", "n", "n", "y")
+        await driver.press("n", "n", "n", "y", "y")
         line = int(driver.app.clipboard.rpartition(":")[2])
         text = (demo / ROLLBACK).read_text(encoding="utf-8").split("\n")[line - 1]
         assert "rollback" in text.lower() or "plan" in text.lower()
@@ -50,11 +50,11 @@ async def test_path_copied_in_a_document_has_the_current_line(demo: Path) -> Non
 
 async def test_the_document_under_the_cursor_of_a_card_is_copied(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "e", "y")
+        await driver.press("escape", "e", "y", "y")
         assert driver.app.clipboard == "memory/people/alice-chen.md"
         await driver.press("enter")
         await driver.until_focused(EntityCard)
-        await driver.press("G", "y")
+        await driver.press("G", "y", "y")
         card = driver.explore.query_one(EntityCard).card
         assert card is not None
         assert driver.app.clipboard == card.documents[-1].path
@@ -62,8 +62,8 @@ async def test_the_document_under_the_cursor_of_a_card_is_copied(demo: Path) -> 
 
 async def test_copying_without_a_result_shows_a_notice(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        for key in ("y", "Y", "c", "C"):
-            await driver.press("escape", key)
+        for key in ("y", "c", "p", "l"):
+            await driver.press("escape", "y", key)
             await driver.until_shown(StatusLine, "nothing to copy")
         assert driver.app.clipboard == ""
 
@@ -117,7 +117,7 @@ async def test_a_copied_text_goes_to_a_program_that_takes_it(
     monkeypatch.setenv("DISPLAY", ":9")
     monkeypatch.setenv("TERM", "screen")
     async with running(demo, WIDE, asked="rollback plan") as driver:
-        await driver.press("down", "y")
+        await driver.press("down", "y", "y")
         await driver.until_shown(StatusLine, "copied path to the clipboard (xclip): memory/notes")
         assert clipboard.read_text(encoding="utf-8").startswith(ROLLBACK)
         program.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")

@@ -16,8 +16,8 @@ from kbx_tui.search.query_history import QueryHistory
 from kbx_tui.search.request import Preset
 from kbx_tui.tui.explore.inputs import Knobs, QueryLine
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.judging.judging_screen import SaveSettings, SettingsDiff
 from kbx_tui.tui.judging.live_measure import EvidenceKeeper
+from kbx_tui.tui.shell.confirm import Confirm, ConfirmText
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.tune.model import TuneModel
 from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList, ThresholdPane
@@ -76,7 +76,7 @@ async def test_judged_queries_are_measured_at_any_setting_without_searching(
         await driver.until(lambda: model(driver).p is not None)
         before = driver.watched.calls["retrieve"]
         await driver.press("i", "i", "i", "i", *["right_square_bracket"] * 3, "left_curly_bracket")
-        await driver.until_shown(QueryTable, "vs A: ", "better", "worse", "same · S saves")
+        await driver.until_shown(QueryTable, "vs A: ", "better", "worse", "same · g s saves")
         await driver.press("tab", "right", "I")
         await driver.until_shown(CurvePane, "judged@10 over parent score", "max now ")
         assert driver.watched.calls["retrieve"] == before
@@ -182,7 +182,7 @@ async def test_offered_settings_are_taken_saved_and_taken_back(demo_copy: Path) 
         await driver.until_shown(QueryTable, "vs A: ")
         taken = driver.state.alpha
         await driver.press("S")
-        await driver.until(lambda: isinstance(driver.app.screen, SaveSettings))
+        await driver.until(lambda: isinstance(driver.app.screen, Confirm))
         assert "1.0" in toml.read_text()
         await driver.press("enter")
         await driver.until(lambda: f"hierarchy_alpha = {taken}" in toml.read_text())
@@ -273,7 +273,9 @@ async def test_keys_are_answered_while_500_judged_queries_are_read(
     monkeypatch.setattr(EvidenceKeeper, "_retrieve", wait_for_the_last)
     async with running(demo_copy, TALL) as driver:
         await driver.press("f4")
-        await driver.until(lambda: len(driver.app.screen.query_one(QueryTable).rows) > 500)
+        await driver.until(
+            lambda: len(driver.app.screen.query_one(QueryTable).rows) > 500, seconds=240.0
+        )
         assert model(driver).curve is None  # they are still being read
         await driver.press("down", "down")
         assert driver.app.screen.query_one(QueryTable).cursor == 2
@@ -299,7 +301,7 @@ async def propose(driver: Driver) -> None:
     await driver.press("down", "right_square_bracket")
     await driver.until(lambda: driver.alpha == 0.55)
     await driver.press("S")
-    await driver.until(lambda: isinstance(driver.app.screen, SaveSettings))
+    await driver.until(lambda: isinstance(driver.app.screen, Confirm))
 
 
 async def test_change_is_shown_written_and_undone(demo_copy: Path) -> None:
@@ -307,7 +309,7 @@ async def test_change_is_shown_written_and_undone(demo_copy: Path) -> None:
     file.write_text(BEFORE, encoding="utf-8")
     async with running(demo_copy, NARROW) as driver:
         await propose(driver)
-        await driver.until_shown(SettingsDiff, "+hierarchy_alpha = 0.55", "enter saves")
+        await driver.until_shown(ConfirmText, "+hierarchy_alpha = 0.55", "enter writes")
         assert file.read_text(encoding="utf-8") == BEFORE
         sync = driver.explore.session.index_sync
         run = sync.run
@@ -337,7 +339,7 @@ async def test_nothing_is_written_if_cancelled_or_changed_after_the_diff(demo_co
         await driver.until(lambda: driver.app.screen is driver.explore)
         assert file.read_bytes() == before
         await driver.press("S")
-        await driver.until(lambda: isinstance(driver.app.screen, SaveSettings))
+        await driver.until(lambda: isinstance(driver.app.screen, Confirm))
         file.write_text(BEFORE, encoding="utf-8")
         await driver.press("enter")
         await driver.until_shown(StatusLine, "kbx.toml has changed meanwhile")

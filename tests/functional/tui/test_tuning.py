@@ -192,7 +192,7 @@ async def marked_first(driver: Driver) -> WhyPane:
     await driver.ask(QUESTION)
     await driver.press("down")
     await driver.until_focused(ResultList)
-    await driver.press("v")
+    await driver.press("v", "v")
     assert driver.results.marked == driver.paths[0]
     return driver.explore.query_one(WhyPane)
 
@@ -232,13 +232,13 @@ async def test_parts_sum_to_the_difference_as_printed(demo: Path) -> None:
 async def test_the_mark_is_removed_by_the_same_key_escape_and_another_query(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         why = await marked_first(driver)
-        await driver.press("v")
+        await driver.press("v", "v")
         assert driver.results.marked == ""
-        await driver.press("v", "j")
+        await driver.press("v", "v", "j")
         await driver.until(lambda: why.difference)
         await driver.press("escape")
         assert (driver.results.marked, why.difference) == ("", "")
-        await driver.press("v", "j")
+        await driver.press("v", "v", "j")
         await driver.ask("rollback plan")
         assert driver.results.marked == ""
 

@@ -16,7 +16,14 @@ from kbx_tui.index.ownership import IDS
 from kbx_tui.search.query_history import PastQuery, QueryHistory
 from kbx_tui.tui.app_state import BASE_FILE
 from kbx_tui.tui.commands.command_table import Scope
-from kbx_tui.tui.commands.keymap import NO_EDITOR, NO_FILES, NO_OTHER_BASE, READ_ONLY, commands_in
+from kbx_tui.tui.commands.keymap import (
+    EXPLORE,
+    NO_EDITOR,
+    NO_FILES,
+    NO_OTHER_BASE,
+    READ_ONLY,
+    commands_in,
+)
 from kbx_tui.tui.comparing import Compare
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine
@@ -41,7 +48,8 @@ async def refuse_all(visit: Visit, *scopes: Scope) -> set[str]:
     keymap, refused = visit.app.keymap, set()
     for command in commands_in(*scopes):
         if reason := keymap.refusal(command.id):
-            assert await visit.notice_for(keymap.keys(command)[0]) == reason, command.id
+            key, *_ = (*keymap.keys(command), *command.moved.split(","))
+            assert await visit.notice_for(key) == reason, command.id
             refused.add(command.id)
     return refused
 
@@ -55,7 +63,7 @@ async def test_visitor_reads_all_modes_and_changes_nothing(judged_demo: Path) ->
         assert visit.app.app_state.past == []
         await visit.ask(QUESTION)
         await visit.press("escape")
-        refused = await refuse_all(visit, "results", "judging", "screen", "mode")
+        refused = await refuse_all(visit, "results", *EXPLORE)
         assert {"edit", "grade.3", "settings.save", "query.save", "base.switch"} <= refused
         await visit.press("enter")  # reads the document, and records no use
         await visit.until(lambda: visit.explore.reader.is_open)
@@ -99,9 +107,9 @@ async def test_key_bar_and_click_offer_nothing_of_the_machine(demo: Path) -> Non
         bar = visit.text_of(KeyBar)
         assert "enter read" in bar
         assert "edit" not in bar
-        commands = [command.title for command in visit.app.get_system_commands(visit.explore)]
-        assert "Copy path" in commands
-        assert not {"Edit", "Refresh", "Other base", "Grade", "Save settings"} & {*commands}
+        commands = [entry.title for entry in visit.app.palette_entries(visit.explore)]
+        assert "Citation" in commands
+        assert not {"Edit", "Refresh", "Other base", "Relevant", "Save settings"} & {*commands}
         await visit.explore.edit_file(PAGE, 1)  # as a click on a file does
         await visit.until(lambda: visit.here.notice == NO_EDITOR)
         visit.app.open_beside("obsidian://open?path=secret")

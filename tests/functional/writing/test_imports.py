@@ -185,7 +185,7 @@ def test_redacted_pages_and_lines_are_not_exported(
     notes = demo_copy / "memory" / "notes"
     (notes / "hidden.md").write_text("---\nstatus: redacted\n---\n# Hidden\n\nsecret one\n")
     (notes / "part.md").write_text("# Part\n\n- said openly\n- secret two (redacted)\n")
-    ran = kbx("--kb", demo_copy, "export", "--okf", tmp_path / "okf", "--json")
+    ran = kbx("--kb", demo_copy, "export", tmp_path / "okf", "--json")
     assert sorted(ran.json["withheld"]) == ["memory/notes/hidden.md", "memory/notes/part.md"]
     text = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "okf").rglob("*.md"))
     assert "secret" not in text

@@ -185,6 +185,7 @@ READS: dict[str, Call] = {
         UnfinishedFilter("type", "", "", is_quoted=False)
     ),
     "documents.complete_query": lambda kb: kb.documents.complete_query("roll"),
+    "documents.require_scope": lambda kb: kb.documents.require_scope(["note"], "memory/people"),
     "documents.count_scope": lambda kb: kb.documents.count_scope("memory/people"),
     "documents.paths": lambda kb: kb.documents.paths(),
     "documents.titles": lambda kb: kb.documents.titles(),

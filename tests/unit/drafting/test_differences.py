@@ -30,8 +30,8 @@ def test_long_texts_are_compared_by_their_common_words() -> None:
 
 def test_repeated_words_are_compared_in_little_time() -> None:
     started = time.process_time()
-    difference("a " * 100_000, "a a b " * 40_000)
-    assert time.process_time() - started < 15
+    difference("a " * 30_000, "a a b " * 12_000)
+    assert time.process_time() - started < 5
 
 
 words = st.lists(

@@ -135,7 +135,7 @@ def test_undo_by_a_damaged_record_restores_the_exact_bytes_or_refuses(
 ) -> None:
     before, after, record = write(tmp_path, *WRITES[name])
     undone = refused = 0
-    for data in damaged(form(record), step=5):
+    for data in damaged(form(record), step=13):
         for file in (tmp_path / FOLDER).iterdir():
             file.unlink()
         (tmp_path / RECORD).write_bytes(data)
@@ -157,7 +157,7 @@ def test_recovery_by_a_damaged_record_finishes_the_write_or_sets_it_aside(
 ) -> None:
     before, after, record = write(tmp_path, *WRITES[name])
     said: list[str] = []
-    for data in damaged(record, step=5):
+    for data in damaged(record, step=13):
         lay_out(tmp_path, before)
         for file in (tmp_path / FOLDER).iterdir():
             file.unlink()
@@ -180,7 +180,7 @@ def test_recovery_by_a_damaged_older_record_writes_no_wrong_bytes(
     tmp_path: Path, name: str
 ) -> None:
     before, after, record = write(tmp_path, *WRITES[name])
-    for data in damaged(without_digest(record), step=5):
+    for data in damaged(without_digest(record), step=13):
         lay_out(tmp_path, before)
         (tmp_path / PENDING).write_bytes(data)
         finish_interrupted(tmp_path)

@@ -201,6 +201,8 @@ def test_properties_that_occur_twice_are_tolerated() -> None:
         "tags": ["a", "b", "c"],
     }
     assert document.body == "- Duration: nonsense\n"
+    named_twice = event("DTSTART:20260701T120000\nSUMMARY:Tide\nLOCATION:Pier\nLOCATION:Quay")
+    assert "- Location: Quay\n" in named_twice.body
 
 
 def test_a_date_that_cannot_be_read_stays_as_text() -> None:
@@ -215,6 +217,20 @@ def test_what_a_calendar_holds_besides_events_is_named() -> None:
     found = imported("c.ics", f"BEGIN:VCALENDAR\n{event}{todo}{todo}END:VCALENDAR\n")
     assert len(found.documents) == 1
     assert [problem.reason for problem in found.problems] == ["left out: 2 to-dos"]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [("Z", "Z"), ('X-PLACE;AT=a\r\n  "b"\\nc:d', 'X-PLACE;AT=a "b"\\nc:d')],
+    ids=["no-property", "broken-parameter"],
+)
+def test_a_broken_line_of_a_calendar_loses_that_line_alone(line: str, named: str) -> None:
+    event = "BEGIN:VEVENT\nUID:{}\nSUMMARY:{}\nDTSTART:20260317\nEND:VEVENT\n"
+    lines = ["BEGIN:VCALENDAR", event.format(1, "Sail") + line, event.format(2, "Moor")]
+    found = imported("a.ics", "\n".join(lines) + "END:VCALENDAR\n")
+    titles = [each.title for each in found.documents if isinstance(each, ImportedDocument)]
+    assert titles == ["Sail", "Moor"]
+    assert [problem.reason for problem in found.problems] == [f"left out: {named}"]
 
 
 def test_the_newest_version_of_an_event_is_kept_and_the_others_are_named() -> None:
@@ -284,6 +300,9 @@ def test_lines_of_a_card_that_no_field_takes_stay_as_text() -> None:
 
 
 def test_an_organisation_is_a_note_and_a_group_is_named() -> None:
+    office = card("KIND:org\nFN:Port Office\nORG:Faro\\, Port;Night")
+    assert (office.kind, office.fields) == ("note", {"company": "Faro, Port", "team": "Night"})
+    assert card("KIND:location\nFN:Pier Seven").kind == "note"
     assert card("FN:Port of Faro\nORG:Port of Faro\nX-ABShowAs:COMPANY").kind == "note"
     group = "BEGIN:VCARD\nVERSION:4.0\nKIND:group\nFN:Crew\nMEMBER:urn:uuid:1\nEND:VCARD\n"
     found = imported("c.vcf", group)

@@ -1,5 +1,6 @@
 """Arrays are written at once, in pieces or in any order, and read as if at once."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +79,16 @@ def test_where_room_cannot_be_taken_zeros_are_written(
     with file.open("w+b") as out:
         ArrayWriter(out, TAG).map("first", np.int8, (3_000_000,))
     assert file.stat().st_size > 3_000_000
+
+
+def test_a_small_file_may_be_cut_off_while_it_is_read(file: Path) -> None:
+    with file.open("w+b") as out:
+        writer = ArrayWriter(out, TAG)
+        writer.add("first", np.arange(100_000))
+        writer.finish()
+    arrays = map_arrays(file.parent, file.name, TAG)
+    assert arrays is not None
+    if (child := os.fork()) == 0:  # which SIGBUS would end
+        os.truncate(file, 0)
+        os._exit(arrays["first"].tolist() != list(range(100_000)))
+    assert os.waitpid(child, 0)[1] == 0

@@ -29,7 +29,7 @@ def texts(body: str, limit: int = 8, count: CountTokens = count_words) -> list[s
 
 
 @given(markdown_bodies, counters, limits)
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_chunks_join_to_the_body_and_none_is_blank_or_too_long(
     body: str, count: CountTokens, limit: int
 ) -> None:
@@ -201,11 +201,11 @@ def test_max_tokens_below_one_raises_value_error() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["x" * 2_000_000, "word " * 200_000, "a\n\n" * 100_000, "# h\n" * 50_000, " " * 1_000_000 + "x",
-     "x" + " " * 1_000_000 + "y", "。" * 100_000, "**A:** b\n" * 50_000],
+    ["x" * 500_000, "word " * 50_000, "a\n\n" * 20_000, "# h\n" * 20_000, " " * 500_000 + "x",
+     "x" + " " * 500_000 + "y", "。" * 20_000, "**A:** b\n" * 20_000],
     ids=lambda body: repr(body[:6]),
 )  # fmt: skip
 def test_extreme_bodies_are_split_within_seconds(body: str) -> None:
     started = time.process_time()
     assert "".join(texts(body, 254, count_quarters)) == body
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 5

@@ -77,8 +77,9 @@ def test_invalid_attendees_are_ignored(junk: Any) -> None:
         (2026, ("2026",)),
         (None, ()),
         (["a", "a", " a "], ("a",)),
+        ("[[deep work]] #[[slow food]] c", ("deep work", "slow food", "c")),
     ],
-    ids=["numbers", "commas", "spaces", "number", "none", "repeated"],
+    ids=["numbers", "commas", "spaces", "number", "none", "repeated", "links"],
 )
 def test_tags_are_distinct_texts(value: Any, expected: tuple[str, ...]) -> None:
     assert tags_of({"tags": value}) == expected

@@ -1,4 +1,3 @@
-import sys
 import unicodedata
 
 import pytest
@@ -39,7 +38,7 @@ def test_folding_is_idempotent(text: str) -> None:
 
 def test_lower_casing_stripped_text_keeps_offsets() -> None:
     """Mentions are compared in letter case at the offsets found in the lower-case text."""
-    for code in range(sys.maxunicode + 1):
+    for code in range(0x20000):  # no script beyond has letter case
         if not 0xD800 <= code <= 0xDFFF:
             plain = strip_accents(chr(code))
             assert len(plain.lower()) == len(plain), hex(code)

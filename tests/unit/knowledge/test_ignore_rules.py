@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.knowledge.ignore_rules import MOST_RULES
 from kbx_tui.knowledge.vault import walk
 
 FILES = tuple(
@@ -60,7 +61,7 @@ LINES = st.lists(
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git decides what is right")
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(lines=LINES, deeper=LINES)
 def test_the_files_left_out_are_those_that_git_leaves_out(
     repository: Path, lines: list[str], deeper: list[str]
@@ -94,3 +95,26 @@ def test_an_excluded_memory_folder_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "memory" / "a.md").touch()
     assert not walk(tmp_path, ["memory"]).files
     assert not walk(tmp_path, ["/memory/"]).files
+
+
+def test_patterns_beyond_a_limit_are_left_out_and_that_is_a_problem(tmp_path: Path) -> None:
+    """Each file is compared with every pattern: a clone could hold half a million."""
+    for folder in ("", "sub/"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        patterns = "".join(f"x{number}\n" for number in range(MOST_RULES // 2))
+        (tmp_path / folder / ".gitignore").write_text(f"{patterns}/early.md\n")
+        (tmp_path / folder / "early.md").touch()
+    walked = walk(tmp_path)
+    assert [file.path for file in walked.files] == ["sub/early.md"]
+    (problem,) = walked.problems
+    assert (problem.path, "only 5,000 patterns" in problem.reason) == (".gitignore", True)
+    with pytest.raises(ConfigError, match="more than 5,000 patterns"):
+        walk(tmp_path, ["a"] * (MOST_RULES + 1))
+
+
+def test_a_link_is_not_followed_for_patterns(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "a.md").touch()
+    (tmp_path / "private").write_text("a.md\n")
+    (tmp_path / "base" / ".gitignore").symlink_to(tmp_path / "private")
+    assert [file.path for file in walk(tmp_path / "base").files] == ["a.md"]

@@ -89,6 +89,7 @@ def test_scanned_headings_are_those_of_the_parser(body: str) -> None:
         ("`#code` ``#b``\n\n```\n#c\n```\n\n    #d\n", ()),
         ("#Über #日本 #a.b #c'd #e_f #g/", ("Über", "日本", "a", "c", "e_f", "g")),
         ("#a#b ##c #!d", ("a",)),
+        ("- #[[Deep work]], a#[[b]] and [[c]]", ("Deep work",)),
     ],
 )
 def test_tags_are_words_after_a_blank(body: str, tags: tuple[str, ...]) -> None:

@@ -136,10 +136,10 @@ def test_entity_types_are_configurable() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "x" * 5_000_000, "word " * 1_000_000, "x" * 100_000 + "\n", "[[" * 50_000, "`" * 50_001,
-        "` " * 50_000, ">" * 100_000, "> " * 50_000 + "x", "- " * 20_000 + "x", "\n" * 1_000_000,
-        "".join(" " * n + "- x\n" for n in range(1_000)), "# x\n" * 100_000, "*" * 100_000,
-        "[a](" * 30_000, "a\n---\n" * 50_000, "<div>\n" * 100_000, "~~" * 50_000, "[[a|" * 30_000,
+        "x" * 1_000_000, "word " * 200_000, "x" * 100_000 + "\n", "[[" * 50_000, "`" * 50_001,
+        "` " * 50_000, ">" * 100_000, "> " * 50_000 + "x", "- " * 20_000 + "x", "\n" * 200_000,
+        "".join(" " * n + "- x\n" for n in range(1_000)), "# x\n" * 20_000, "*" * 100_000,
+        "[a](" * 30_000, "a\n---\n" * 20_000, "<div>\n" * 20_000, "~~" * 50_000, "[[a|" * 30_000,
         "| a " * 30_000, "\t" * 100_000 + "x", "# " + "#" * 100_000 + "x", "![" * 50_000,
     ],
     ids=lambda body: repr(body[:8]),
@@ -148,7 +148,7 @@ def test_entity_types_are_configurable() -> None:
 def test_extreme_bodies_are_parsed_within_seconds(path: str, body: str) -> None:
     started = time.process_time()
     assert page(body + " [[Link]]", path).body == body + " [[Link]]"
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 5
 
 
 @given(st.binary(max_size=300))

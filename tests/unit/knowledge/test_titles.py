@@ -65,6 +65,7 @@ def test_a_heading_is_the_title_only_where_it_opens_a_note(text: str, expected: 
         ("2025-06-hives.md", "## 2025-06-04\n\nTwo.\n\n## 2025-06-11\n", "2025 06 hives"),
         ("hives.md", "## Two hives\n\n### 2025-06-04\n", "Two hives"),
         ("hives/index.md", "", "hives"),
+        ("2025_06_04.md", "- Two hives\n", "2025_06_04"),
         ("hives/README.md", "Text.\n", "hives"),
         ("README.md", "Text.\n", "README"),
     ],

@@ -100,6 +100,7 @@ USUAL = SearchState().request()
         (SearchState("a", preset="seed", gate="hard"), ["--preset", "seed", "a"]),
         (SearchState("a", dates="off"), ["--no-dates", "a"]),
         (SearchState("a", exact=True), ["--exact", "a"]),
+        (SearchState("a", as_typed=True), ["--as-typed", "a"]),
         (
             SearchState("a", alpha=0.65, threshold=0.4),
             ["--hierarchy-alpha", "0.65", "--hierarchy-threshold", "0.4", "a"],

@@ -43,7 +43,7 @@ def any_number_of_names_is_many() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(names, st.lists(changes, min_size=1, max_size=5))
 def test_all_similar_names_are_found(
     written: list[str], edits: list[list[tuple[int, str]]]

@@ -73,7 +73,7 @@ def order(found: Evidence, tuning: Tuning) -> list[str]:
     return [found.paths[row] for row in rank(found, tuning).order.tolist()]
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(some_case())
 def test_a_change_brings_the_document_into_the_top(case: tuple[Evidence, Tuning, int, int]) -> None:
     found, tuning, row, limit = case
@@ -83,7 +83,7 @@ def test_a_change_brings_the_document_into_the_top(case: tuple[Evidence, Tuning,
         assert paths.index(found.paths[row]) + 1 == change.rank <= limit
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(some_case(), st.floats(0.0, 0.999999))
 def test_no_smaller_change_of_alpha_or_threshold_does(
     case: tuple[Evidence, Tuning, int, int], share: float
@@ -101,7 +101,7 @@ def test_no_smaller_change_of_alpha_or_threshold_does(
                     assert found.paths[row] not in order(found, smaller)[:limit]
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 # Within a unit in the last place of a swap point, rounding decides, and not the order of the lines.
 @given(some_case(), st.floats(0.0, 1.0).map(lambda value: round(value, 12)))
 def test_a_dimension_without_a_change_has_none(
@@ -126,7 +126,7 @@ def test_a_dimension_without_a_change_has_none(
             assert found.paths[row] not in order(found, other)[:limit]
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(some_case())
 def test_no_wider_filter_does(case: tuple[Evidence, Tuning, int, int]) -> None:
     found, tuning, row, limit = case

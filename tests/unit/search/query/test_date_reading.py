@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.search.query.date_forms import DocumentDates, Period
+from kbx_tui.search.request import Filters
 from kbx_tui.search.retrieval.query_dates import DatedQuery, read_dates
 
 TODAY = date(2026, 11, 23)
@@ -91,6 +92,14 @@ def periods(dated: DatedQuery) -> list[str]:
         ("by end of March", "until 31 March 2026"),
         ("the past 2 days", "22 to 23 November 2026"),
         ("the last two months", "24 September to 23 November 2026"),
+        ("Jänner 2024", "January 2024"),
+        ("17. März 2026", "17 March 2026"),
+        ("1er août 2025", "1 August 2025"),
+        ("diciembre de 2025", "December 2025"),
+        ("4 de mayo de 2026", "4 May 2026"),
+        ("2025年12月", "December 2025"),
+        ("2026年3月17日", "17 March 2026"),
+        ("2026년 3월", "March 2026"),
     ],
 )
 def test_date_words_mean_a_period(query: str, period: str) -> None:
@@ -100,9 +109,28 @@ def test_date_words_mean_a_period(query: str, period: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("period", "is_in"),
+    [
+        (Period("2026-03-31", "2026-03-31"), True),
+        (Period("2026-04-05", "2026-04-30"), True),
+        (Period("", "2026-03-30"), True),
+        (Period("2026-04-06", ""), False),
+        (Period("", "2026-03-29"), False),
+    ],
+)
+def test_a_week_is_of_each_of_its_days(period: Period, is_in: bool) -> None:
+    week = "2026-03-30/04-05"
+    assert period.contains(week) == is_in
+    assert Filters.of(since=period.first, until=period.last).matches_date(week) == is_in
+    assert DocumentDates(["", week]).any_in(period) == is_in
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "what may alice do",
+        "two mars bars",
+        "4. Mai",
         "why this may fail",
         "the last may fail",
         "10 may be enough",

@@ -183,7 +183,7 @@ def exact_changes(ranking: Ranking, limit: int) -> tuple[Fraction | None, Fracti
 eighths = st.integers(0, 8).map(lambda number: number / 8)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(st.data())
 def test_next_changes_equal_an_exhaustive_search(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 7))
@@ -247,7 +247,7 @@ def assert_points_are_where_the_order_changes(found: Evidence, tuning: Tuning, l
     assert swap_points(ranking, limit) == pytest.approx([float(alpha) for alpha in expected])
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(st.data(), st.sampled_from([eighths, thousandths]))
 def test_order_changes_at_each_swap_point_and_nowhere_else(
     data: st.DataObject, scores: st.SearchStrategy[float]

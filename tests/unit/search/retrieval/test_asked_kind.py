@@ -14,3 +14,5 @@ def test_the_newest_may_have_a_month_or_year_as_date() -> None:
     oldest, month, day, newest, undated = found.factors.tolist()
     assert pytest.approx(oldest) == OLDEST
     assert oldest < month == day < newest == undated == 1.0
+    in_2020 = asked_kind("news of 2020", DocumentKinds(base), np.arange(5), for_time=True)
+    assert in_2020 is None

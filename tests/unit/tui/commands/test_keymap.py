@@ -9,6 +9,7 @@ from kbx_tui.tui.commands.command_table import COMMANDS, Scope
 from kbx_tui.tui.commands.keymap import (
     ACTIVE_TOGETHER,
     BROWSER_KEYS,
+    MENU_OF,
     NOT_IN_A_BROWSER,
     SCOPE_TITLES,
     WRITES,
@@ -20,7 +21,7 @@ from kbx_tui.tui.commands.keymap import (
     offer_in_browser,
 )
 from kbx_tui.tui.shell.help_screen import help_lines
-from kbx_tui.tui.widgets.key_bar import ALWAYS_SHOWN, key_line
+from kbx_tui.tui.widgets.key_bar import ALWAYS_SHOWN, fitting_commands, key_line
 
 
 @pytest.mark.parametrize(
@@ -85,16 +86,16 @@ OFFERS = pytest.mark.parametrize("offer", [READER, WRITER], ids=["reader", "writ
 
 OFFERED_TO_A_READER = """
 query.results query.leave query.clear query.complete query.history query.earlier path.results
-path.complete path.down path.up path.folders path.leave path.clear
-results.read results.next_to_judge results.up
+path.complete path.down path.up path.folders path.leave path.clear results.read results.up
+copy.menu grade.menu view.menu grade.first app.jump
 entities.card entities.mute entities.pin entities.up list.up list.down list.page_up
 list.page_down list.first list.last preview.close preview.next_match preview.previous_match
 preview.next_link preview.previous_link preview.follow preview.front card.close card.open
 card.up text.up text.down text.page_up text.page_down text.first text.last slider.less
 slider.more slider.fine_less slider.fine_more slider.least slider.most focus.query focus.path
 focus.entities entities.add alpha.less alpha.more threshold.less threshold.more mode.next
-preset.next exact.toggle sort.next dates.off dates.only history.open facets.open links.open
-filter.remove
+preset.next exact.toggle sort.next dates.off dates.only spelling.toggle history.open
+facets.open links.open filter.remove
 undo preview.toggle copy.path copy.citation copy.snippet copy.command results.share why.toggle
 result.mark
 entities.toggle compare why_not screen.back judge.next settings.pin why_not.take why_not.read
@@ -102,7 +103,7 @@ why_not.up why_not.down why_not.page_up why_not.page_down why_not.close recall.t
 recall.down recall.page_up recall.page_down recall.close facets.take facets.earlier
 facets.later facets.longer facets.shorter facets.up facets.undo facets.close links.take
 links.undo links.up links.close side_by_side.read side_by_side.left side_by_side.right
-side_by_side.up side_by_side.mark compare.alpha_less compare.alpha_more compare.threshold_less
+side_by_side.up compare.alpha_less compare.alpha_more compare.threshold_less
 compare.threshold_more compare.mode compare.preset compare.undo compare.close save.cancel
 blind.close draft_line.complete draft_line.leave draft_line.down drafts.up known.up draft.new
 review.threshold_less review.threshold_more review.back topic.leave expert.open expert.up
@@ -113,9 +114,9 @@ tune.optimise tune.undo tune.back files.up folders.toggle folders.take folders.u
 folders.fold folders.up picker.close index.undo index.back together_line.leave
 together_result.read together_result.up together_base.open together_base.up together.query
 together.back screen.next screen.previous pane.zoom message.show app.help app.quit
-welcome.take welcome.up welcome.back welcome.help question.yes question.no welcome.quit
+welcome.take welcome.up welcome.back welcome.help welcome.quit
 mode.explore mode.dedup mode.experts mode.tune mode.index mode.together app.palette
-overlay.close facets.help links.help picker.help
+overlay.close overlay.filter facets.help links.help picker.help
 """
 """Each changes nothing and acts on nothing but the app: decide so before you add one."""
 
@@ -163,7 +164,8 @@ def test_refused_commands_are_nowhere_shown(offer: Offer) -> None:
 def test_first_key_of_every_command_is_one_that_browsers_leave(offer: Offer) -> None:
     keymap = Keymap(offer=offer)
     first_keys = {
-        command.id: keymap.keys(command)[0] for command in keymap.commands_in(*SCOPE_TITLES)
+        command.id: (*keymap.keys(command), command.keys)[0]
+        for command in keymap.commands_in(*SCOPE_TITLES)
     }
     assert not {name for name, key in first_keys.items() if key in KEPT_BY_BROWSERS}
 
@@ -206,13 +208,13 @@ MODES: dict[str, tuple[Scope, ...]] = {
     ),
 }
 """The scopes of each mode outside fields and texts, where letters are commands."""
-KEYS_OF_ALL_MODES = (*"0123zJASOxpdwvBK", "full_stop", "space", "f4")
+KEYS_OF_ALL_MODES = (*"zgOxpdwvK", "f4", "ctrl+l")
 """Keys that mean the same in all modes in which they work."""
 OTHER_IN_ANOTHER_MODE = {
-    *("a", "c", "e", "f", "m", "n", "y", "minus", "slash", "enter"),
+    *("e", "f", "m", "n", "y", "minus", "slash", "enter"),
     *("left", "right", "h", "l", "left_square_bracket", "right_square_bracket"),
 }
-"""Keys from before that rule, such as `a`, which adds an entity or applies all drafts."""
+"""Keys from before that rule, such as `e`, which goes to the entities or assigns one."""
 
 
 @pytest.mark.parametrize("scopes", ACTIVE_TOGETHER, ids="+".join)
@@ -241,6 +243,29 @@ def test_key_that_several_modes_share_means_the_same_in_all() -> None:
     }
     assert differing == OTHER_IN_ANOTHER_MODE
     assert OTHER_IN_ANOTHER_MODE.isdisjoint(KEYS_OF_ALL_MODES)
+
+
+def test_at_most_42_keys_are_live_in_the_results() -> None:
+    keymap = Keymap()
+    active = next(scopes for scopes in ACTIVE_TOGETHER if scopes[0] == "results")
+    live = {key for command in commands_in(*active) for key in keymap.keys(command)}
+    print(len(live), "keys:", " ".join(sorted(map(display_key, live))))
+    assert len(live) <= 42
+
+
+def test_no_menu_has_two_commands_on_one_key() -> None:
+    for menu in set(MENU_OF.values()):
+        scopes = [scope for scope, opener in MENU_OF.items() if opener == menu]
+        keys = [command.keys for command in commands_in(*scopes)]
+        assert len(set(keys)) == len(keys)
+
+
+def test_a_command_of_a_menu_may_be_given_a_key_of_its_own() -> None:
+    command = command_by_id("copy.citation")
+    assert Keymap().display_keys(command) == "y c"
+    assert Keymap({"copy.citation": "ctrl+y"}).display_keys(command) == "ctrl+y"
+    with pytest.raises(ConfigError, match="'m' would be both"):
+        Keymap({"copy.citation": "m"})
 
 
 def test_command_ids_are_unique() -> None:
@@ -276,6 +301,7 @@ def test_key_bar_keeps_help_and_quit_at_any_width(width: int, scopes: tuple[Scop
     commands = [command for scope in scopes for command in commands_in(scope)]
     text = "".join(span.text for span in key_line(commands, Keymap(), width))
     assert len(text) <= width
+    assert len(fitting_commands(commands, Keymap(), width)) <= 7
     for command in commands:
         if command.label in ALWAYS_SHOWN and command.bar:
             assert command.label in text

@@ -89,6 +89,14 @@ def test_text_is_legible_on_every_background(theme: Theme) -> None:
         assert contrast(plain.blend(plain.get_contrast_text(1.0), share), plain) >= LEAST_CONTRAST
 
 
+@pytest.mark.parametrize(
+    "theme", [each for each in THEMES if not each.dark], ids=lambda theme: theme.name
+)
+def test_boxes_of_a_light_theme_are_set_off_from_the_page(theme: Theme) -> None:
+    colors = legible(theme.to_color_system().generate())
+    assert contrast(Color.parse(colors["surface"]), Color.parse(colors["background"])) >= 1.2
+
+
 def test_legible_theme_keeps_its_colours() -> None:
     colors = BUILTIN_THEMES["textual-dark"].to_color_system().generate()
     changed = {name for name, value in legible(colors).items() if colors[name] != value}

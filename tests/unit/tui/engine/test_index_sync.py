@@ -53,7 +53,7 @@ class RecordingStatus:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def show_notice(self, text: str) -> None:
+    def show_notice(self, text: str, *, yields: bool = False) -> None:
         self.texts.append(text)
 
     show_error = show_progress = show_notice
@@ -61,7 +61,7 @@ class RecordingStatus:
 
 def test_progress_shows_stage_count_and_time_left() -> None:
     progress = Progress("vectors", 312, 1204, 40.0, 26.2, True)
-    assert describe_progress(progress) == "indexing: vectors 312 of 1,204, 26 s left"
+    assert describe_progress(progress) == "indexing: meaning 312 of 1,204, 26 s left"
 
 
 class Indexing:

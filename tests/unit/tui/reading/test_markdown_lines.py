@@ -157,6 +157,14 @@ def test_emphasis_loses_its_markers(line: str, shown: str, looks: list[tuple[str
     assert [(shown[start:end], look) for start, end, look in text.emphasis.get(1, ())] == looks
 
 
+def test_the_label_of_a_link_may_be_before_its_bar() -> None:
+    line = r"| [[Green tea|tea.green#brew]] | [[tea.black]] | ![[ |a]] [[Oolong\|tea.oolong]] |"
+    text = render_inline([line], labels_first=True)
+    assert text.lines == ("| Green tea | tea.black | a Oolong |",)
+    targets = ["tea.green#brew", "tea.black", "a", "tea.oolong"]
+    assert [link.target for link in text.links] == targets
+
+
 def test_links_keep_their_place_in_and_beside_emphasis() -> None:
     text = render_inline(["**by [[Alice Chen]]** and *then* [[Bob|him]]"])
     (line,) = text.lines

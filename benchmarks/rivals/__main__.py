@@ -1,0 +1,269 @@
+"""Compare systems on labelled sets: quality by form of question, time, size.
+
+    python -m benchmarks.rivals --set SET... [--systems NAME,NAME...] [--check] [--save FOLDER]
+
+A SET has `memory/`, `queries.jsonl` and `qrels.tsv` (`benchmarks.rivals.make_sets` makes four).
+Each system answers in its own environment, on a copy of the set; one that cannot be run is left out
+and says why. README.md beside this file has the rules of the comparison.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks.common import milliseconds, processor_milliseconds
+from kbx_tui.embedding.local import open_embedder
+from kbx_tui.evaluation.metrics import PairedDifference, holm, ndcg, paired_difference, recall
+
+OURS = "ours"
+LEVEL, FEW = 0.05, 20
+"""p from which a difference is not certain; queries below which nothing is claimed."""
+
+Queries = list[dict[str, Any]]
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    packages: tuple[str, ...] = ()
+    """What its environment needs; none: the environment of the project."""
+    python: str = ""
+    note: str = ""
+
+
+SYSTEMS: Mapping[str, System] = {
+    OURS: System(),
+    "ours:flat": System(),
+    "ours:fast": System(note="words only"),
+    "ours:seed": System(note="the plain formula"),
+    "words": System(("bm25s==0.3.16", "PyStemmer==3.1.0"), note="BM25 of raw files"),
+    "blend": System(note="the thirty lines"),
+    "lance": System(note="hybrid; our chunks, vectors"),
+    "lance:fts": System(note="our chunks"),
+    "lance:ivf": System(note="hybrid, approximate"),
+    "basic_memory": System(("basic-memory==0.24.1",), "3.12", note="text mode, without a model"),
+    "qmd": System(note="2.8.3, without its models"),
+    "qmd:nostop": System(note="without question words"),
+    "kbx_0311": System(("kbx==0.3.11",), note="--fast, without a model"),
+    "program": System(note="RIVAL_PROGRAM"),
+    "lance:oracle": System(note="the right filter set by hand: no product"),
+}
+DEFAULT = ("ours", "ours:flat", "ours:fast", "words", "blend", "lance", "lance:fts", "lance:oracle")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One form of question, one rival: ours minus the rival, query by query."""
+
+    form: str
+    system: str
+    ndcg: float
+    recall: float
+    empty: float
+    difference: PairedDifference
+
+    def word(self, p: float) -> str:
+        """Return how ours stands, from the p-value adjusted for all rows."""
+        if self.difference.queries < FEW:
+            return "few"
+        if p >= LEVEL:
+            return "level"
+        return "ahead" if self.difference.mean > 0 else "behind"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        epilog="systems: " + ", ".join(SYSTEMS),
+    )
+    parser.add_argument("--set", dest="sets", nargs="+", type=Path, required=True, metavar="SET")
+    parser.add_argument("--systems", default=",".join(DEFAULT), metavar="NAME,NAME")
+    parser.add_argument(
+        "--check", action="store_true", help="exit 1 where `blend` is ahead of ours"
+    )
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep the answers as JSON")
+    options = parser.parse_args()
+    names = [OURS, *(name for name in options.systems.split(",") if name != OURS)]
+    if unknown := [name for name in names if name not in SYSTEMS]:
+        parser.error(f"there is no system {unknown[0]}; there are {', '.join(SYSTEMS)}")
+    beaten, indices = False, Path(tempfile.mkdtemp(prefix="kbx-rivals-"))
+    for folder in options.sets:
+        queries = _read_queries(folder)
+        answers = {}
+        for name in names:
+            answer = run(name, folder, queries, indices)
+            if isinstance(answer, str):
+                print(f"{name} is left out: {answer}", file=sys.stderr)
+                continue
+            answers[name] = answer
+            if options.save:
+                options.save.mkdir(parents=True, exist_ok=True)
+                kept = options.save / f"{folder.name}-{name.replace(':', '-')}.json"
+                kept.write_text(json.dumps(answer))
+        if OURS not in answers:
+            sys.exit(1)
+        behind = report(folder, queries, answers)
+        beaten |= any(row.system == "blend" for row in behind)
+    shutil.rmtree(indices)
+    sys.exit(1 if options.check and beaten else 0)
+
+
+def run(name: str, folder: Path, queries: Queries, indices: Path) -> Answer | str:
+    """Return what a system answers and took, or the reason why it could not be run.
+
+    The index that ours made of a set is kept in `indices`: other systems that use our vectors begin
+    with it, so their time of indexing leaves out the embedding.
+    """
+    system, index = SYSTEMS[name], indices / folder.name
+    with tempfile.TemporaryDirectory() as made:
+        copy, asked, output = (
+            Path(made) / folder.name,
+            Path(made) / "queries",
+            Path(made) / "answer",
+        )
+        shutil.copytree(folder / "memory", copy / "memory")
+        asked.write_text("\n".join(map(json.dumps, queries)))
+        if index.exists() and not system.packages:
+            shutil.copytree(index, copy / ".kbx")
+        program = [sys.executable]
+        if system.packages:
+            uv = ["uv", "run", "--no-project", "--isolated", "--quiet"]
+            uv += ["--python", system.python] if system.python else []
+            program = [*uv, *(f"--with={package}" for package in system.packages), "python"]
+        command = [*program, "-m", "benchmarks.rivals.run_system", name]
+        command += map(str, (copy, asked, output))
+        try:
+            done = subprocess.run(
+                command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+            )
+        except OSError as error:
+            return str(error)
+        if done.returncode or not output.exists():
+            return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        if name == OURS:
+            shutil.copytree(copy / ".kbx", index)
+        answer: Answer = json.loads(output.read_text())
+        return answer
+
+
+def report(folder: Path, queries: Queries, answers: Mapping[str, Answer]) -> list[Row]:
+    """Print the tables of a set; return the rows in which ours is behind."""
+    rows = compare(folder, queries, answers)
+    adjusted = dict(zip(rows, holm([row.difference.p for row in rows]), strict=True))
+    source = folder / "SOURCE.txt"
+    print(f"\n## {folder.name}: {len(queries)} queries", flush=True)
+    print(source.read_text().strip() if source.exists() else "source not stated")
+    print("\n| form (n) | system | nDCG@10 | R@10 | empty | ours - it, 95 % | ours is |")
+    print("|---|---|---|---|---|---|---|")
+    for row in rows:
+        low, high = row.difference.interval or (0.0, 0.0)
+        print(
+            f"| {row.form} ({row.difference.queries}) | {row.system} | {_3(row.ndcg)} "
+            f"| {_3(row.recall)} | {row.empty:.0%} | {row.difference.mean:+.3f} ({low:+.3f} to "
+            f"{high:+.3f}) | {'' if row.system == OURS else row.word(adjusted[row])} |"
+        )
+    wall, processor = embedding_times([query["text"] for query in queries])
+    print(f"\nBare embedding of a query: {wall:.1f} ms, {processor:.1f} ms of the processor.\n")
+    print("| system | wall, x embedding | p10 | processor | index s | index processor s | MB | |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, answer in answers.items():
+        walls = sorted(answer["wall"])
+        print(
+            f"| {name} | {median(walls) / wall:.1f} | {walls[len(walls) // 10] / wall:.1f} "
+            f"| {median(answer['processor']) / processor:.1f} | {answer['index_seconds']:.0f} "
+            f"| {answer['index_processor']:.0f} | {answer['index_bytes'] / 1e6:.1f} "
+            f"| {SYSTEMS[name].note} |"
+        )
+    others = [row for row in rows if row.system not in (OURS, "lance:oracle")]
+    weak = [row for row in others if row.word(adjusted[row]) in ("level", "behind")]
+    print("\nWhere ours is level or behind:")
+    for row in weak or ():
+        print(f"- {row.form}, {row.system}: {row.word(adjusted[row])}, {row.difference.mean:+.3f}")
+    print("" if weak else "- nowhere")
+    versions = f"Python {platform.python_version()}, {platform.machine()}"
+    print(f"{datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}, {versions}; {_commit()}")
+    return [row for row in others if row.word(adjusted[row]) == "behind"]
+
+
+def compare(folder: Path, queries: Queries, answers: Mapping[str, Answer]) -> list[Row]:
+    """Return a row per form and system, ours first."""
+    grades: dict[str, dict[str, int]] = {}
+    for line in (folder / "qrels.tsv").read_text("utf-8").splitlines():
+        identifier, path, grade = line.split("\t")
+        grades.setdefault(identifier, {})[path] = int(grade)
+    rows = []
+    for form in dict.fromkeys(query["form"] for query in queries):
+        places = [
+            place
+            for place, query in enumerate(queries)
+            if query["form"] == form and query["id"] in grades
+        ]
+        if not places:
+            continue
+
+        def measured(name: str, measure: Any, places: Sequence[int] = places) -> list[float]:
+            found = answers[name]["found"]
+            return [measure(found[place], grades[queries[place]["id"]]) for place in places]
+
+        ours = measured(OURS, ndcg)
+        for name, answer in answers.items():
+            values = measured(name, ndcg)
+            rows.append(
+                Row(
+                    form=form,
+                    system=name,
+                    ndcg=fmean(values),
+                    recall=fmean(measured(name, recall)),
+                    empty=fmean(not answer["found"][place] for place in places),
+                    difference=paired_difference(values, ours),
+                )
+            )
+    return rows
+
+
+def embedding_times(texts: Sequence[str]) -> tuple[float, float]:
+    """Return the median wall and processor milliseconds of embedding a query with nothing else."""
+    embedder = open_embedder()
+    embedder.embed_query("warm")
+    embed = [partial(embedder.embed_query, text) for text in texts]
+    walls, used = list(map(milliseconds, embed)), list(map(processor_milliseconds, embed))
+    return median(walls), median(used)
+
+
+def _read_queries(folder: Path) -> Queries:
+    lines = (folder / "queries.jsonl").read_text("utf-8").splitlines()
+    queries: Queries = [json.loads(line) for line in lines if line.strip()]
+    return [
+        {
+            **query,
+            "people": query.get("people", []),
+            "form": query.get("form", query.get("kind", "")),
+        }
+        for query in queries
+    ]
+
+
+def _commit() -> str:
+    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return f"commit {asked.stdout.strip() or 'unknown'}"
+
+
+def _3(number: float) -> str:
+    return f"{number:.3f}".removeprefix("0") if number < 1 else "1.000"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""A menu of commands above the bottom line: a key or a click runs one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kbx_tui.tui.commands.command_table import Command
+from kbx_tui.tui.commands.keymap import MENU_OF, command_by_id, display_key
+from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks, width_of
+from kbx_tui.tui.shell.frame_screen import FrameScreen
+
+REPEATED = ("grade", "next_to_judge")
+"""Actions after which the menu stays open, for the next document."""
+
+
+class Menu(ModalScreen[None]):
+    def __init__(self, below: FrameScreen, title: str, commands: Sequence[Command]) -> None:
+        super().__init__()
+        self.below = below
+        self.entries = MenuEntries(commands)
+        self.entries.border_title, self.entries.border_subtitle = title, "esc closes"
+
+    def compose(self) -> ComposeResult:
+        yield self.entries
+
+    async def action_take(self, command_id: str) -> None:
+        action = command_by_id(command_id).action
+        if action.partition("(")[0] not in REPEATED:
+            self.dismiss()
+        await self.below.run_action(action)
+
+    def action_close(self) -> None:
+        self.dismiss()
+
+    def on_click(self) -> None:
+        self.dismiss()
+
+
+def menu(below: FrameScreen, command_id: str) -> Menu:
+    """Return the menu of a command, with what the screen below has of it."""
+    scopes = [scope for scope in below.palette_scopes if MENU_OF.get(scope) == command_id]
+    commands = list(below.app.keymap.commands_in(*scopes))
+
+    class OfScreen(Menu):
+        # With priority, so that keys typed at once act in order.
+        BINDINGS: ClassVar[list[BindingType]] = [
+            *(
+                Binding(command.keys, f"take({command.id!r})", show=False, priority=True)
+                for command in commands
+            ),
+            Binding("escape,q", "close", show=False, priority=True),
+        ]
+
+    return OfScreen(below, command_by_id(command_id).label, commands)
+
+
+class MenuEntries(LineDrawing, Widget):
+    """The commands in columns, as many as fit."""
+
+    COMPONENT_CLASSES = looks("accent")
+    DEFAULT_CSS = "MenuEntries { dock: bottom; height: auto; }"
+
+    def __init__(self, commands: Sequence[Command]) -> None:
+        super().__init__()
+        self.cells = [(command, _cell(command)) for command in commands]
+        self.cell_width = max((width_of(cell) for _, cell in self.cells), default=0) + 1
+
+    def rows(self, width: int) -> list[list[tuple[Command, Line] | None]]:
+        columns = max(width // self.cell_width, 1)
+        height = -(-len(self.cells) // columns)
+        starts = range(0, len(self.cells), max(height, 1))
+        return list(map(list, zip_longest(*(self.cells[at : at + height] for at in starts))))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self.rows(width))
+
+    def render_line(self, y: int) -> Strip:
+        rows = self.rows(self.size.width)
+        cells = [cell[1] if cell else BLANK for cell in rows[y]] if y < len(rows) else []
+        blanks = ((Span(" " * (self.cell_width - width_of(cell))),) for cell in cells)
+        pairs = zip(cells, blanks, strict=True)
+        return self.draw(
+            tuple(span for pair in pairs for line in pair for span in line), self.size.width
+        )
+
+    async def on_click(self, event: events.Click) -> None:
+        event.stop()
+        offset, rows = event.get_content_offset(self), self.rows(self.size.width)
+        if offset is None or offset.y >= len(rows):
+            return
+        column = offset.x // self.cell_width
+        cell = rows[offset.y][column] if column < len(rows[offset.y]) else None
+        if cell is not None and isinstance(self.screen, Menu):
+            await self.screen.action_take(cell[0].id)
+
+
+def _cell(command: Command) -> Line:
+    key = display_key(command.keys)
+    return (Span(f" {key}", "accent"), Span(f" {command.label} ", "dim"))

@@ -1,0 +1,111 @@
+"""The palette of commands, those used most first, and that of themes, which shows each at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from textual import on
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import OptionList
+
+from kbx_tui.tui.commands.command_table import Command
+
+OFTEN = 5
+"""How many commands precede the groups because they were used most."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteEntry:
+    id: str
+    group: str
+    title: str
+    help: str
+    keys: str
+    run: Callable[[], Any]
+
+    @property
+    def text(self) -> str:
+        return f"{self.group}: {self.title}"
+
+    def display(self, title: Content | str) -> Content:
+        return Content.assemble(
+            (f"{self.group:<9} ", "dim"), title, "  ", (self.keys, "$text-accent")
+        )
+
+
+GROUPS = {"copy_menu": "Copy", "grade_menu": "Grade", "app": "Go to", "jump": "Go to"}
+
+
+def group_of(command: Command) -> str:
+    return GROUPS.get(command.scope, "View" if command.scope.endswith("_menu") else "Here")
+
+
+def in_order(entries: list[PaletteEntry], uses: dict[str, int]) -> Iterator[PaletteEntry]:
+    """Yield the entries used most, then the others, group by group."""
+    used = [entry for entry in entries if uses.get(entry.id)]
+    often = sorted(used, key=lambda entry: -uses[entry.id])[:OFTEN]
+    yield from often
+    groups = dict.fromkeys(entry.group for entry in entries)
+    for group in groups:
+        yield from (entry for entry in entries if entry.group == group and entry not in often)
+
+
+def command_palette(entries: list[PaletteEntry], uses: dict[str, int]) -> CommandPalette:
+    class Commands(Provider):
+        async def discover(self) -> Hits:
+            for entry in in_order(entries, uses):
+                yield DiscoveryHit(entry.display(entry.title), entry.run, entry.text, entry.help)
+
+        async def search(self, query: str) -> Hits:
+            matcher = self.matcher(query)
+            for entry in entries:
+                in_title, in_text = matcher.match(entry.title), matcher.match(entry.text)
+                if score := max(in_title, in_text, matcher.match(entry.help) / 2):
+                    often = 1 + math.log1p(uses.get(entry.id, 0))
+                    title = matcher.highlight(entry.title)
+                    display = entry.display(title)
+                    yield Hit(score * often, display, entry.run, entry.text, entry.help)
+
+    return CommandPalette(providers=[Commands], placeholder="Search for commands…")
+
+
+class ThemePalette(CommandPalette):
+    """Shows the app in the theme at the cursor; esc goes back to the one before."""
+
+    PAUSE: ClassVar = 0.1
+    """Seconds at a theme before it is shown: styling everything takes about as long."""
+
+    def __init__(self, choose: Callable[[str], object]) -> None:
+        self._timer: Timer | None = None
+
+        class Themes(Provider):
+            def _names(self) -> list[str]:
+                names, now = sorted(self.app.available_themes), self.app.theme
+                return [now, *(name for name in names if name != now)]
+
+            async def discover(self) -> Hits:
+                for name in self._names():
+                    yield DiscoveryHit(name, partial(choose, name))
+
+            async def search(self, query: str) -> Hits:
+                matcher = self.matcher(query)
+                for name in self._names():
+                    if (score := matcher.match(name)) > 0:
+                        yield Hit(score, matcher.highlight(name), partial(choose, name), name)
+
+        super().__init__(providers=[Themes], placeholder="Search for themes…")
+
+    @on(OptionList.OptionHighlighted)
+    def preview(self, event: OptionList.OptionHighlighted) -> None:
+        hit = getattr(event.option, "hit", None)  # the line that nothing was found has none
+        if hit is None:
+            return
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(self.PAUSE, partial(setattr, self.app, "theme", hit.text))

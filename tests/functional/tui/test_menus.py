@@ -1,0 +1,137 @@
+"""Menus, the keys from before them, the palette, jump mode and the filter of the help."""
+
+from pathlib import Path
+
+import pytest
+
+from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.shell.help_screen import HelpText
+from kbx_tui.tui.shell.jump import Jump
+from kbx_tui.tui.shell.menu import Menu, MenuEntries
+from kbx_tui.tui.shell.palette import ThemePalette
+from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
+
+
+def is_menu(driver: Driver) -> bool:
+    return isinstance(driver.app.screen, Menu)
+
+
+@pytest.mark.parametrize("size", [WIDE, TINY])
+async def test_a_menu_runs_a_command_by_key_or_click_and_closes(demo: Path, size: Size) -> None:
+    async with running(demo, size, asked=QUESTION) as driver:
+        await driver.press("down", "v")
+        await driver.until_shown(MenuEntries, "s sort", "b other base")
+        await driver.press("s")
+        await driver.until(lambda: driver.state.sort == "date")
+        assert not is_menu(driver)
+        await driver.press("v")
+        await driver.until(lambda: "sort" in driver.text_of(MenuEntries))
+        lines = driver.text_of(MenuEntries).split("\n")
+        y = next(y for y, line in enumerate(lines) if "s sort" in line)
+        await driver.pilot.click(MenuEntries, offset=(lines[y].index("sort"), y))
+        await driver.until(lambda: driver.state.sort == "score")
+        assert not is_menu(driver)
+        await driver.press("v", "escape")
+        await driver.until(lambda: not is_menu(driver))
+
+
+async def test_the_menu_of_grades_stays_for_the_next_result(judged_demo: Path) -> None:
+    async with running(judged_demo, NARROW, asked="cut-over rehearsal") as driver:
+        await driver.press("down", "g")
+        await driver.until(lambda: is_menu(driver))
+        await driver.press("2", "0")
+        judging = driver.explore.session.judging
+        await driver.until(lambda: len(judging.grades_of("cut-over rehearsal")) == 2)
+        assert is_menu(driver)
+        await driver.press("g")  # g twice is what g was
+        await driver.until(lambda: driver.results.cursor == 0 and not is_menu(driver))
+
+
+async def test_a_key_that_moved_still_works_and_says_the_new_one(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        await driver.press("down", "s")
+        assert driver.state.sort == "date"
+        await driver.until(lambda: driver.status.text.endswith("s is now v s"))
+        await driver.press("G", "ctrl+b")
+        assert driver.results.cursor < len(driver.titles) - 1
+        await driver.until(lambda: "ctrl+b is now pgup" in driver.status.text)
+
+
+async def test_a_key_given_to_a_command_of_a_menu_works_at_once(demo_copy: Path) -> None:
+    keys = '[keys]\n"sort.next" = "ctrl+e"\nedit = "T"\n'
+    (demo_copy / "kbx.toml").write_text(keys, encoding="utf-8")
+    async with running(demo_copy, WIDE, asked=QUESTION) as driver:
+        await driver.press("down", "ctrl+e")
+        await driver.until(lambda: driver.state.sort == "date")
+        assert "is now" not in driver.status.text
+        await driver.press("T")  # its former command does not answer to it
+        assert "is now" not in driver.status.text
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_jump_mode_goes_to_the_pane_of_a_letter_also_from_a_field(
+    demo: Path, size: Size
+) -> None:
+    async with running(demo, size, asked=QUESTION) as driver:
+        assert driver.has_focus(QueryLine)
+        await driver.press("ctrl+l")
+        await driver.until(lambda: isinstance(driver.app.screen, Jump))
+        jump = driver.app.screen
+        assert isinstance(jump, Jump)
+        letters = {type(pane): letter for letter, pane in jump.targets.items()}
+        await driver.press(letters[WhyPane])
+        await driver.until_focused(WhyPane)
+        await driver.press("ctrl+l", letters[ResultList])
+        await driver.until_focused(ResultList)
+        await driver.press("ctrl+l", "escape")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        assert driver.has_focus(ResultList)
+
+
+async def test_the_palette_shows_keys_and_first_what_was_used_most(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        for _ in range(2):
+            await driver.press("ctrl+p")
+            await driver.write("only that time")
+            await driver.until(lambda: "Only that time  v T" in driver.screen_text())
+            await driver.press("enter")
+            await driver.until(lambda: driver.app.screen is driver.explore)
+        await driver.press("ctrl+p")
+        await driver.until(lambda: "Why not  w" in driver.screen_text())
+        shown = driver.screen_text()
+        assert shown.index("Only that time  v T") < shown.index("Query  /")
+
+
+async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        before, kept = driver.app.theme, driver.app.app_state.user.theme
+        driver.app.search_themes()
+        await driver.until(lambda: "nord" in driver.screen_text())
+        await driver.press("down")
+        await driver.until(lambda: driver.app.theme != before)
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.theme == before)
+        assert driver.app.app_state.user.theme == kept
+        driver.app.search_themes()
+        await driver.until(lambda: isinstance(driver.app.screen, ThemePalette))
+        await driver.write("nord")
+        await driver.until(lambda: driver.app.theme == "nord")
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.app_state.user.theme == "nord")
+        assert driver.app.theme == "nord"
+
+
+async def test_the_help_shows_only_what_has_the_typed_word(demo: Path) -> None:
+    async with running(demo, NARROW, asked=QUESTION) as driver:
+        await driver.press("down", "question_mark")
+        await driver.until_shown(HelpText, "read the document")
+        await driver.press("slash")
+        await driver.write("citation")
+        await driver.until_shown(HelpText, "y c", "as a Markdown link")
+        assert "go to the next pane" not in driver.text_of(HelpText)
+        await driver.press("escape")  # clears the field
+        await driver.until_shown(HelpText, "read the document")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.explore)

@@ -237,6 +237,7 @@ class PathChoices(BoxList[str]):
         return (Span(f"{marker} ", "accent"), Span(path))
 
     def on_click(self, event: events.Click) -> None:
+        event.prevent_default()  # one click is enough
         row, _ = self.row_at(event)
         if row >= 0:
             self.choose(row)

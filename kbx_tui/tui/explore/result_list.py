@@ -237,6 +237,11 @@ class ResultList(RowsView[ResultRow]):
         self.rebuild_lines()
         self.show_cursor()
 
+    def on_click(self, event: events.Click) -> None:
+        if event.chain == 2:  # the first click has moved the rows under the pointer
+            event.prevent_default()
+            self.action_open()
+
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         self.request_snippets()

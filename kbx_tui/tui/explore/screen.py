@@ -391,10 +391,12 @@ class Explore(JudgingScreen):
 
     def action_mute_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:
+            self.note_measured()
             self.model.mute(entity.id)
 
     def action_pin_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:
+            self.note_measured()
             self.model.pin(entity.id)
 
     def action_alpha(self, steps: int) -> None:
@@ -432,6 +434,7 @@ class Explore(JudgingScreen):
 
     def _add_entity(self, entity_id: str) -> None:
         if self.model.state.query:
+            self.note_measured()
             state = self.model.state
             self.model.update(pinned=state.pinned | {entity_id}, muted=state.muted - {entity_id})
         else:

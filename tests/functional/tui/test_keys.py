@@ -149,22 +149,28 @@ async def test_g_G_and_page_keys_move_through_the_results(demo: Path) -> None:  
 
 async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        await driver.until_shown(KeyBar, "esc commands")
+        await driver.until_shown(KeyBar, "esc keys")
         await driver.press("escape")
         await driver.until_shown(KeyBar, "enter read", "w why not", "? keys", "q quit")
         await driver.press("e")
         await driver.until_shown(KeyBar, "enter card", "- mute", "+ pin")
         await driver.press("f")
-        await driver.until_shown(KeyBar, "tab complete", "esc clear")
+        await driver.until_shown(KeyBar, "tab complete", "esc keys", "ctrl+u clear")
 
 
 async def test_click_selects_a_result_and_double_click_opens_it(demo: Path) -> None:
     async with running(demo, NARROW, asked=QUESTION) as driver:
-        await driver.pilot.click(ResultList, offset=(10, 3))
-        await driver.until(lambda: driver.results.cursor == 2)
-        await driver.pilot.click(ResultList, offset=(10, 3), times=2)
+        await driver.until_shown(
+            ResultList, "after the Wednesday rehearsal."
+        )  # its lines are there
+        lines = driver.text_of(ResultList).split("\n")
+        y = next(y for y, line in enumerate(lines) if driver.titles[2][:20] in line)
+        await driver.pilot.click(ResultList, offset=(10, y), times=2)  # the first one moves rows
         await driver.until_focused(PreviewPane)
         assert driver.explore.query_one(PreviewPane).path == driver.paths[2]
+        await driver.press("escape")
+        await driver.pilot.click(ResultList, offset=(10, 1))
+        await driver.until(lambda: driver.results.cursor == 0)
 
 
 # Help and palette.

@@ -13,6 +13,7 @@ from kbx_tui.tui.explore.inputs import Knobs, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
+from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider, SliderLayout
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
@@ -65,6 +66,7 @@ async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         driver.explore.query_one("#alpha", NumberSlider).focus()
         await driver.until_focused(NumberSlider)
+        await driver.until_shown(KeyBar, "← → alpha")
         await driver.press("right", "l", "shift+right", "L")
         await driver.until(lambda: driver.alpha == 0.62)
         await driver.press("home")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.rivals.__main__ import compare
+from benchmarks.rivals.__main__ import Answer, compare
 from benchmarks.rivals.make_sets import Entry, make_set
 
 
@@ -37,7 +37,10 @@ def test_ours_is_ahead_only_where_the_difference_is_certain(
     queries = [{"id": str(n), "form": "person"} for n in range(30)]
     (tmp_path / "qrels.tsv").write_text("".join(f"{n}\tright.md\t2\n" for n in range(30)))
     theirs = ["wrong.md"] * place + ["right.md"]
-    answers = {"ours": {"found": [["right.md"]] * 30}, "words": {"found": [theirs] * 30}}
+    answers: dict[str, Answer] = {
+        "ours": {"found": [["right.md"]] * 30},
+        "words": {"found": [theirs] * 30},
+    }
     rows = compare(tmp_path, queries, answers)
     assert [row.system for row in rows] == ["ours", "words"]
     assert rows[0].ndcg == 1.0
@@ -46,6 +49,6 @@ def test_ours_is_ahead_only_where_the_difference_is_certain(
 
 def test_few_queries_claim_nothing(tmp_path: Path) -> None:
     (tmp_path / "qrels.tsv").write_text("1\ta.md\t2\n")
-    answers = {"ours": {"found": [["a.md"]]}, "words": {"found": [[]]}}
+    answers: dict[str, Answer] = {"ours": {"found": [["a.md"]]}, "words": {"found": [[]]}}
     *_, row = compare(tmp_path, [{"id": "1", "form": "topic"}], answers)
     assert (row.empty, row.word(0.0)) == (1.0, "few")

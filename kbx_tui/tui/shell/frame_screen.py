@@ -34,7 +34,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import scopes_of
 from kbx_tui.tui.commands.command_table import Scope
-from kbx_tui.tui.commands.keymap import Keymap, commands_in
+from kbx_tui.tui.commands.keymap import MENU_OF, Keymap, command_by_id, commands_in
 from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
 from kbx_tui.tui.shell.messages import Failure, GoTo, IndexProgress, Notice
 from kbx_tui.tui.terminal_app import TerminalApp
@@ -277,7 +277,9 @@ class FrameScreen(Screen[None]):
     def action_menu(self, command_id: str) -> None:
         from kbx_tui.tui.shell.menu import menu  # loaded with the first one
 
-        self.app.push_screen(menu(self, command_id))
+        scopes = [scope for scope in self.palette_scopes if MENU_OF.get(scope) == command_id]
+        commands = list(self.app.keymap.commands_in(*scopes))
+        self.app.push_screen(menu(self, command_by_id(command_id).label, commands))
 
     async def action_switch_base(self) -> None:
         await self.app.run_action("switch_base")

@@ -10,21 +10,20 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from kbx_tui.tui.commands.command_table import Command
-from kbx_tui.tui.commands.keymap import MENU_OF, command_by_id, display_key
+from kbx_tui.tui.commands.keymap import command_by_id, display_key
 from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks, width_of
-from kbx_tui.tui.shell.frame_screen import FrameScreen
 
 REPEATED = ("grade", "next_to_judge")
 """Actions after which the menu stays open, for the next document."""
 
 
 class Menu(ModalScreen[None]):
-    def __init__(self, below: FrameScreen, title: str, commands: Sequence[Command]) -> None:
+    def __init__(self, below: Screen[None], title: str, commands: Sequence[Command]) -> None:
         super().__init__()
         self.below = below
         self.entries = MenuEntries(commands)
@@ -46,10 +45,8 @@ class Menu(ModalScreen[None]):
         self.dismiss()
 
 
-def menu(below: FrameScreen, command_id: str) -> Menu:
-    """Return the menu of a command, with what the screen below has of it."""
-    scopes = [scope for scope in below.palette_scopes if MENU_OF.get(scope) == command_id]
-    commands = list(below.app.keymap.commands_in(*scopes))
+def menu(below: Screen[None], title: str, commands: Sequence[Command]) -> Menu:
+    """Return a menu of commands that run on the screen below."""
 
     class OfScreen(Menu):
         # With priority, so that keys typed at once act in order.
@@ -61,7 +58,7 @@ def menu(below: FrameScreen, command_id: str) -> Menu:
             Binding("escape,q", "close", show=False, priority=True),
         ]
 
-    return OfScreen(below, command_by_id(command_id).label, commands)
+    return OfScreen(below, title, commands)
 
 
 class MenuEntries(LineDrawing, Widget):

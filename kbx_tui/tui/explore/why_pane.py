@@ -90,6 +90,9 @@ class WhyLine(LineWidget):
 
         self.show_line(line)
 
+    def clear(self) -> None:
+        self.show_line(lambda width: BLANK)
+
     async def on_click(self) -> None:
         await self.run_action("screen.toggle_why")
 

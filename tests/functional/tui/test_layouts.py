@@ -357,6 +357,9 @@ async def test_narrow_terminal_says_why_in_a_line_that_opens(demo: Path) -> None
             await driver.press("down", "x")
             await driver.until(lambda: not driver.shows(WhyPane))
             await driver.press("up")
+        await driver.ask("asdfqwer")
+        await driver.until_shown(ResultList, "Nothing found")
+        assert not driver.words_of(WhyLine)  # nothing is left to explain
 
 
 async def test_new_query_closes_the_card_of_the_old_one(demo: Path) -> None:

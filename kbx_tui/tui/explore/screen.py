@@ -134,6 +134,8 @@ class Explore(JudgingScreen):
         self.query_one(PathField).set_class(isinstance(focused, PathLine), "-typing")
         self.panes.show_focused()
         self.reader.give_way()
+        if self.tour.is_shown:
+            self.tour.show()
         if isinstance(focused, PreviewPane):  # the document there stays the current result
             results = self.query_one(ResultList)
             results.choose(results.cursor)

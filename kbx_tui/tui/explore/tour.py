@@ -133,9 +133,12 @@ class TourGuide:
     def start_if_wanted(self) -> None:
         if self.is_wanted:
             self.is_wanted = False
-            self._screen.app_state.note_tour()
-            self._tour.start()
-            self.show()
+            self.start()
+
+    def start(self) -> None:
+        self._screen.app_state.note_tour()
+        self._tour.start()
+        self.show()
 
     def end(self) -> None:
         self._tour.end()

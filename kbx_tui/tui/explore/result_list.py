@@ -261,8 +261,13 @@ class ResultList(RowsView[ResultRow]):
             self.post_message(self.SnippetsMissing(missing))
 
     def _settle(self) -> None:
-        self._settled_ranks, self._moves = ranks_of(self.rows), {}
+        self.compare_from_here()
+        self._moves = {}
         self.refresh()
+
+    def compare_from_here(self) -> None:
+        """Let the next moves count from the list as it is now; those shown stay until then."""
+        self._settled_ranks = ranks_of(self.rows)
 
 
 def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:

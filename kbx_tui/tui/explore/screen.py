@@ -387,7 +387,9 @@ class Explore(JudgingScreen):
     # Actions: the search.
 
     def action_undo(self) -> None:
+        self.query_one(ResultList).compare_from_here()
         self.model.undo()
+        self.query_one(ResultList).compare_from_here()
 
     def action_remove_filter(self) -> None:
         if not self.query_line.remove_filter(-1):

@@ -62,6 +62,22 @@ async def test_moved_rows_show_it_for_a_moment_and_the_cursor_stays_on_its_docum
         await driver.until(lambda: "▲" not in driver.text_of(ResultList))
 
 
+async def test_moves_after_an_undo_count_from_the_list_that_it_brought_back(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        driver.results.SETTLE_SECONDS = 600.0
+        before = driver.paths
+        await driver.press("down", *["right_square_bracket"] * 10)
+        await driver.until(lambda: driver.alpha == 1.0)
+        await driver.press("z")
+        await driver.until(lambda: driver.paths == before)
+        await driver.until_shown(ResultList, "▲", "▼")
+        await driver.press("right_square_bracket")
+        await driver.until(lambda: driver.alpha == 0.55)
+        await driver.press("left_square_bracket")
+        await driver.until(lambda: driver.alpha == 0.5)
+        await driver.until(lambda: "▲" not in driver.text_of(ResultList))
+
+
 async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         driver.explore.query_one("#alpha", NumberSlider).focus()

@@ -189,7 +189,10 @@ class AppSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     remember_knobs: Annotated[bool, about("start with alpha and threshold as last used")] = False
     measures: Annotated[
         Measures,
-        about("show ticks, notes and measures from the first grade or move of a slider, or not"),
+        about(
+            "show ticks and notes once a slider moves, search quality once you grade or open Tune;"
+            " or not"
+        ),
     ] = "used"
 
 

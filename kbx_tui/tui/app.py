@@ -399,6 +399,9 @@ class KbxApp(TerminalApp):
                         self.keymap.display_keys(command),
                         partial(self._run_command, screen, target, command),
                     )
+        if self.explore is not None:
+            words = "show explore in six steps"
+            yield PaletteEntry("Tour", "App", "Start the tour", words, "", self.start_tour)
         for title, words, run in (
             ("Theme", "change the colours", self.action_change_theme),
             ("Screenshot", "save the screen as SVG", self.deliver_screenshot),
@@ -420,6 +423,12 @@ class KbxApp(TerminalApp):
         if not isinstance(self.screen, CommandPalette):
             entries = list(self.palette_entries(self.screen))
             self.push_screen(command_palette(entries, self.app_state.user.used))
+
+    async def start_tour(self) -> None:
+        await self.go_to("explore")
+        if self.explore is not None:
+            self.explore.action_focus_query()
+            self.explore.tour.start()
 
     def search_themes(self) -> None:
         from kbx_tui.tui.shell.palette import ThemePalette

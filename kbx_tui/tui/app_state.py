@@ -56,7 +56,9 @@ class BaseState(msgspec.Struct):
     threshold: Knob | None = None
     """Both only with `[app] remember_knobs`."""
     measured: bool = False
-    """Whether the user has graded a result or moved a slider, which gives measures a meaning."""
+    """Whether the user has graded a result or moved a slider, which gives ticks a meaning."""
+    judged: bool = False
+    """Whether the user has graded a result or opened tune, which gives search quality a meaning."""
     entities_asked: bool = False
     """Whether the user has answered, for a base without entities, what these could be."""
 
@@ -71,7 +73,7 @@ class AppState:
         self.keeps_knobs = False
         """Whether alpha and threshold are remembered, as kbx.toml says."""
         self.measures: Measures = "used"
-        """When ticks, notes and measures are shown, as kbx.toml says."""
+        """When ticks, notes and search quality are shown, as kbx.toml says."""
         self.notices: list[str] = []
         self.past: list[PastQuery] = []
         """The queries asked in the open base, the most recent first."""
@@ -91,9 +93,13 @@ class AppState:
     def shows_measures(self) -> bool:
         return self.measures == "always" or (self.measures == "used" and self.base.measured)
 
-    def note_measured(self) -> None:
-        if not self.base.measured:
-            self.base.measured = True
+    @property
+    def shows_quality(self) -> bool:
+        return self.shows_measures and (self.measures == "always" or self.base.judged)
+
+    def note_measured(self, *, judged: bool = False) -> None:
+        if not self.base.measured or judged > self.base.judged:
+            self.base.measured, self.base.judged = True, judged or self.base.judged
             self.save_base()
 
     def open_base(self, root: Path) -> None:

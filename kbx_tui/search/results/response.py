@@ -45,6 +45,8 @@ class Snippet:
     """Where in `text` each further line of the file begins; the first is `line_start`."""
     redacted: tuple[tuple[int, int], ...] = ()
     """Spans of `text` that are redacted, where that was looked up."""
+    forms: tuple[str, ...] = ()
+    """How the document first writes each word of `terms`; empty where that was not looked up."""
 
 
 @dataclass(frozen=True, slots=True)

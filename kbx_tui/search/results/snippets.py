@@ -268,6 +268,7 @@ def make_snippet(
     found = [word_stem for _, _, word_stem in matches]
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
+    firsts = [found.index(word_stem) for word_stem in stems if word_stem in found]
     return Snippet(
         text=shown,
         matches=tuple(spans),
@@ -279,6 +280,7 @@ def make_snippet(
         ),
         is_cut=bool(text[end + 1 : end + 1 + PASSAGE_LENGTH].strip()) and not _ends(shown),
         line_breaks=line_breaks,
+        forms=tuple(text[slice(*matches[first][:2])] for first in firsts),
     )
 
 

@@ -295,7 +295,7 @@ STATES: Mapping[str, str] = {
 ACTIONS: Mapping[str, str] = {
     "create": "A new line on the page of its entity.",
     "merge": "One line in place of the known one, which you edit first.",
-    "supersede": "The known line is struck out, and the draft written above it.",
+    "supersede": "The known line is struck out, and the draft written as a line of its own.",
     "tick": "The known open item is ticked as done, and the draft written as a fact.",
     "skip": "Nothing is written, and the draft leaves the list.",
     "keep both": "Both lines stay as they are on their pages, and are not found again.",

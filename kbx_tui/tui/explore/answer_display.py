@@ -165,6 +165,7 @@ class AnswerDisplay:
         pane = self._find(WhyPane)
         pane.empty_state = empty_state
         pane.show(None, None)
+        self._find(WhyLine).clear()
         if self._find(Panes).read != "document":
             self._find(PreviewPane).clear()
 

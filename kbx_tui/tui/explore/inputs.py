@@ -449,13 +449,14 @@ def _chip(text: str) -> Line:
 
 
 class MeasureLine(LineWidget):
-    def show(self, judging: JudgingModel, keymap: Keymap) -> None:
-        wordings = _measure_wordings(judging, keymap)
+    def show(self, judging: JudgingModel, keymap: Keymap, *, is_asked: bool) -> None:
+        """Show search quality, or how to see it while the user has not asked for it."""
+        wordings = _measure_wordings(judging, keymap, is_asked=is_asked)
         self.show_line(lambda width: (Span(f" {longest_fitting(wordings, width - 2)}", "dim"),))
 
 
-def _measure_wordings(judging: JudgingModel, keymap: Keymap) -> tuple[str, ...]:
-    if not judging.queries:
+def _measure_wordings(judging: JudgingModel, keymap: Keymap, *, is_asked: bool) -> tuple[str, ...]:
+    if not (judging.queries and is_asked):
         keys = f"{keymap.key_of('grade.menu')} grades a result"
         more = f"{keys}, {keymap.key_of('judge.next')} goes to the next"
         most = f"{more}; then search quality shows here"

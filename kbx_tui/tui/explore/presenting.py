@@ -221,6 +221,7 @@ def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset
         heading=safe_line(snippet.heading),
         terms=tuple((safe_line(term), count) for term, count in snippet.terms),
         redacted=tuple((place[start], place[end]) for start, end in spans),
+        forms=tuple(map(safe_line, snippet.forms)),
     )
 
 

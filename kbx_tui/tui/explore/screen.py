@@ -100,6 +100,7 @@ class Explore(JudgingScreen):
 
     def on_screen_resume(self) -> None:
         self.query_one(Knobs).show(self.model.state)  # other modes move the same knobs
+        self.on_measure_changed()
 
     @property
     def view(self) -> ExploreView | None:
@@ -133,6 +134,8 @@ class Explore(JudgingScreen):
         self.query_one(PathField).set_class(isinstance(focused, PathLine), "-typing")
         self.panes.show_focused()
         self.reader.give_way()
+        if self.tour.is_shown:
+            self.tour.show()
         if isinstance(focused, PreviewPane):  # the document there stays the current result
             results = self.query_one(ResultList)
             results.choose(results.cursor)
@@ -211,7 +214,8 @@ class Explore(JudgingScreen):
 
     def on_measure_changed(self) -> None:
         if self.app_state.shows_measures:
-            self.query_one(MeasureLine).show(self.session.judging, self.app.keymap)
+            line, is_asked = self.query_one(MeasureLine), self.app_state.shows_quality
+            line.show(self.session.judging, self.app.keymap, is_asked=is_asked)
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)

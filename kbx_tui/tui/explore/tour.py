@@ -14,6 +14,7 @@ from kbx_tui.tui.commands.keymap import command_by_id
 from kbx_tui.tui.drawing.cell_text import shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks
 from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 
@@ -91,19 +92,20 @@ class Tour:
 
 
 class TourBubble(LineDrawing, Widget):
-    """The words of the current step; hidden without one. A click ends the tour, as esc does."""
+    """The words of the current step; hidden without one. A click ends the tour, as does esc with no
+    document open."""
 
     COMPONENT_CLASSES = looks("strong")
     DEFAULT_CSS = "TourBubble { display: none; height: auto; }"
 
     words = ""
 
-    def show(self, words: str) -> None:
+    def show(self, words: str, *, is_reading: bool = False) -> None:
+        self.border_subtitle = "esc goes back" if is_reading else "esc ends the tour"
         if words == self.words:
             return
         self.words = words
         self.display = bool(words)
-        self.border_subtitle = "esc ends the tour"
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -131,9 +133,12 @@ class TourGuide:
     def start_if_wanted(self) -> None:
         if self.is_wanted:
             self.is_wanted = False
-            self._screen.app_state.note_tour()
-            self._tour.start()
-            self.show()
+            self.start()
+
+    def start(self) -> None:
+        self._screen.app_state.note_tour()
+        self._tour.start()
+        self.show()
 
     def end(self) -> None:
         self._tour.end()
@@ -142,6 +147,8 @@ class TourGuide:
     def take_key(self, key: str) -> bool:
         """Continue or end the tour; return whether the key does nothing else (esc while typing)."""
         if key == "escape":
+            if self._is_reading:
+                return False
             self.end()
             return isinstance(self._screen.focused, QueryLine)
         keymap = self._screen.app.keymap
@@ -169,7 +176,12 @@ class TourGuide:
             self._screen.call_after_refresh(self._show_row_that_moves)
         rows = self._screen.query_one(ResultList).rows
         row = "the bars" if moves is None else f"“{shorten(rows[moves].title, TITLE_CELLS)}”"
-        bubble.show(self._tour.words(self._screen.app.keymap.key_of, row))
+        words = self._tour.words(self._screen.app.keymap.key_of, row)
+        bubble.show(words, is_reading=self._is_reading)
+
+    @property
+    def _is_reading(self) -> bool:
+        return self._screen.query_one(Panes).read is not None
 
     @property
     def _row_that_moves(self) -> int | None:

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from textual.widget import Widget
 
 from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
+from kbx_tui.knowledge.folding import fold
 from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.entities import EntityList
@@ -90,22 +91,39 @@ class WhyLine(LineWidget):
 
         self.show_line(line)
 
+    def clear(self) -> None:
+        self.show_line(lambda width: BLANK)
+
     async def on_click(self) -> None:
         await self.run_action("screen.toggle_why")
 
 
 def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> str:
-    """Return why a result is among them: `says decide and migration; Alice attended`.
+    """Return why a result is among them: `says rollback and budget; Alice attended`.
 
-    Of the words that it says, it names the `most` frequent ones.
+    Of the words that it says, it names the `most` frequent ones, as the document writes them.
     """
-    terms = sorted(snippet.terms, key=lambda term: -term[1]) if snippet is not None else ()
-    words = [term for term, _ in terms[:most]]
+    words = words_said(snippet)[:most] if snippet is not None else []
     said = f"says {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else ""
     exact = f"you gave its {why.known_item} in full" if why.known_item else ""
     reasons = [reason for reason in (exact, said or why.likeness, *why.links) if reason]
     sentence = "; ".join(reasons) or "little in it is what you ask"
     return f"hardly related: {sentence}" if format_score(why.score) == ".00" else sentence
+
+
+def words_said(snippet: Snippet) -> list[str]:
+    """Return the words asked for that a document has, the most frequent first.
+
+    Those that only ask, such as `say`, are left out beside others.
+    """
+    from kbx_tui.search.query.query_words import has_topic  # not needed by the first screen
+
+    terms = sorted(zip_longest(snippet.terms, snippet.forms), key=lambda term: -term[0][1])
+    topics = [term for term in terms if has_topic((fold(term[0][0]),))]
+    return [
+        (form.lower() if word.islower() else form) if form else word
+        for (word, _), form in topics or terms
+    ]
 
 
 def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
@@ -263,8 +281,10 @@ MEANINGS: Mapping[str, str] = {
     "○": "this entity does not count.",
     "✕": "you muted this entity: it is ignored in this query.",
     "pinned": "you said that the query is about it, so it counts with score 1.",
-    "█": "the document's part of the score.",
-    "▒": "the entities' part of the score.",
+    "█": "the document's part of the score, alpha × how fully it answers: its relevance (words and"
+    " meaning) of that of a full answer.",
+    "▒": "the entities' part of the score, (1 - alpha) × how strongly the document is linked to what"
+    " you named.",
     "░": "the reranker's part of the score.",
     "! changed": "its file has changed since it was indexed; it ranks by its text of then.",
     "! gone": "its file is no longer there; the next index run drops it.",

@@ -50,7 +50,7 @@ class JudgingScreen(ModeScreen):
             self.show_notice(document)
             return
         document.grade = grade
-        self.app_state.note_measured()
+        self.app_state.note_measured(judged=True)
         self.session.judging.judge(document)
         self.app_state.remember_query(self.session.explore.asked())
         self._show_reason(self.judge.move_on(document))

@@ -18,6 +18,9 @@ from kbx_tui.tui.commands.command_table import Command
 
 OFTEN = 5
 """How many commands precede the groups because they were used most."""
+LEAST_MATCH = 1.75
+"""Score per letter of what is typed from which a command is listed, so that the letters of a word
+that it does not have are not picked from all over its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,11 @@ def command_palette(entries: list[PaletteEntry], uses: dict[str, int]) -> Comman
         async def search(self, query: str) -> Hits:
             matcher = self.matcher(query)
             for entry in entries:
-                in_title, in_text = matcher.match(entry.title), matcher.match(entry.text)
-                if score := max(in_title, in_text, matcher.match(entry.help) / 2):
+                score = max(matcher.match(entry.title), matcher.match(entry.text))
+                score *= score >= LEAST_MATCH * len(query)
+                if query.casefold() in entry.help.casefold():
+                    score = max(score, matcher.match(entry.help) / 2)
+                if score:
                     often = 1 + math.log1p(uses.get(entry.id, 0))
                     title = matcher.highlight(entry.title)
                     display = entry.display(title)

@@ -88,6 +88,18 @@ async def test_grade_pressed_right_before_quitting_is_stored(demo_copy: Path) ->
         assert kb.judgments.grades(QUESTION) == {path: 2}
 
 
+async def test_grades_that_came_with_the_base_are_measured_from_the_first_own_grade_on(
+    judged_demo: Path,
+) -> None:
+    async with running(judged_demo, WIDE, asked=QUESTION) as driver:
+        await driver.press("down", "right_square_bracket")
+        await driver.until_shown(MeasureLine, "search quality shows here")
+        await driver.until(lambda: driver.explore.session.judging.measured)
+        assert "nDCG" not in driver.words_of(MeasureLine)
+        await driver.press("3")
+        await driver.until_shown(MeasureLine, "nDCG@10")
+
+
 async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:
     async with running(judged_demo, WIDE, measured=True) as driver:
         await driver.until_shown(MeasureLine, "nDCG@10", "over 12 judged queries")

@@ -6,6 +6,7 @@ import pytest
 
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.tour import TourBubble
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.shell.jump import Jump
@@ -99,6 +100,18 @@ async def test_the_palette_shows_keys_and_first_what_was_used_most(demo: Path) -
         await driver.until(lambda: "Why not  w" in driver.screen_text())
         shown = driver.screen_text()
         assert shown.index("Only that time  v T") < shown.index("Query  /")
+
+
+async def test_the_palette_lists_nothing_for_other_words_and_starts_the_tour(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        await driver.press("escape", "ctrl+p")
+        await driver.write("tourist")
+        await driver.until(lambda: "No matches found" in driver.screen_text())
+        await driver.press(*["backspace"] * 3)
+        await driver.until(lambda: "Start the tour" in driver.screen_text())
+        await driver.press("enter")
+        await driver.until_shown(TourBubble, "1/6 Press ↑")
+        assert driver.has_focus(QueryLine)
 
 
 async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> None:

@@ -125,6 +125,7 @@ def test_heading_with_a_match_is_complete() -> None:
 def test_inflected_words_match(body: str, query: str, marked: list[str]) -> None:
     snippet = make_snippet(body, 1, query)
     assert [snippet.text[a:b] for a, b in snippet.matches] == marked
+    assert sorted(snippet.forms) == sorted(marked)
 
 
 def test_text_below_a_heading_is_preferred_to_the_heading() -> None:

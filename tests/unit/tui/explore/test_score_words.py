@@ -111,7 +111,10 @@ def test_the_threshold_says_when_it_has_no_effect(
 
 def test_parts_of_a_result_add_up_to_its_score() -> None:
     result = ResultRow(0, "a.md", "A", "", 1, 0.861, 0.3956, 0.4654, 0.0, "")
-    assert [number for number, _ in result_words(result)][:3] == [".86", "█ .40", "▒ .46"]
+    words = dict(result_words(result))
+    assert list(words)[:3] == [".86", "█ .40", "▒ .46"]
+    assert "relevance (words and meaning) of that of a full answer" in words["█ .40"]
+    assert "linked to what you named" in words["▒ .46"]
 
 
 def test_alpha_modes_and_entities_are_explained() -> None:

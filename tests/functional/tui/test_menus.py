@@ -142,8 +142,11 @@ async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> N
         await driver.until(lambda: "nord" in driver.screen_text())
         await driver.press("down")
         await driver.until(lambda: driver.app.theme != before)
+        driver.app.post_message(ThemePalette.Closed(option_selected=False))
+        driver.app.theme = "nord"  # a preview while the palette closes
         await driver.press("escape")
         await driver.until(lambda: driver.app.theme == before)
+        await driver.pilot.pause()
         assert driver.app.app_state.user.theme == kept
         driver.app.search_themes()
         await driver.until(lambda: isinstance(driver.app.screen, ThemePalette))

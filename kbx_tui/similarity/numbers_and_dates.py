@@ -53,7 +53,8 @@ for _measure, _table in {
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 
 _DIGITS = r"""(?P<before>[$€£])?
-    (?<![\w.])(?P<digits>-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d{1,3}(?:[ ]\d{3})+(?![\w.])|-?\d+(?:\.\d+)?)
+    (?<![\w.])(?P<digits>
+    -?\d+(?:,\d{3})+(?:\.\d+)? | -?\d{1,3}(?:[ ]\d{3})+(?!\w|\.\d) | -?\d+(?:\.\d+)?)
     (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?"""
 _NUMERALS = frozenset((*NUMBER_WORDS, *_ORDINALS))
 _WORDS = rf"""(?<![\w'])(?P<word>(?ai:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z]))

@@ -69,6 +69,7 @@ NO_CONFLICTS = [
     ("cannot attend", "is unable to attend"),
     ("about 300 guests", "297 guests"),
     ("rent is 81 000 SEK", "rent is 81k SEK"),
+    ("It cost 10 000.", "It cost 10,000."),
     ("World No. 2", "World number 2"),
     ("prefers async Slack over email", "favours asynchronous communication via Slack"),
 ]

@@ -103,7 +103,8 @@ def find_quantities(text: str, excluded: Iterable[tuple[int, int]] = ()) -> tupl
             continue
         quantity = _from_digits(match) if match["digits"] else _from_words(match)
         if quantity is not None:
-            is_rough = _ROUGHLY.search(text[: quantity.start]) is not None
+            start = quantity.start
+            is_rough = _ROUGHLY.search(text, max(0, start - 20), start) is not None
             numbers.append(replace(quantity, is_rough=True) if is_rough else quantity)
             offset = quantity.end
         elif match["word"]:

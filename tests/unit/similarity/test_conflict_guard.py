@@ -1,5 +1,7 @@
 """Contradictions between similar texts are found, and nothing else."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,6 +88,12 @@ def test_a_conflict_quotes_the_words_of_both_texts(
 @pytest.mark.parametrize(("left", "right"), NO_CONFLICTS)
 def test_a_paraphrase_or_an_omission_is_not_a_conflict(left: str, right: str) -> None:
     assert find_conflicts(left, right) == ()
+
+
+def test_a_long_text_of_numbers_is_read_in_little_time() -> None:
+    started = time.process_time()
+    assert find_conflicts("5 " * 20_000, "x") == ()
+    assert time.process_time() - started < 5
 
 
 words = st.sampled_from(

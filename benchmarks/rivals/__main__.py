@@ -99,26 +99,32 @@ def main() -> None:
     names = [OURS, *(name for name in options.systems.split(",") if name != OURS)]
     if unknown := [name for name in names if name not in SYSTEMS]:
         parser.error(f"there is no system {unknown[0]}; there are {', '.join(SYSTEMS)}")
-    beaten, indices = False, Path(tempfile.mkdtemp(prefix="kbx-rivals-"))
-    for folder in options.sets:
-        queries = _read_queries(folder)
-        answers = {}
-        for name in names:
-            answer = run(name, folder, queries, indices)
-            if isinstance(answer, str):
-                print(f"{name} is left out: {answer}", file=sys.stderr)
-                continue
-            answers[name] = answer
-            if options.save:
-                options.save.mkdir(parents=True, exist_ok=True)
-                kept = options.save / f"{folder.name}-{name.replace(':', '-')}.json"
-                kept.write_text(json.dumps(answer))
-        if OURS not in answers:
-            sys.exit(1)
-        behind = report(folder, queries, answers)
-        beaten |= any(row.system == "blend" for row in behind)
-    shutil.rmtree(indices)
+    with tempfile.TemporaryDirectory(prefix="kbx-rivals-") as indices:
+        beaten = [
+            row
+            for folder in options.sets
+            for row in measure(folder, names, Path(indices), options.save)
+            if row.system == "blend"
+        ]
     sys.exit(1 if options.check and beaten else 0)
+
+
+def measure(folder: Path, names: Sequence[str], indices: Path, save: Path | None) -> list[Row]:
+    """Run the systems on a set and print its report; return the rows in which ours is behind."""
+    queries, answers = _read_queries(folder), {}
+    for name in names:
+        answer = run(name, folder, queries, indices)
+        if isinstance(answer, str):
+            print(f"{name} is left out: {answer}", file=sys.stderr)
+            continue
+        answers[name] = answer
+        if save:
+            save.mkdir(parents=True, exist_ok=True)
+            kept = save / f"{folder.name}-{name.replace(':', '-')}.json"
+            kept.write_text(json.dumps(answer))
+    if OURS not in answers:
+        sys.exit(1)
+    return report(folder, queries, answers)
 
 
 def run(name: str, folder: Path, queries: Queries, indices: Path) -> Answer | str:
@@ -164,7 +170,8 @@ def run(name: str, folder: Path, queries: Queries, indices: Path) -> Answer | st
 def report(folder: Path, queries: Queries, answers: Mapping[str, Answer]) -> list[Row]:
     """Print the tables of a set; return the rows in which ours is behind."""
     rows = compare(folder, queries, answers)
-    adjusted = dict(zip(rows, holm([row.difference.p for row in rows]), strict=True))
+    theirs = [row for row in rows if row.system != OURS]
+    adjusted = dict(zip(theirs, holm([row.difference.p for row in theirs]), strict=True))
     source = folder / "SOURCE.txt"
     print(f"\n## {folder.name}: {len(queries)} queries", flush=True)
     print(source.read_text().strip() if source.exists() else "source not stated")
@@ -189,10 +196,10 @@ def report(folder: Path, queries: Queries, answers: Mapping[str, Answer]) -> lis
             f"| {answer['index_processor']:.0f} | {answer['index_bytes'] / 1e6:.1f} "
             f"| {SYSTEMS[name].note} |"
         )
-    others = [row for row in rows if row.system not in (OURS, "lance:oracle")]
+    others = [row for row in theirs if row.system != "lance:oracle"]
     weak = [row for row in others if row.word(adjusted[row]) in ("level", "behind")]
     print("\nWhere ours is level or behind:")
-    for row in weak or ():
+    for row in weak:
         print(f"- {row.form}, {row.system}: {row.word(adjusted[row])}, {row.difference.mean:+.3f}")
     print("" if weak else "- nowhere")
     versions = f"Python {platform.python_version()}, {platform.machine()}"

@@ -120,7 +120,7 @@ def make_set(folder: Path, found: list[Entry], names: str, origin: str) -> Count
             count[form] += 1
             identifier = f"{form}-{count[form]}"
             text = chance.choice(TEMPLATES[form]).format(**words)
-            line = {"id": identifier, "text": text, "kind": form, "form": form}
+            line = {"id": identifier, "text": text, "form": form}
             queries.write(json.dumps({**line, "people": words.get("people", [])}) + "\n")
             qrels.writelines(f"{identifier}\t{paths[each]}\t2\n" for each in relevant)
     (folder / "SOURCE.txt").write_text(origin)
@@ -213,9 +213,12 @@ def is_in_name(term: str, name: str) -> bool:
 
 
 def misspelt(name: str, chance: random.Random) -> str:
-    """Return a name with two inner letters of its longest part swapped."""
+    """Return a name with two inner letters of its longest part swapped, if any two differ."""
     part = max(name.split(), key=len)
-    at = chance.randrange(1, max(2, len(part) - 2))
+    places = max(1, len(part) - 3)
+    first = chance.randrange(places)
+    swapped = (1 + (first + step) % places for step in range(places))
+    at = next((at for at in swapped if part[at : at + 1] != part[at + 1 : at + 2]), 1 + first)
     return name.replace(part, part[:at] + part[at : at + 2][::-1] + part[at + 2 :])
 
 

@@ -36,6 +36,7 @@ _ADDRESS = re.compile(r"^(.*?)\s*[<(]\s*([^\s<>()@]+@[^\s<>()@]+)\s*[>)]\s*(.*)$
 EMAIL = re.compile(r"^[^\s<>()@,;]+@[^\s<>()@,;]+$")
 _SEPARATOR = re.compile(r" ?[,;] ?(?![^()<\[]*[)>\]])")
 _SEMICOLON = re.compile(r"\s*;\s*")
+_WORD_OR_LINK = re.compile(r"(?:\[\[[^\[\]]*\]\]|\S)+")
 _CONJUNCTION = re.compile(r"(?<!\s)\s+(?:and|&)\s+", re.IGNORECASE)
 _NAME_SUFFIX = re.compile(
     r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
@@ -112,8 +113,9 @@ def aliases_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
 def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
     value = frontmatter.get("tags", frontmatter.get("tag"))
     if isinstance(value, str):
-        separator = r"[,;\n]" if re.search(r"[,;\n]", value) else r"\s+(?![^\[\]]*\]\])"
-        entries = re.split(separator, value)
+        entries = re.split(r"[,;\n]", value)
+        if len(entries) == 1:
+            entries = _WORD_OR_LINK.findall(value)
     else:
         entries = list(texts_of(value))
     return tuple(

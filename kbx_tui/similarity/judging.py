@@ -162,6 +162,12 @@ def judge_by_rules(left: str, right: str, score: float) -> Judgement:
     return pair.judgement("same" if score >= DUPLICATE else "different", 0.5)
 
 
+def folded_key(text: str) -> str:
+    """Return the folded key of `key: value`, empty for other texts."""
+    found = KEY.match(text)
+    return " ".join(fold(found[1]).split()) if found else ""
+
+
 @dataclass(frozen=True)
 class _Pair:
     left: str
@@ -179,9 +185,8 @@ class _Pair:
     @cached_property
     def keys(self) -> tuple[str, str] | None:
         """The folded keys of `key: value` on both sides."""
-        found = [KEY.match(text) for text in (self.left, self.right)]
-        keys = [" ".join(fold(match[1]).split()) for match in found if match]
-        return (keys[0], keys[1]) if len(keys) == 2 else None
+        left, right = folded_key(self.left), folded_key(self.right)
+        return (left, right) if left and right else None
 
     @cached_property
     def has_several_values(self) -> bool:

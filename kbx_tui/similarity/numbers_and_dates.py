@@ -53,7 +53,8 @@ for _measure, _table in {
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 
 _DIGITS = r"""(?P<before>[$€£])?
-    (?<![\w.])(?P<digits>-?\d+(?:,\d{3})+(?:\.\d+)?|-?\d{1,3}(?:[ ]\d{3})+(?![\w.])|-?\d+(?:\.\d+)?)
+    (?<![\w.])(?P<digits>
+    -?\d+(?:,\d{3})+(?:\.\d+)? | -?\d{1,3}(?:[ ]\d{3})+(?!\w|\.\d) | -?\d+(?:\.\d+)?)
     (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?"""
 _NUMERALS = frozenset((*NUMBER_WORDS, *_ORDINALS))
 _WORDS = rf"""(?<![\w'])(?P<word>(?ai:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z]))
@@ -102,7 +103,8 @@ def find_quantities(text: str, excluded: Iterable[tuple[int, int]] = ()) -> tupl
             continue
         quantity = _from_digits(match) if match["digits"] else _from_words(match)
         if quantity is not None:
-            is_rough = _ROUGHLY.search(text[: quantity.start]) is not None
+            start = quantity.start
+            is_rough = _ROUGHLY.search(text, max(0, start - 20), start) is not None
             numbers.append(replace(quantity, is_rough=True) if is_rough else quantity)
             offset = quantity.end
         elif match["word"]:

@@ -16,7 +16,6 @@ from kbx_tui.embedding.pair_model import bundled_pair_model
 from kbx_tui.errors import EmbeddingError, OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import quoted
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.scores import Flags
@@ -45,7 +44,7 @@ from kbx_tui.similarity.fact_vectors import (
     TextVectors,
     candidate_texts,
 )
-from kbx_tui.similarity.judging import KeyUse, judge
+from kbx_tui.similarity.judging import KeyUse, folded_key, judge
 from kbx_tui.similarity.numbers_and_dates import with_full_weekdays
 from kbx_tui.similarity.pair_score import (
     FieldSimilarity,
@@ -215,19 +214,23 @@ class SimilarityEngine:
         """Return how the facts of the base use a key, superseded ones included."""
         generation = self._index.generation().number
         if self._uses_of != generation:
-            self._uses, self._uses_of = {}, generation
-        if key not in self._uses:
-            where = f"starts_with(lower(text), {quoted(f'{key}:')})"
-            rows = self._index.store.rows("facts", ["entity_id", "text", "status"], where)
-            values, replaced = defaultdict[str, set[str]](set), set[str]()
-            for row in rows.to_pylist():
+            self._uses, self._uses_of = self._uses_of_keys(), generation
+        return self._uses.get(key, KeyUse())
+
+    def _uses_of_keys(self) -> dict[str, KeyUse]:
+        values = defaultdict[str, defaultdict[str, set[str]]](lambda: defaultdict(set))
+        replaced = defaultdict[str, set[str]](set)
+        for row in self._index.store.rows("facts", ["entity_id", "text", "status"]).to_pylist():
+            if key := folded_key(row["text"]):
                 if row["status"] == "active":
-                    values[row["entity_id"]].add(normal_form(row["text"]))
+                    values[key][row["entity_id"]].add(normal_form(row["text"]))
                 elif row["status"] == "superseded":
-                    replaced.add(row["entity_id"])
-            several = {owner for owner, texts in values.items() if len(texts) > 1}
-            self._uses[key] = KeyUse(len(several), len(replaced & values.keys() - several))
-        return self._uses[key]
+                    replaced[key].add(row["entity_id"])
+        uses = {}
+        for key, by_owner in values.items():
+            several = {owner for owner, texts in by_owner.items() if len(texts) > 1}
+            uses[key] = KeyUse(len(several), len(replaced[key] & by_owner.keys() - several))
+        return uses
 
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None

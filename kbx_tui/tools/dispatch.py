@@ -77,7 +77,7 @@ def _notes_of(answer: dict[str, Any]) -> list[list[str]]:
 
 _COMMANDS = (
     (r"`kbx experts`", "kb_experts"),
-    (r"`kbx search --exact`", "kbx_search with exact"),
+    (r"; `kbx search --exact`[^;]*", ""),  # no tool that is listed does so
     (r"`kbx entity list`", "kb_search"),
     (r"`kbx memory list` shows.*", "kbx_memory_similar finds ids"),
     (r"`kbx status` shows.*", "kb_capabilities says what is indexed"),

@@ -188,7 +188,7 @@ def _rows(kb: KnowledgeBase, results: Iterable[SearchResult], *, with_snippets: 
 def whole_sentences(result: SearchResult) -> str:
     """Return the snippet up to the end of a sentence, or with `…` where none ends in its half.
 
-    No word of the query is cut off.
+    No word of the query is cut in two.
     """
     text = result.snippet[:SNIPPET_LENGTH]
     if not result.is_cut:
@@ -197,7 +197,11 @@ def whole_sentences(result: SearchResult) -> str:
     ends = [found.end() for found in _SENTENCE_END.finditer(text) if found.end() >= least]
     if ends:
         return text[: ends[-1]]
-    return f"{text if len(text) < SNIPPET_LENGTH - 1 else text[: text.rfind(' ')]} …"
+    end = most = SNIPPET_LENGTH - len(" …")
+    if len(text) > most:
+        end = max(text.rfind(" ", 0, most + 1), 0) or most
+        end = min((a for a, b in result.matches if 0 < a < end < b), default=end)
+    return f"{text[:end].rstrip()} …"
 
 
 def experts(kb: KnowledgeBase, args: arguments.KbExperts) -> Json:

@@ -12,7 +12,6 @@ from textual import events
 from textual.command import CommandPalette
 from textual.message import Message
 from textual.screen import Screen
-from textual.theme import Theme
 from textual.widget import Widget
 
 from kbx_tui.ending import end_soon
@@ -106,15 +105,6 @@ class KbxApp(TerminalApp):
         if self.together is not None:
             self.install_screen(self.together, "together")  # kept while a single base is open
         self.push_screen(self._first)  # the default screen cannot be switched for another
-        first = self.theme
-
-        def remember(theme: Theme) -> None:
-            # The signal is also published for the first theme.
-            is_preview = self._theme_before != ""
-            if not is_preview and (theme.name != first or self.app_state.user.theme):
-                self.app_state.remember_theme(theme.name)
-
-        self.theme_changed_signal.subscribe(self, remember)
         if self.explore is not None:
             self.call_after_refresh(self.explore.session.start)
             self.call_after_refresh(self._open_drafts)

@@ -95,7 +95,7 @@ def test_editor_opens_at_the_line_and_its_changes_are_found(
     with terminal([*APP, "--kb", str(demo_copy)], environment={"EDITOR": str(editor)}) as app:
         app.wait_for("63 documents")
         app.type("rollback plan")
-        app.wait_for("exact title")
+        app.wait_for("its title in full")
         app.press("escape", "o")
         called = tmp_path / "called"
         while not (called.exists() and called.read_text()):
@@ -131,7 +131,7 @@ def test_two_apps_can_search_the_same_base(fresh_demo: Path) -> None:
             app.wait_for("Type to search")
             app.type("rollback plan")
         for app in (first, second):
-            app.wait_for("exact title")
+            app.wait_for("its title in full")
             app.press("escape", "q")
             assert app.wait_for_exit(30) == 0
 

@@ -62,7 +62,7 @@ def test_app_that_was_stopped_from_outside_continues_and_restores_the_terminal(
         os.kill(app.process.pid, signal.SIGCONT)
         app.wait_for("63 documents", after=before)  # drawn again
         app.type("rollback plan")
-        app.wait_for("exact title", after=before)
+        app.wait_for("its title in full", after=before)
         app.press("escape", "q")
         assert app.wait_for_exit() == 0
         assert termios.tcgetattr(app.master)[3] & termios.ECHO
@@ -77,7 +77,7 @@ def editing(base: Path, folder: Path) -> Iterator[Terminal]:
     with terminal([*APP, "--kb", str(base)], environment={"EDITOR": str(editor)}) as app:
         app.wait_for("63 documents")
         app.type("rollback plan")
-        app.wait_for("exact title")
+        app.wait_for("its title in full")
         app.press("escape", "o")
         app.wait_for("edit now")
         yield app
@@ -98,6 +98,6 @@ def test_ctrl_c_in_an_editor_does_not_end_the_app(demo_copy: Path, tmp_path: Pat
     with editing(demo_copy, tmp_path) as app:
         before = len(app.written)
         app.press("ctrl+c")
-        app.wait_for("exact title", after=before)
+        app.wait_for("its title in full", after=before)
         app.press("escape", "q")
         assert app.wait_for_exit() == 0

@@ -336,16 +336,19 @@ def add_vectors(
         meter = ProgressMeter(None, cancelled)
         workers = OwnProcess(embedder, texts_per_task=SMALL_BATCH)
         public = store.public()
-        runs: list[tuple[Store, Store | None]] = [(store, None)]
+        stores: list[tuple[Store, Store | None]] = [(store, None)]
         if public.exists() and public.is_searchable():
-            runs = [(store, None), (public, store)]
+            stores = [(store, None), (public, store)]
             if only is not None:  # time is short: how much is redacted must not delay agents' part
-                runs = [(public, store), (store, public)]
-        return sum(
-            _add_vectors(each, embedder, workers, meter, only, embed_first, source=source)
-            for each, source in runs
-            if not cancelled()
-        )
+                stores = [(public, store), (store, public)]
+        embedded = 0
+        for each, source in stores:
+            embedded += _add_vectors(
+                each, embedder, workers, meter, only, embed_first, source=source
+            )
+            if cancelled():
+                break
+        return embedded
 
 
 def _add_vectors(

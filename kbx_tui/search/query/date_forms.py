@@ -37,6 +37,9 @@ _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "q1": 1, "q2": 2,
 _DAYS_AGO = {"today": 0, "yesterday": 1, "day before yesterday": 2}
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 
+_ALSO_NAMES = frozenset({"avril", "julio", "marco", "mars", "mayo", "mei"})
+"""Foreign months that with a capital and a year are rather a name: `Mars 2020`."""
+
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _MONTH, _FOREIGN_MONTH = (
     rf"(?P<month>{'|'.join(sorted(months, key=len, reverse=True))})\b\.?"
@@ -234,6 +237,10 @@ def _is_date(query: str, match: re.Match[str], groups: dict[str, str]) -> bool:
     if _TIME_OF_DAY.match(query, end):  # a log entry
         return False
     has_day, has_year = "day" in groups, "year" in groups
+    if groups.get("month") in _ALSO_NAMES and not (has_day or " de " in match[0].lower()):
+        written = query[slice(*match.span("month"))]
+        if written.isascii() and (written != written.lower() or written == "marco"):
+            return False  # but `março 2026`
     is_small_may = match.groupdict().get("month") == "may" and not has_year
     if is_small_may and re.match(r"\s+[a-z]", query[end:]):
         return not (has_day or _THIS_MAY.search(before))  # `10 may be enough`, `this may fail`

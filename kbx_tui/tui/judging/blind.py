@@ -33,6 +33,7 @@ from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
 from kbx_tui.tui.judging.model import JudgingModel, vote_sentences, vote_words
 from kbx_tui.tui.shell.messages import Newest
+from kbx_tui.tui.shell.overlay import Overlay
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, dim_text, titled_text
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class BlindLine(LineWidget):
         self.show_line(lambda width: (Span(f" {text}", "dim"),))
 
 
-class BlindScreen(ModalScreen[None]):
+class BlindScreen(ModalScreen[None], Overlay[None]):
     BINDINGS = bindings("blind")
     AUTO_FOCUS = "TwoLists"
 

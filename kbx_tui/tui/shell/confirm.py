@@ -11,11 +11,12 @@ from textual.screen import ModalScreen
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import wrap
 from kbx_tui.tui.drawing.lines import BLANK, Span, diff_look, looks
+from kbx_tui.tui.shell.overlay import Overlay
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import TextPane
 
 
-class Confirm(ModalScreen[bool]):
+class Confirm(ModalScreen[bool], Overlay[bool]):
     """Shows sentences and a diff. Dismissed with whether to write it."""
 
     BINDINGS = bindings("saving")

@@ -37,6 +37,7 @@ from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import MENU_OF, Keymap, command_by_id, commands_in
 from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
 from kbx_tui.tui.shell.messages import Failure, GoTo, IndexProgress, Notice
+from kbx_tui.tui.shell.overlay import Overlay, ResultT
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -335,17 +336,16 @@ class ModeScreen(FrameScreen):
         return True
 
 
-ResultT = TypeVar("ResultT")
 AnswerT = TypeVar("AnswerT")
 
 
-class BoxScreen(ModalScreen[ResultT]):
+class BoxScreen(ModalScreen[ResultT], Overlay[ResultT]):
     app = getters.app(TerminalApp)
 
     SCOPES: ClassVar[tuple[Scope, ...]]
 
 
-class ModeBox(ModalScreen[ResultT]):
+class ModeBox(ModalScreen[ResultT], Overlay[ResultT]):
     """A framed box above a mode, whose content comes from the engine."""
 
     def __init__(self, below: ModeScreen) -> None:

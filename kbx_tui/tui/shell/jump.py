@@ -10,10 +10,12 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Label
 
+from kbx_tui.tui.shell.overlay import Overlay
+
 LETTERS = "asdfghjklqwertzuiopyxcvbnm"
 
 
-class Jump(ModalScreen[Widget | None]):
+class Jump(ModalScreen[Widget | None], Overlay[Widget | None]):
     """Dismissed with the widget of the letter that was pressed; None for esc."""
 
     # With priority, so that keys typed at once act in order.

@@ -17,12 +17,13 @@ from textual.widget import Widget
 from kbx_tui.tui.commands.command_table import Command
 from kbx_tui.tui.commands.keymap import command_by_id, display_key
 from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks, width_of
+from kbx_tui.tui.shell.overlay import Overlay
 
 REPEATED = ("grade", "next_to_judge")
 """Actions after which the menu stays open, for the next document."""
 
 
-class Menu(ModalScreen[None]):
+class Menu(ModalScreen[None], Overlay[None]):
     def __init__(self, below: Screen[None], title: str, commands: Sequence[Command]) -> None:
         super().__init__()
         self.below = below
@@ -33,6 +34,8 @@ class Menu(ModalScreen[None]):
         yield self.entries
 
     async def action_take(self, command_id: str) -> None:
+        if not self.is_on_top:
+            return  # the second of two quick clicks
         action = command_by_id(command_id).action
         if action.partition("(")[0] not in REPEATED:
             self.dismiss()

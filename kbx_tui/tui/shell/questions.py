@@ -24,6 +24,7 @@ from kbx_tui.tui.bases import Bases, complete_folder, is_folder
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.shell.messages import OpenBase
+from kbx_tui.tui.shell.overlay import Overlay
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -195,7 +196,7 @@ def _shorten_home(root: str) -> str:
 NO, YES = "no", "yes"
 
 
-class QuestionScreen(Screen[bool]):
+class QuestionScreen(Overlay[bool]):
     """A yes-or-no question. Dismissed with whether the user chose yes; esc means no."""
 
     AUTO_FOCUS = "ChoiceList"

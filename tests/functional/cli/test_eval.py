@@ -58,6 +58,8 @@ def test_every_mean_comes_with_its_share_of_judged_results(
     ran = kbx("eval", labelled)
     head, *rows = ran.out.splitlines()
     assert head.split()[:3] == ["queries", "judged@10", "nDCG@10"]
+    rows = rows[: rows.index("")]  # a legend follows
+    assert rows
     assert all(re.search(r" \d+ % +1?\.\d{3} ", row) for row in rows)
     groups = kbx("eval", labelled, "--json").json["groups"]
     assert groups[0]["ndcg_interval"] is None  # of a single query

@@ -83,7 +83,7 @@ def test_response_repeats_any_json_id(demo: EngineWorker, identity: Any) -> None
     [
         (
             {"query": "rollback", "limt": 3},
-            "limt is not an argument of this tool; valid: query, top_k,",
+            "limt is not an argument of this tool; valid: query, limit,",
         ),
         (
             {"query": "rollback", "filters": {"kind": "note"}},

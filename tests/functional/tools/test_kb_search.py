@@ -94,14 +94,16 @@ def test_limit_has_two_names(demo: EngineWorker) -> None:
         (f"- {'The ferry is late ' * 6} - The crew", (), f"- {'The ferry is late ' * 6}"),
         (f"{LATE * 5}The crew", ((144, 148),), f"{LATE * 5}The crew …"),
         ("ferry " * 33 + "fe", (), "ferry " * 33 + "…"),
+        ("x" * 200, ((190, 200),), "x" * 190 + " …"),
     ],
-    ids=["sentence", "item", "match-after-it", "none"],
+    ids=["sentence", "item", "match-after-it", "none", "match-at-the-end"],
 )  # fmt: skip
 def test_a_snippet_ends_at_a_sentence(
     snippet: str, matches: tuple[tuple[int, int], ...], told: str
 ) -> None:
     result = SearchResult("a.md", "A", "", "note", 0.5, snippet, 1, matches, is_cut=True)
     assert whole_sentences(result).rstrip() == told.rstrip()
+    assert len(told) <= 200
     assert whole_sentences(replace(result, is_cut=False)) == snippet
 
 

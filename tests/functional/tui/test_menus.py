@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from textual.events import Click
+from textual.widget import Widget
 
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
@@ -12,6 +14,7 @@ from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.shell.jump import Jump
 from kbx_tui.tui.shell.menu import Menu, MenuEntries
 from kbx_tui.tui.shell.palette import ThemePalette
+from kbx_tui.tui.shell.questions import QuestionScreen
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 
 
@@ -88,6 +91,37 @@ async def test_jump_mode_goes_to_the_pane_of_a_letter_also_from_a_field(demo: Pa
         assert driver.has_focus(ResultList)
 
 
+async def click_twice(driver: Driver, widget: Widget, x: int, y: int) -> None:
+    """Click as a busy app sees it: the second click waits while the first is handled."""
+    at = widget.content_region.offset
+    for _ in range(2):
+        click = Click(widget, x + 1, y + 1, 0, 0, 1, False, False, False, at.x + x, at.y + y)
+        widget.post_message(click)
+    await driver.pilot.pause()
+
+
+async def test_what_covers_a_screen_closes_once(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        await driver.press("down", "v")
+        await driver.until_shown(MenuEntries, "s sort")
+        lines = driver.text_of(MenuEntries).split("\n")
+        y = next(y for y, line in enumerate(lines) if "s sort" in line)
+        x = lines[y].index("sort") - 1
+        await click_twice(driver, driver.app.screen.query_one(MenuEntries), x, y - 1)
+        assert (driver.app.screen, driver.state.sort) == (driver.explore, "date")
+        for key, kind in (("v", Menu), ("ctrl+l", Jump)):
+            await driver.press(key)
+            await driver.until(lambda kind=kind: isinstance(driver.app.screen, kind))  # type: ignore[misc]
+            await click_twice(driver, driver.app.screen, 0, 0)
+            assert driver.app.screen is driver.explore
+        await driver.press("ctrl+l")
+        await driver.pilot.resize_terminal(*NARROW)
+        assert driver.app.screen is driver.explore
+        driver.app.push_screen(QuestionScreen("Allow it", "nothing changes", "it may"))
+        await driver.press("enter", "enter")
+        assert driver.app.screen is driver.explore
+
+
 async def test_the_palette_shows_keys_and_first_what_was_used_most(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         for _ in range(2):
@@ -121,8 +155,11 @@ async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> N
         await driver.until(lambda: "nord" in driver.screen_text())
         await driver.press("down")
         await driver.until(lambda: driver.app.theme != before)
+        driver.app.post_message(ThemePalette.Closed(option_selected=False))
+        driver.app.theme = "nord"  # a preview while the palette closes
         await driver.press("escape")
         await driver.until(lambda: driver.app.theme == before)
+        await driver.pilot.pause()
         assert driver.app.app_state.user.theme == kept
         driver.app.search_themes()
         await driver.until(lambda: isinstance(driver.app.screen, ThemePalette))

@@ -13,6 +13,7 @@ from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
+from kbx_tui.tui.shell.palette import ThemePalette
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import QUESTION, WIDE, running, starting
@@ -29,7 +30,12 @@ async def test_unknown_theme_falls_back_to_the_default(demo: Path) -> None:
 
 async def test_theme_and_hidden_panes_are_remembered(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
-        driver.app.theme = "nord"
+        driver.app.search_themes()
+        await driver.until(lambda: isinstance(driver.app.screen, ThemePalette))
+        await driver.write("nord")
+        await driver.until(lambda: driver.app.theme == "nord")
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.screen is driver.explore)
         await driver.press("escape", "x", "E")
         await driver.until(lambda: not driver.shows(EntityList))
     async with running(demo, WIDE, asked=QUESTION) as driver:

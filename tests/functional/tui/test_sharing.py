@@ -20,13 +20,13 @@ ROLLBACK = "memory/notes/2026-01-30-rollback-plan.md"
 
 async def test_path_citation_and_snippet_of_a_result_are_copied(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.until_shown(ResultList, "- Go for the Migration: cut-over")
+        await driver.until_shown(ResultList, "Go for the Migration: cut-over")
         await driver.press("down", "y", "y")
         assert driver.app.clipboard == f"{GO_NO_GO}:54"
         await driver.until_shown(StatusLine, "copied path to the terminal's clipboard: memory/")
-        await driver.press("Y")
+        await driver.press("y", "c")
         assert driver.app.clipboard == f"[Migration go/no-go (2026-03-17)]({GO_NO_GO})"
-        await driver.press("c")
+        await driver.press("y", "p")
         await driver.until(lambda: driver.app.clipboard.startswith("- Go for the [[Migration]]:"))
         text = (demo / GO_NO_GO).read_text(encoding="utf-8")
         assert f"\n{driver.app.clipboard}\n" in text  # whole lines, whatever the list shows

@@ -110,7 +110,7 @@ async def settled(page: Page) -> None:
 
 async def test_text_of_documents_controls_neither_terminal_nor_page(served: Running) -> None:
     async with visitor(served) as known:
-        page = await known.open(query="ferry", width=120, height=40)
+        page = await known.open(query="ferry", width=160, height=40)
         while (await page.message("page"))["query"] != "ferry":
             await page.receive()
         await page.until("alert(1)")
@@ -134,7 +134,8 @@ async def test_text_of_documents_controls_neither_terminal_nor_page(served: Runn
 async def test_no_writing_key_changes_a_file_of_a_visitor_who_may_only_read(
     served: Running, base: Path
 ) -> None:
-    keys = {text for each in COMMANDS if each.id in WRITES for text in typed(each.keys)}
+    writing = [each for each in COMMANDS if each.id in WRITES]
+    keys = {text for each in writing for text in typed(f"{each.keys},{each.moved}".rstrip(","))}
     assert {"S", "0", "z", "\r"} <= keys
     before = content(base)
     async with visitor(served) as known:

@@ -34,18 +34,18 @@ def test_what_is_sure_loses_no_update(decided: list[Decided]) -> None:
 
 
 def test_keys_are_learned_from_the_pages_of_the_base(tmp_path: Path) -> None:
-    changed = "- ~~breed: {}~~\n- breed: {}\n- side effect: {}\n- side effect: {}\n"
+    changed = "- ~~dog’s breed: {}~~\n- dog’s breed: {}\n- side effect: {}\n- side effect: {}\n"
     for name, facts in {
         "Ann Moe": changed.format("pug", "beagle", "nausea", "fever"),
         "Bob Lind": changed.format("boxer", "collie", "rash", "cough"),
-        "Cy Holt": "- breed: husky\n- side effect: itch\n",
+        "Cy Holt": "- dog’s breed: husky\n- side effect: itch\n",
     }.items():
         page = tmp_path / "people" / f"{name.lower().replace(' ', '-')}.md"
         page.parent.mkdir(exist_ok=True)
         page.write_text(f"# {name}\n\n## Recent Facts\n{facts}", encoding="utf-8")
     with KnowledgeBase(tmp_path) as kb:
         kb.index()
-        texts = ("breed: spitz", "side effect: headache")
+        texts = ("dog's breed: spitz", "side effect: headache")
         checks = kb.drafts.check([new_draft(text, entity_name="Cy Holt") for text in texts])
     breed, effect = map(decide, checks)
     assert breed.proposal.action == "supersede"

@@ -283,8 +283,8 @@ MEANINGS: Mapping[str, str] = {
     "pinned": "you said that the query is about it, so it counts with score 1.",
     "█": "the document's part of the score, alpha × how fully it answers: its relevance (words and"
     " meaning) of that of a full answer.",
-    "▒": "the entities' part, (1 - alpha) × how strongly the document is linked to what"
-    " you named.",
+    "▒": "the entities' part of the score, (1 - alpha) × how strongly the document is linked to"
+    " what you named.",
     "░": "the reranker's part of the score.",
     "! changed": "its file has changed since it was indexed; it ranks by its text of then.",
     "! gone": "its file is no longer there; the next index run drops it.",

@@ -20,7 +20,7 @@ from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import Document, Entity, Fact
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.answer import NOT_INDEXED
-from kbx_tui.search.results.response import SearchResult
+from kbx_tui.search.results.response import SENTENCE_END, SearchResult
 from kbx_tui.tools import arguments
 from kbx_tui.tools.arguments import KbGet, KbSearch, SearchFilters
 from kbx_tui.tools.json_output import (
@@ -40,7 +40,7 @@ Json = dict[str, Any]
 
 VOICE_RESULTS = 3
 SNIPPET_LENGTH = 200
-_SENTENCE_END = re.compile(r"""[.?!…]["'”’)\]*_]*(?=\s|$)|[。！？]|(?= - [\[A-Z])""")
+_END = re.compile(rf"{SENTENCE_END.pattern}|(?= - [\[A-Z])")
 """The end of a sentence, or of an item in a list."""
 NEWER_FILE = "the file changed since it was indexed: searches and metadata may not know its content"
 
@@ -194,7 +194,7 @@ def whole_sentences(result: SearchResult) -> str:
     if not result.is_cut:
         return text
     least = max([SNIPPET_LENGTH // 2, *(end for _, end in result.matches if end <= len(text))])
-    ends = [found.end() for found in _SENTENCE_END.finditer(text) if found.end() >= least]
+    ends = [found.end() for found in _END.finditer(text) if found.end() >= least]
     if ends:
         return text[: ends[-1]]
     end = most = SNIPPET_LENGTH - len(" …")

@@ -5,6 +5,7 @@ Imports no numpy: the app is painted before that is loaded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_BY_DATE = 50
 """Results listed by date: the newest of many weak results would answer nothing."""
+
+SENTENCE_END = re.compile(r"""[.?!…]["'”’)\]*_]*(?=\s|$)|[。！？]""")
 
 
 @dataclass(frozen=True, slots=True)

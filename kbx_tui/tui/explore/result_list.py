@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
 from textual.timer import Timer
 
 from kbx_tui.formatting import format_score
+from kbx_tui.search.results.response import SENTENCE_END, Snippet
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, wrap_ranges
 from kbx_tui.tui.drawing.lines import (
@@ -35,10 +35,6 @@ from kbx_tui.tui.judging.model import DEPTH, grade_sign
 from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
-
-if TYPE_CHECKING:
-    from kbx_tui.search.results.response import Snippet
-
 
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 TITLE_MARGIN = 4
@@ -274,7 +270,6 @@ def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
     return {result.path: result.rank for result in results}
 
 
-SENTENCE_END = re.compile(r"""[.!?…]["'”’)\]]*(?=\s)|[。！？]""")
 LIST_MARK = re.compile(r"[-*+•]\s+")
 FEW_WORDS = 12
 """Characters before the first word asked for, in a passage cut inside a sentence."""
@@ -298,9 +293,9 @@ def passage_lines(snippet: Snippet, width: int, most: int) -> list[Line]:
         least = max((end for _, end in matches if end <= last), default=0)
         if most == 1:  # a line that ends early says too little
             least = max(least, (first + last) // 2)
-        ends = [end.end() for end in SENTENCE_END.finditer(text, first, last + 1)]
-        ends += [at for at in snippet.line_breaks if first < at <= last]
-        ends = [end for end in ends if end >= least]
+        ends = [end.end() for end in SENTENCE_END.finditer(text, first)]
+        ends += [at for at in snippet.line_breaks if first < at]
+        ends = [end for end in ends if least <= end <= last]
         is_cut = not ends
         shown[-1] = (first, max(ends, default=last))
     lines = [slice_line(line, first, last) for first, last in shown]
@@ -321,8 +316,8 @@ def _passage_start(text: str, matches: Sequence[tuple[int, int]], room: int) -> 
     if not matches or cell_len(text[start : matches[-1][1]]) <= room:
         return start, False
     first = matches[0][0]
-    ends = (end.end() for end in SENTENCE_END.finditer(text, start, first))
-    sentence = max((end + (text[end] == " ") for end in ends), default=start)
+    ends = (end.end() for end in SENTENCE_END.finditer(text, start))
+    sentence = max((end + (text[end] == " ") for end in ends if end <= first), default=start)
     if cell_len(text[sentence:first]) <= room // 2:
         return sentence, False
     return text.rfind(" ", start, max(first - FEW_WORDS, start)) + 1 or first, True

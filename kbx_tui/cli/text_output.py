@@ -152,7 +152,7 @@ def result_lines(
         for bar, colour in zip(bars, (DOCUMENT, ENTITY, RERANKER), strict=True):
             first.append(bar, colour)
         first.append(" " * (bar_width - sum(map(len, bars)) + 1))
-    date = safe_line(result.date)
+    date = safe_line(result.date[:DATE_WIDTH])  # of a week, its first day
     title_width = max(width - cell_len(first.plain) - (DATE_WIDTH + 1 if date else 0), 10)
     title = shortened(safe_line(result.title), title_width)
     first.append(title, "bold")

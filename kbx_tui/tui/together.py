@@ -364,7 +364,7 @@ class OwnedList(RowsView["OwnedResult"]):
         if part:
             indent = Span(" " * (11 + self._name_width))
             return fit_line((indent, *highlight(result.snippet, result.matches)), width - 1)
-        date = f" {fit(safe_line(result.date), 10)}" if width >= DATED else ""
+        date = f" {fit(safe_line(result.date[:10]), 10)}" if width >= DATED else ""
         exact = " =" if own.is_known_item else ""
         head = f"{row + 1:>3} "
         score = f"{format_score(result.score):>4} "

@@ -90,7 +90,7 @@ def document_rows(news: News) -> list[RecallRow]:
             "document",
             safe_line(each.title) or safe_line(each.path),
             name="new" if each.is_new else "changed",
-            found=safe_line(each.date),
+            found=safe_line(each.date[:FOUND]),
             detail=safe_line(each.path),
             path=each.path,
         )

@@ -412,7 +412,7 @@ def document_line(document: EntityDocument, part: int, width: int, *, cursor: bo
     indent = EDGE + DAY + 2
     if part:
         return (Span(" " * indent), Span(shorten(about, max(width - indent - 1, 0)), "dim"))
-    day = document.date[5:] if _year(document.date).isdigit() else document.date
+    day = document.date[5:DATE] if _year(document.date).isdigit() else document.date
     start = (Span("› " if cursor else "  ", "dim"), Span(fit(day, DAY) + "  ", "dim"))
     room = max(width - indent - 1, 0)
     if width < ONE_LINE:

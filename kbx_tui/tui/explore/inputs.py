@@ -179,6 +179,8 @@ class PathLine(PathInput):
     def __init__(self, complete: CompletePath) -> None:
         super().__init__("everywhere", complete)
         self._completions: tuple[str, ...] = ()
+        self._completed = ""
+        """The text that the completions are for; the one in the field may be newer."""
 
     @property
     def is_completing(self) -> bool:
@@ -192,16 +194,20 @@ class PathLine(PathInput):
     def choices(self) -> PathChoices:
         return self.screen.query_one(PathChoices)
 
+    @property
+    def _marked(self) -> str | None:
+        return self.choices.current if self.value.strip() == self._completed else None
+
     def on_path_input_completions_found(self, event: PathInput.CompletionsFound) -> None:
-        self._completions = event.completions
+        self._completed, self._completions = event.text, event.completions
         self.choices.show(path for path in event.completions[:SHOWN] if path != self.value)
 
     def action_choose(self, rows: int) -> None:
         self.choices.action_move(rows)
 
     async def action_complete(self) -> None:
-        if self.choices.current:
-            self.take(self.choices.current)
+        if marked := self._marked:
+            self.take(marked)
         elif not self.value:
             await self.run_action("screen.next_pane(1)")
 
@@ -215,7 +221,7 @@ class PathLine(PathInput):
 
     def on_blur(self) -> None:
         """Apply the path, or the marked one if the text is only a part of a name."""
-        path, marked = self.value.strip(), self.choices.current
+        path, marked = self.value.strip(), self._marked
         is_part = bool(path) and effective_path(path, self._completions) != path
         if marked and self.app.app_focus and (is_part or self.choices.chosen):
             path = self.value = marked

@@ -364,6 +364,6 @@ def result_line(
         Span(exact, "dim"),
         Span(off, "accent"),
         Span(moved, "accent"),
-        Span("  " + fit(result.date, columns.date) if columns.date else "", "dim"),
+        Span("  " + fit(result.date[: columns.date], columns.date) if columns.date else "", "dim"),
     )
     return tuple(span for span in line if span.text)

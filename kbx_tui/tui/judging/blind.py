@@ -184,7 +184,7 @@ def _list(
     if not results:
         lines.append((Span("   no result", "dim"),))
     for rank, result in enumerate(results, 1):
-        dated = f" {result.date:>10} " if width >= 40 else " "
+        dated = f" {result.date[:10]:>10} " if width >= 40 else " "
         title = fit(result.title, max(width - 4 - len(dated), 1))
         lines.append(
             (

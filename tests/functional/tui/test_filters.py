@@ -71,6 +71,18 @@ async def test_part_of_a_name_finds_its_folder_and_tab_never_leaves_it_untaken(
         assert driver.has_focus(PathLine)
 
 
+async def test_completions_of_an_earlier_text_are_not_taken(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.press("escape", "f")
+        await driver.until_shown(PathChoices, "memory/")
+        driver.explore.query_one(PathLine).suggester = None  # the next ones would come too late
+        await driver.write("meet")
+        await driver.press("tab")
+        assert (path_of(driver), driver.has_focus(PathLine)) == ("meet", True)
+        await driver.press("enter")
+        await driver.until(lambda: driver.state.path == "meet")
+
+
 async def test_click_takes_a_path(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "f")

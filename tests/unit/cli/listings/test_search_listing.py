@@ -37,8 +37,10 @@ RESPONSE = SearchResponse("alice migration", (RESULT,), META)
 
 
 @pytest.mark.parametrize("width", [40, 50, 80, 100, 120])
-def test_no_line_except_the_path_is_wider_than_the_terminal(width: int) -> None:
-    first, path, *snippet = listing.result_lines(1, RESULT, width, rank_width=2)
+@pytest.mark.parametrize("date", ["2026-03-17", "2026-03-30/04-05"])
+def test_no_line_except_the_path_is_wider_than_the_terminal(width: int, date: str) -> None:
+    result = replace(RESULT, date=date)
+    first, path, *snippet = listing.result_lines(1, result, width, rank_width=2)
     for line in (first, *snippet, listing.entity_line(META, width)):
         assert cell_len(line.plain) <= width
     assert path.plain.strip() == f"{RESULT.path}:14"

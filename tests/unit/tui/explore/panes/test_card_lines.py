@@ -128,7 +128,7 @@ def test_documents_are_grouped_by_year() -> None:
     ],
 )
 def test_a_document_shows_date_title_kind_and_reason(width: int, shown: list[str]) -> None:
-    document = CARD.documents[0]
+    document = replace(CARD.documents[0], date="2026-03-17/23")  # a week, by its first day
     parts = range(entities.document_height(width))
     lines = [entities.document_line(document, part, width, cursor=True) for part in parts]
     assert texts(lines) == shown

@@ -76,6 +76,12 @@ def test_a_result_fills_its_line_exactly(
     assert f" ! {badge}" in "".join(span.text for span in line) or not badge
 
 
+def test_a_week_is_shown_by_its_first_day() -> None:
+    result = ResultRow(7, "p.md", "Sprint", "2026-03-16/22", 1, 0.5, 0.5, 0.0, 0.0, "")
+    line = result_line(result, Columns.of(60), 0, "›")
+    assert "".join(span.text for span in line).endswith("  2026-03-16")
+
+
 @given(unit, unit, st.integers(1, 40))
 def test_a_bar_is_as_long_as_the_score(document: float, entity: float, width: int) -> None:
     document, entity = document / 2, entity / 2

@@ -164,7 +164,8 @@ def card_lines(card: EntityCard, redacted: Collection[str] = ()) -> list[str]:
             details = (fact.date, fact_state(fact), str(fact.fact_id))
             lines.append(greyed(fact, f"- {fact.text} ({', '.join(filter(None, details))})"))
     lines += ["", "documents"] if card.documents else []
-    return lines + [f"{(row.date or '')[:10]:<10} {row.path} ({row.reason})" for row in card.documents]
+    dated = [((row.date or "")[:10], row) for row in card.documents]
+    return lines + [f"{day:<10} {row.path} ({row.reason})" for day, row in dated]
 
 
 def greyed(fact: Fact, line: str) -> str:

@@ -99,7 +99,7 @@ class WhyLine(LineWidget):
 
 
 def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> str:
-    """Return why a result is among them: `says rollback and budget; Alice attended`.
+    """Return why a result is among them: `says decide and migration; Alice attended`.
 
     Of the words that it says, it names the `most` frequent ones, as the document writes them.
     """
@@ -114,12 +114,13 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
 def words_said(snippet: Snippet) -> list[str]:
     """Return the words asked for that a document has, the most frequent first.
 
-    Those that only ask, such as `say`, are left out beside others.
+    `say` and words for documents of any kind, such as `team`, are left out beside others.
     """
-    from kbx_tui.search.query.query_words import has_topic  # not needed by the first screen
+    from kbx_tui.search.query.query_words import DOCUMENT_WORDS  # not needed by the first screen
 
     terms = sorted(zip_longest(snippet.terms, snippet.forms), key=lambda term: -term[0][1])
-    topics = [term for term in terms if has_topic((fold(term[0][0]),))]
+    only_ask = DOCUMENT_WORDS | {"say", "says", "said", "saying"}
+    topics = [term for term in terms if fold(term[0][0]) not in only_ask]
     return [
         (form.lower() if word.islower() else form) if form else word
         for (word, _), form in topics or terms

@@ -245,7 +245,7 @@ def test_exact_values_are_kept_when_the_formula_holds() -> None:
             (("team", 1), ("decide", 4), ("migration", 3)),
             ("Platform attended", "Migration in the title"),
             0.86,
-            "says migration and team; Platform attended; Migration in the title",
+            "says decide and migration; Platform attended; Migration in the title",
         ),
         ((("decide", 1),), (), 0.4, "says decide"),
         ((), ("mentions Alice",), 0.4, "is about something related; mentions Alice"),

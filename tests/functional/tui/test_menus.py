@@ -173,12 +173,12 @@ async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> N
 async def test_the_help_shows_only_what_has_the_typed_word(demo: Path) -> None:
     async with running(demo, NARROW, asked=QUESTION) as driver:
         await driver.press("down", "question_mark")
-        await driver.until_shown(HelpText, "read the document")
+        await driver.until_shown(HelpText, "how well the result answers")
         await driver.press("slash")
         await driver.write("citation")
         await driver.until_shown(HelpText, "y c", "as a Markdown link")
         assert "go to the next pane" not in driver.text_of(HelpText)
         await driver.press("escape")  # clears the field
-        await driver.until_shown(HelpText, "read the document")
+        await driver.until_shown(HelpText, "how well the result answers")
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.explore)

@@ -173,12 +173,10 @@ def test_measures_of_an_exported_run_agree_with_ir_measures(
         "reciprocal_rank": ir.RR,
         "judged": ir.Judged @ 10,
     }
-    measured = ir.calc_aggregate(
-        theirs.values(), ir.read_trec_qrels(str(qrels)), ir.read_trec_run(str(run))
-    )
-    assert {name: round(measured[measure], 4) for name, measure in theirs.items()} == {
-        name: query[name] for name in theirs
-    }
+    for name, measure in theirs.items():  # one by one: two kinds of nDCG at once may give 0
+        judged, ranked = ir.read_trec_qrels(str(qrels)), ir.read_trec_run(str(run))
+        measured = ir.calc_aggregate([measure], judged, ranked)
+        assert round(measured[measure], 4) == query[name], name
 
 
 PREFERENCES_QUERY = "what did Alice Chen decide about the rollback plan"

@@ -110,7 +110,7 @@ async def settled(page: Page) -> None:
 
 async def test_text_of_documents_controls_neither_terminal_nor_page(served: Running) -> None:
     async with visitor(served) as known:
-        page = await known.open(query="ferry", width=160, height=40)
+        page = await known.open(query="ferry", width=200, height=40)
         while (await page.message("page"))["query"] != "ferry":
             await page.receive()
         await page.until("alert(1)")

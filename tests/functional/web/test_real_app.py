@@ -113,7 +113,7 @@ async def test_text_of_documents_controls_neither_terminal_nor_page(served: Runn
         page = await known.open(query="ferry", width=200, height=40)
         while (await page.message("page"))["query"] != "ferry":
             await page.receive()
-        await page.until("alert(1)")
+        await page.until("<script>")
         await page.type("\x1b[B\r")
         await page.until("alert(2)")
         await settled(page)
@@ -178,7 +178,7 @@ async def test_a_session_that_is_killed_or_raises_an_error_ends_alone(
         await page.send("query", "ferry")
         while (await page.message("page"))["query"] != "ferry":
             await page.receive()
-        await page.until("alert(1)")
+        await page.until("<script>")
         again = await known.open(raising.session)
         assert not again.resumed
         await again.socket.close()

@@ -1,4 +1,4 @@
-"""Jump mode: a letter on every pane and field, and the letter goes there."""
+"""Jump mode: a letter on every pane and field leads there. Loaded when first used."""
 
 from __future__ import annotations
 

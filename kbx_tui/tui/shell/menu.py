@@ -1,4 +1,5 @@
-"""A menu of commands above the bottom line: a key or a click runs one of them."""
+"""A menu of commands above the bottom line: a key or a click runs one of them. Loaded when first
+used."""
 
 from __future__ import annotations
 

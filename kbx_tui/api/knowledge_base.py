@@ -83,7 +83,9 @@ _NAMESPACES = {
     "_searcher": "kbx_tui.api.searcher:Searcher",
     "_files": "kbx_tui.api.file_writer:FileWriter",
 }
-_SEARCH_OPTIONS = [field.name for field in fields(SearchRequest) if field.name != "query"]
+_SEARCH_OPTIONS = [
+    field.name for field in fields(SearchRequest) if field.name not in ("query", "properties")
+]
 
 
 class KnowledgeBase:
@@ -637,7 +639,7 @@ class KnowledgeBase:
         """
         from kbx_tui.api.queries import WhyNotSearch
 
-        request = _search_request(query, options)
+        request = self._searcher.with_properties(_search_request(query, options))
         return WhyNotSearch(self._session, request, path, limit, cancelled).answer()
 
 

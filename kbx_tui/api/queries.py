@@ -170,7 +170,7 @@ class WhyNotSearch:
                 values = (*self._wider(dimension), off)
                 yield from self._first(dimension, values)
         typed = (
-            (without_filter(request.query, number), f"without {each}")
+            (without_filter(request.query, number, request.properties), f"without {each}")
             for number, each in enumerate(request.typed.filters)
         )
         yield from self._first("query", typed)

@@ -20,7 +20,7 @@ from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RERANK_MS, RERANKED, Reranker, RerankerScores
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest, Tuning
+from kbx_tui.search.request import SearchRequest, Tuning, names_in
 from kbx_tui.search.results.answer import answer, in_order
 from kbx_tui.search.results.response import MAX_BY_DATE, SearchResponse, Snippet
 from kbx_tui.search.results.snippets import RERANKED_LENGTH
@@ -60,12 +60,19 @@ class Searcher:
 
     def retrieve(self, request: SearchRequest, top_k: TopKRequest | None = None) -> Evidence:
         """Return the evidence; with `top_k`, only as much as that ranking needs."""
-        retriever = self._retriever()
+        retriever, request = self._retriever(), self.with_properties(request)
         retriever.begin(request, top_k)
         path = self._session.path_filter(request.path)
         request = self._configured(request)
         self._session.fresh_index()
         return retriever.retrieve(request, path, top_k)
+
+    def with_properties(self, request: SearchRequest) -> SearchRequest:
+        """Return the request with the names in its query that are properties of the base."""
+        if not names_in(request.query):
+            return request  # without opening the index: the query is embedded meanwhile
+        known = self._session.fresh_index().generation().properties.named_in(request.query)
+        return replace(request, properties=known)
 
     def ranked(self, request: SearchRequest) -> Ranking:
         return rank(self.retrieve(request), request.tuning(self.tuning(request.preset)))

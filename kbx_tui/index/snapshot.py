@@ -93,6 +93,8 @@ class Snapshot:
     name_uses: NameUses
     entity_pages: EntityPages
     names: StoredNames
+    properties: TextLists
+    """Texts `key=value` of each document's frontmatter (`fields.properties_of`)."""
     facts: StoredFacts | None = None
     """None where they have to be read from their table."""
     aliases: Sequence[tuple[str, ...]] = ()
@@ -349,6 +351,7 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
         links=LinksByEntity(links, entities),
         name_uses=NameUses(links),
         aliases=TextLists(documents.texts("aliases")),
+        properties=TextLists(documents.texts("properties")),
         is_vault=bool(meta.get("is_vault")),
         conventions=meta.get("conventions"),
         versions=VersionColumn(versions),

@@ -13,6 +13,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any, Literal, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,12 +38,15 @@ from kbx_tui.index.text_columns import (
     TextLists,
 )
 from kbx_tui.index.versions import NO_STATE
-from kbx_tui.knowledge.fields import page_name
+from kbx_tui.knowledge.fields import page_name, properties_of
 from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.languages import LANGUAGES
 from kbx_tui.knowledge.records import Entity
 
-COLUMNS = ["path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "version"]
+COLUMNS = [
+    *("path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "frontmatter"),
+    "version",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,8 @@ class StoredDocuments:
     attendees: TextArena
     tags: TextArena
     aliases: TextArena
-    """`tags` and `aliases` hold `TextLists`."""
+    properties: TextArena
+    """`tags`, `aliases` and `properties`, as `properties_of` writes them, hold `TextLists`."""
     folded_titles: TextArena
     """Titles, folded for search, each followed by a line break."""
     dates: CodedColumn
@@ -77,7 +82,7 @@ class StoredDocuments:
         return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
 
 
-DOCUMENTS = DocumentFile("documents", "3", StoredDocuments)
+DOCUMENTS = DocumentFile("documents", "4", StoredDocuments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +118,13 @@ def make_documents(
         lists={"tags": "tags", "aliases": "aliases"},
         codes={"dates": "date", "kinds": "kind"},
     )
-    folded, versions = TextArenaBuilder(), list[bytes]()
+    folded, properties, versions = TextArenaBuilder(), TextArenaBuilder(), list[bytes]()
     hashes, found = array("Q"), array("i")
     for row in rows:
         builder.append(row)
         folded.append(fold(separate_cjk(row["title"])).replace("\n", " ") + "\n")
+        frontmatter = msgspec.json.decode(row["frontmatter"])
+        properties.append(TextLists.joined(properties_of(frontmatter)))
         for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
             hashes.append(key_hash(key))
             found.append(8 * len(versions) + kind)
@@ -126,6 +133,7 @@ def make_documents(
         versions=np.array(versions or [], np.bytes_),
         state=state,
         gone=np.empty(0, np.int32),
+        properties=properties.arena(),
         folded_titles=folded.arena(),
         by_key=ByHash.of(hashes, found),
         **builder.columns(),

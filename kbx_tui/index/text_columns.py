@@ -241,6 +241,10 @@ class TextLists(Column[tuple[str, ...]]):
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return map(self._split, self._column)
 
+    def holding(self, part: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield each row whose texts, joined, hold `part`, with these texts."""
+        return ((row, self._split(text)) for row, text in enumerate(self._column) if part in text)
+
     def _split(self, text: str) -> tuple[str, ...]:
         return tuple(text.split(self.END)[:-1]) if text else ()
 

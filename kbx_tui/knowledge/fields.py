@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kbx_tui.knowledge.folding import name_key, slug
+from kbx_tui.knowledge.folding import WORD, fold, name_key, slug
 from kbx_tui.knowledge.markdown import strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import Attendee, Document
 
@@ -67,6 +67,26 @@ def texts_of(value: object) -> Iterator[str]:
             yield name
     elif text := text_of(value):
         yield text
+
+
+def property_key(name: str) -> str:
+    """Return the key of a property in any spelling: `due_date` for `Due date` and `due-date`."""
+    return "_".join(WORD.findall(fold(name)))
+
+
+def properties_of(frontmatter: Mapping[str, Any]) -> Iterator[str]:
+    """Yield `key=value` for each text, number and date in frontmatter, also those of lists.
+
+    A link has two values: the name of its page, and its words.
+    """
+    for name, value in frontmatter.items():
+        if key := property_key(name):
+            for text in texts_of(value):
+                values = [text[:_MAX_NAME]]
+                if text.startswith("[["):
+                    page = link_target(text).rpartition("/")[2].removesuffix(".md")
+                    values = [page[:_MAX_NAME], strip_markup(values[0])]
+                yield from (f"{key}={each}" for each in dict.fromkeys(values))
 
 
 def names_of(value: object) -> tuple[str, ...]:

@@ -64,6 +64,9 @@ def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: in
             named = generation.entity_names.find(typed, limit) if typed else []
             names = (each.name if unfinished.is_quoted else slug(each.name) for each in named)
             yield from (name for name in dict.fromkeys(names) if fold(name).startswith(fold(typed)))
+        case name:
+            values = (value for _, value in generation.properties.values(name))
+            yield from _frequent(values, typed)
 
 
 def _dates(dates: Iterable[str], typed: str) -> Iterator[str]:

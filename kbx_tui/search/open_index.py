@@ -35,6 +35,7 @@ from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scores import ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import DocumentNames, EntityNames
+from kbx_tui.search.properties import Properties
 from kbx_tui.search.query.date_forms import DocumentDates
 from kbx_tui.search.query.name_index import KnownItems, TitleWords
 from kbx_tui.search.query.query_terms import NameMatch
@@ -263,6 +264,10 @@ class IndexGeneration:
     @cached_property
     def known_items(self) -> KnownItems:
         return KnownItems(self.snapshot.segments, self.snapshot.entity_pages)
+
+    @cached_property
+    def properties(self) -> Properties:
+        return Properties(self.snapshot.properties)
 
     @cached_property
     def document_dates(self) -> DocumentDates:

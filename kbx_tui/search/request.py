@@ -10,6 +10,9 @@ So do `title:budget`, `-word` and `-"two words"`, which leave documents out, and
 which `"one" OR "the other"` matches either. What is in quotation marks is searched for as well; in
 a longer question, of which it is less than half, it is words like others.
 
+Any property in the frontmatter of the base's pages filters as well: `status:active`, `priority>2`,
+`due<2026-12`. `-status:done` and `-tag:ops` leave out the documents that match.
+
 A typed filter is at the beginning of a query or after a space, and ends before the next. Values
 with spaces are quoted: `tag:"road map"`, `@"Alice Chen"`. A comma means "or": `type:meeting,note`.
 
@@ -26,7 +29,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache
-from typing import Any, Literal, Self, cast, get_args
+from typing import Any, Literal, Self, get_args
 
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.knowledge.folding import fold, folded_words, slug
@@ -55,6 +58,13 @@ class Filters:
     def typed_names(self) -> tuple[str, ...]:
         names = (name for typed in self.typed if typed.key == "@" for name in typed.values)
         return tuple(dict.fromkeys(names))
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """The names of properties that are filtered by, as typed."""
+        return tuple(
+            each.key for each in self.typed if each.operator != ":" or each.key not in KEYS
+        )
 
     @classmethod
     def of(
@@ -93,10 +103,6 @@ class Filters:
     def matches_tags(self, tags: Sequence[str]) -> bool:
         """Return whether a document with these tags matches: `area/topic` has the tag `area`."""
         return not self.tags or any(key in self.tags for tag in tags for key in tag_keys(tag))
-
-    def matches_all_tags(self, tags: Sequence[str]) -> bool:
-        typed = [Filters.of(tags=each.values) for each in self.typed if each.key == "tag"]
-        return all(filters.matches_tags(tags) for filters in (self, *typed))
 
 
 def end_of(date: str) -> str:
@@ -142,18 +148,14 @@ KEYS: tuple[Key, ...] = get_args(Key)
 
 DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 """A date, or a prefix of one."""
+NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 
-_FILTER_OR_QUOTED = re.compile(
-    r"""
-    (?<!\S) (?: (?P<key>type|tag|from|to|in|title) : | (?P<sign>[@-]) (?=["\w]) )
-            (?: "(?P<quoted>[^"]*)" | (?P<bare>[^\s"]+) ) (?!\S)
-    | (?P<words> "[^"]*" | “[^“”]*” )
-    """,
-    re.VERBOSE,
-)
+NAME = r"[^\W\d][\w-]*"
+"""A property as typed: `due_date` and `Due-Date` are the property `Due date`."""
+_NAMED = re.compile(rf"(?<!\S)-?({NAME})(?:[<>]=?[\d-]|:(?!//)\S)")
 _UNFINISHED = re.compile(
-    r"""
-    (?<!\S) (?: (?P<key>type|tag|from|to|in) : | @ )
+    rf"""
+    (?<!\S) (?: -? (?P<key>(?!title:){NAME}) : (?!//) | @ )
             (?P<quoted>")? (?P<value> (?(quoted) [^"]* | [^\s"]* ) ) $
     """,
     re.VERBOSE,
@@ -164,14 +166,19 @@ _OR = re.compile(r"(?<=[\"”])\s+OR\s+")
 _EXCLUDED = re.compile(r"(?=\w*[^\W\d_])\w{2}")
 """Matches what may be left out after a minus sign: not the option `-v` nor the number `-5`."""
 _POSSESSIVE = re.compile(r"['’]s$")
+_ORDERED = re.compile(rf"{NUMBER.pattern}|{DATE.pattern}")
 _NEEDS_QUOTES = re.compile(rf"[\s,]|[{_CLOSING}]$|['’]s$")
 
 
 @dataclass(frozen=True, slots=True)
 class TypedFilter:
-    key: Key
+    key: str
+    """One of `KEYS`, or the name of a property as typed."""
     values: tuple[str, ...]
     """At least one; a document must match one of them, or none where the key is `-`."""
+    operator: str = ":"
+    """How a property is compared with its value: `:`, `<`, `<=`, `>` or `>=`."""
+    is_negated: bool = False
 
     def __str__(self) -> str:
         if self.key == '"':
@@ -179,7 +186,9 @@ class TypedFilter:
         if self.key == "-":
             return f"-{_quoted(self.values[0], is_quoted=not _EXCLUDED.match(self.values[0]))}"
         values = map(_quoted, self.values) if len(self.values) == 1 else iter(self.values)
-        return f"{_start(self.key)}{','.join(values)}"
+        sign, start = "-" * self.is_negated, _start(self.key).removesuffix(":")
+        operator = self.operator if self.key != "@" else ""
+        return f"{sign}{start}{operator}{','.join(values)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,21 +203,47 @@ class TypedQuery:
         return (value for each in self.filters if each.key == key for value in each.values)
 
 
+def names_in(query: str) -> list[tuple[str, str]]:
+    """Return what may be filters by a property: the names, each with the whole word."""
+    found = _NAMED.finditer(query)
+    return [(each[1], query[each.start() :].split()[0]) for each in found if each[1] not in KEYS]
+
+
+@lru_cache(maxsize=64)
+def _filter_or_quoted(properties: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(map(re.escape, properties)) or "(?!)"
+    return re.compile(
+        rf"""
+        (?<!\S) (?: (?P<minus>-)? (?P<key>type|tag|in|title|{names}) : | (?P<date>from|to) :
+                    | (?P<not>-)? (?P<name>{names}) (?P<operator>[<>]=?)
+                    | (?P<sign>[@-]) (?=["\w]) )
+                (?: "(?P<quoted>[^"]*)" | (?P<bare>[^\s"]+) ) (?!\S)
+        | (?P<words> "[^"]*" | “[^“”]*” )
+        """,
+        re.VERBOSE,
+    )
+
+
 @lru_cache(maxsize=256)
-def read_filters(query: str) -> TypedQuery:
+def read_filters(query: str, properties: tuple[str, ...] = ()) -> TypedQuery:
+    """Read the filters of a query; `properties` are the names that the base knows, as typed."""
     filters: list[TypedFilter] = []
     spans: list[tuple[int, int]] = []
     not_dates: list[str] = []
-    for match in _FILTER_OR_QUOTED.finditer(query):
-        key = cast("Key", match["key"] or match["sign"] or '"')
+    for match in _filter_or_quoted(properties).finditer(query):
+        key = match["key"] or match["date"] or match["name"] or match["sign"] or '"'
+        operator = match["operator"] or ":"
         values = _values(key, match["quoted"], match["bare"] or (match["words"] or "")[1:-1])
+        if operator != ":":
+            values = tuple(filter(_ORDERED.fullmatch, values)) if len(values) == 1 else ()
         if values and key in ("from", "to") and not DATE.fullmatch(values[0]):
             not_dates.append(match[0])
         elif values and key == '"' and spans and _OR.fullmatch(query, spans[-1][1], match.start()):
             filters[-1] = replace(filters[-1], values=(*filters[-1].values, *values))
             spans[-1] = spans[-1][0], match.end()
         elif values:
-            filters.append(TypedFilter(key, values))
+            is_negated = bool(match["minus"] or match["not"])
+            filters.append(TypedFilter(key, values, operator, is_negated))
             spans.append(match.span())
     narrowing = [span for span, each in zip(spans, filters, strict=True) if each.key != '"']
     text = _cut(query, narrowing) if narrowing else query
@@ -223,7 +258,7 @@ def read_filters(query: str) -> TypedQuery:
 class UnfinishedFilter:
     """A filter at the very end of a query, which may still be typed."""
 
-    key: Key
+    key: str
     value: str
     before: str
     is_quoted: bool
@@ -231,7 +266,7 @@ class UnfinishedFilter:
 
     @property
     def rest(self) -> str:
-        return self.before[: self.before.rfind(_start(self.key))].rstrip()
+        return self.before[: self.before.rfind(_start(self.key))].removesuffix("-").rstrip()
 
     def completed(self, value: str) -> str:
         if self.is_quoted:
@@ -244,8 +279,8 @@ def unfinished_filter(query: str) -> UnfinishedFilter | None:
     match = _UNFINISHED.search(query)
     if match is None or query.count('"', 0, match.start()) % 2:
         return None
-    key, start = cast("Key", match["key"] or "@"), match.start("value")
-    if not match["quoted"] and key in ("type", "tag", "@"):
+    key, start = match["key"] or "@", match.start("value")
+    if not match["quoted"] and key not in ("from", "to", "in"):
         start += match["value"].rfind(",") + 1
     return UnfinishedFilter(key, query[start:], query[:start], bool(match["quoted"]))
 
@@ -261,8 +296,8 @@ def with_filter(query: str, key: Key, value: str) -> str:
     return appended if is_read else f"{added} {query.strip()}"
 
 
-def without_filter(query: str, number: int) -> str:
-    return _cut(query, [read_filters(query).spans[number]])
+def without_filter(query: str, number: int, properties: tuple[str, ...] = ()) -> str:
+    return _cut(query, [read_filters(query, properties).spans[number]])
 
 
 def _cut(query: str, spans: list[tuple[int, int]]) -> str:
@@ -271,7 +306,7 @@ def _cut(query: str, spans: list[tuple[int, int]]) -> str:
     return " ".join(filter(None, rest))
 
 
-def _values(key: Key, quoted: str | None, bare: str | None) -> tuple[str, ...]:
+def _values(key: str, quoted: str | None, bare: str | None) -> tuple[str, ...]:
     if quoted is not None or key == '"':
         value = (quoted or bare or "").strip()
         return (value,) if value and (key != '"' or re.search(r"\w", value)) else ()
@@ -288,7 +323,7 @@ def _values(key: Key, quoted: str | None, bare: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, bare.split(","))))
 
 
-def _start(key: Key) -> str:
+def _start(key: str) -> str:
     return key if key in ("@", "-") else f"{key}:"
 
 
@@ -446,6 +481,8 @@ class SearchRequest:
     """Paths of documents that are scored even if a wide scope scores only its candidates."""
     explain: bool = False
     """True explains the score of every result."""
+    properties: tuple[str, ...] = ()
+    """Names in the query that are properties of the base's pages; a search finds them."""
 
     def __post_init__(self) -> None:
         tidy: dict[str, Any] = {
@@ -475,7 +512,7 @@ class SearchRequest:
 
     @cached_property
     def typed(self) -> TypedQuery:
-        return read_filters(self.query[:MAX_QUERY])
+        return read_filters(self.query[:MAX_QUERY], self.properties)
 
     @property
     def searched(self) -> str:

@@ -17,7 +17,7 @@ PathFilter = Annotated[str, Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
 TYPED_FILTERS = (
     "May hold filters: type:meeting,note tag:ops from:2026-03 to:2026-05 in:memory/notes "
-    'title:budget @"Alice Chen" -word "exact words"'
+    'title:budget @"Alice Chen" status:active due<2026-12 -tag:x -word "exact words"'
 )
 """The sentence about typed filters in the descriptions of query arguments."""
 FactId = Annotated[int, Field(ge=1, le=2**53 - 1)]

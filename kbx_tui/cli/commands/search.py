@@ -134,8 +134,9 @@ def search_command(
     be any text, with or without quotes; put -- before one that starts with a dash.
 
     Filters may be part of the query: type:meeting tag:ops from:2026-03 to:2026-05 in:memory/notes
-    @alice title:budget -word "exact words". A comma means "or": type:meeting,note. They narrow what
-    the options allow.
+    @alice title:budget -word "exact words", and any property of the pages: status:active
+    priority>2 due<2026-12 -status:done. A comma means "or": type:meeting,note. They narrow what the
+    options allow.
 
     With --kb given more than once, those bases are searched together, each result with its base.
 

@@ -360,6 +360,8 @@ class Evidence:
     lists_missing: bool = False
     corrections: tuple[tuple[str, str], ...] = ()
     """Words of the query that no document holds, as typed, and what was searched for instead."""
+    misspelt: tuple[tuple[str, str], ...] = ()
+    """Words that would filter by a property if spelt as a known one, each with the key of that."""
 
     def __len__(self) -> int:
         return len(self.paths)

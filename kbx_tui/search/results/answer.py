@@ -201,6 +201,7 @@ def search_notes(
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
     yield from not_dates_notes(evidence.query)
+    yield from misspelt_notes(evidence)
     if asks_for_experts(evidence.query):
         yield "these are documents; `kbx experts` ranks people by what they know about a topic"
     yield from _ambiguous_names(ranking)
@@ -271,6 +272,11 @@ def not_dates_notes(query: str) -> Iterator[str]:
             f"{named} {verb} no date such as 2026-03-17, 2026-03 or 2026, so it was searched for "
             "as words"
         )
+
+
+def misspelt_notes(evidence: Evidence) -> Iterator[str]:
+    for word, meant in evidence.misspelt:
+        yield safe_line(f"{word} is no filter: no page has that property; did you mean {meant}?")
 
 
 def unknown_names_notes(scope: Scope) -> Iterator[str]:

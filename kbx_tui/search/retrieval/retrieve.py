@@ -302,6 +302,7 @@ class _Search:
             ),
             undated=self._dates.undated,
             corrections=self._corrections,
+            misspelt=self._generation.properties.misspelt(self._request.query),
         )
 
     def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:

@@ -21,6 +21,7 @@ from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.evidence.evidence import Scope
 from kbx_tui.search.evidence.scores import Flags, LinkedDocuments, Rows, Scores, frozen, highest
+from kbx_tui.search.properties import Properties
 from kbx_tui.search.request import Filters, TypedFilter
 
 BY_WORDS, BY_MEANING = 1000, 5000
@@ -84,10 +85,9 @@ def find_scope(
                 flags &= with_words
             else:
                 unmatched.append(str(typed))
-        elif typed.key == "title":
-            flags &= _titled(snapshot.titles, typed.values)
         else:
-            flags &= _flags(snapshot, *_as_filters(typed, named))
+            matching = _typed_flags(snapshot, typed, named)
+            flags &= ~matching if typed.is_negated else matching
     muted = [snapshot.row_of[name] for name in filters.muted_documents if name in snapshot.row_of]
     left_out = int(np.count_nonzero(flags[muted]))
     flags[muted] = False
@@ -104,25 +104,29 @@ def _titled(titles: Sequence[str], wanted: Sequence[str]) -> Flags:
     return np.array([any(each <= title for each in words) for title in of_titles], np.bool_)
 
 
-def _as_filters(
-    typed: TypedFilter, named: Mapping[str, Sequence[str]]
-) -> tuple[PathFilter, Filters]:
-    match typed.key:
+def _typed_flags(
+    snapshot: Snapshot, typed: TypedFilter, named: Mapping[str, Sequence[str]]
+) -> Flags:
+    values, path, filters = typed.values, PathFilter(), Filters()
+    match typed.key if typed.operator == ":" else "":
+        case "title":
+            return _titled(snapshot.titles, values)
         case "type":
-            return PathFilter(), Filters.of(doc_types=typed.values)
+            filters = Filters.of(doc_types=values)
         case "tag":
-            return PathFilter(), Filters.of(tags=typed.values)
+            filters = Filters.of(tags=values)
         case "from":
-            return PathFilter(), Filters.of(since=typed.values[0])
+            filters = Filters.of(since=values[0])
         case "to":
-            return PathFilter(), Filters.of(until=typed.values[0])
+            filters = Filters.of(until=values[0])
         case "in":
-            return _path_below_root(typed.values[0]), Filters()
+            path = _path_below_root(values[0])
         case "@":
-            ids = [found for name in typed.values for found in named.get(name, ())]
-            return PathFilter(), Filters(entities=tuple(ids) or typed.values)
+            ids = [found for name in values for found in named.get(name, ())]
+            filters = Filters(entities=tuple(ids) or values)
         case _:
-            raise AssertionError(f"{typed.key} is a filter by words")
+            return Properties(snapshot.properties).flags(typed)
+    return _flags(snapshot, path, filters)
 
 
 def _path_below_root(text: str) -> PathFilter:

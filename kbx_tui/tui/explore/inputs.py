@@ -108,9 +108,11 @@ class QueryLine(PathInput):
 
     def remove_filter(self, number: int) -> bool:
         """Remove a filter by number, from 0, or -1 for the last; return whether there was one."""
-        if not read_filters(self.value).filters:
+        evidence = self._model.displayed.evidence
+        properties = () if evidence is None else evidence.scope.filters.properties
+        if not read_filters(self.value, properties).filters:
             return False
-        self.replace_query(without_filter(self.value, number))
+        self.replace_query(without_filter(self.value, number, properties))
         return True
 
     def replace_query(self, after: str) -> None:

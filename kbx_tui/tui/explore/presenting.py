@@ -36,6 +36,7 @@ from kbx_tui.search.results.answer import (
     asks_for_experts,
     few_answers_note,
     in_order,
+    misspelt_notes,
     not_dates_notes,
     reranker_failure,
     unknown_names_notes,
@@ -165,6 +166,7 @@ def _note(ranking: Ranking) -> str:
         *_correction_notes(evidence),
         *unknown_names_notes(evidence.scope),
         *not_dates_notes(evidence.query),
+        *misspelt_notes(evidence),
     )
     return (
         "; ".join(about_query)

@@ -200,6 +200,14 @@ async def test_filters_are_completed_shown_as_chips_and_removed(demo_kb_path: Pa
         assert not driver.explore.query_one(FilterChip).display
         await driver.press("backspace", "z")
         await driver.until(lambda: driver.view.query == "rollback type:meeting")
+        line.focus()
+        line.show_query("rollback -status:ac")
+        await driver.until(lambda: line.completion == "rollback -status:accepted")
+        line.show_query("status:active migration")
+        await driver.press("down")
+        await driver.until_shown(FilterChip, "[status:active x]")
+        await driver.press("backspace")
+        await driver.until(lambda: driver.view.query == "migration")
 
 
 async def test_facets_narrow_by_one_key_and_undo(demo_kb_path: Path) -> None:

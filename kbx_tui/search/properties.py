@@ -1,0 +1,102 @@
+"""Properties of pages, by which queries filter: `status:active`, `priority>2`, `due<2026-12`.
+
+A value is compared as a date if it and the one asked for are dates, of which at least one has a
+month, as a number if both are numbers, else as text, in any spelling. Only numbers and dates have
+an order. Of a list, one value has to match.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from kbx_tui.index.lexical.bm25 import errors_in
+from kbx_tui.index.text_columns import TextLists
+from kbx_tui.knowledge.fields import property_key
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.search.evidence.scores import Flags
+from kbx_tui.search.request import DATE, MAX_QUERY, NUMBER, TypedFilter, names_in
+
+_HOLDS: dict[str, Callable[[Any, Any], bool]] = {
+    ":": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_DAY = len("2026-03-17")
+
+
+class Properties:
+    """The properties of the documents of one generation."""
+
+    def __init__(self, stored: TextLists) -> None:
+        """`stored` has a text `key=value` (`fields.properties_of`) for each value of a document."""
+        self._stored = stored
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """The number of values of each property, by key."""
+        return Counter(each.partition("=")[0] for texts in self._stored for each in texts)
+
+    def named_in(self, query: str) -> tuple[str, ...]:
+        """Return the names in a query, as typed, that are those of properties."""
+        names = dict.fromkeys(name for name, _ in names_in(query[:MAX_QUERY]))
+        return tuple(name for name in names if property_key(name) in self.counts)
+
+    def misspelt(self, query: str) -> tuple[tuple[str, str], ...]:
+        """Return the words of a query that would filter by a property if spelt like a known one,
+        each with the key of that."""
+        found = []
+        for name, word in names_in(query[:MAX_QUERY]):
+            key = property_key(name)
+            if key not in self.counts and (most := errors_in(key)):
+                near = process.extractOne(
+                    key, list(self.counts), scorer=OSA.distance, score_cutoff=most
+                )
+                found += [(word, near[0])] if near else []
+        return tuple(found)
+
+    def values(self, name: str) -> Iterator[tuple[int, str]]:
+        """Yield the values of a property with the rows of their documents."""
+        start = f"{property_key(name)}="
+        for row, texts in self._stored.holding(start):
+            yield from ((row, text[len(start) :]) for text in texts if text.startswith(start))
+
+    def flags(self, typed: TypedFilter) -> Flags:
+        """Return which documents match a filter, whether it is negated or not."""
+        flags = np.zeros(len(self._stored), np.bool_)
+        known: dict[str, bool] = {}
+        for row, value in self.values(typed.key):
+            if value not in known:
+                known[value] = any(
+                    is_matching(value, typed.operator, wanted) for wanted in typed.values
+                )
+            flags[row] |= known[value]
+        return flags
+
+
+def is_matching(value: str, compared: str, wanted: str) -> bool:
+    holds, day = _HOLDS[compared], value[:_DAY]
+    if DATE.fullmatch(day) and DATE.fullmatch(wanted) and "-" in day + wanted:
+        return holds(day[: len(wanted)], wanted)
+    if (number := _number(value)) is not None and (asked := _number(wanted)) is not None:
+        return holds(number, asked)
+    return compared == ":" and _words(value) == _words(wanted)
+
+
+def _words(text: str) -> list[str]:
+    return re.split(r"[\s_-]+", fold(text))
+
+
+def _number(text: str) -> float | None:
+    number = float(text) if NUMBER.fullmatch(text) else float("inf")
+    return number if abs(number) < float("inf") else None

@@ -1,0 +1,157 @@
+"""Any property of the frontmatter filters, on every surface, and ordinary text stays text."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.index.store import Store
+from kbx_tui.knowledge.fields import properties_of
+from kbx_tui.search.properties import is_matching
+from kbx_tui.search.request import SearchRequest, unfinished_filter
+from kbx_tui.tools.dispatch import call
+from tests.command_line import CommandLine
+from tests.functional.vaults import index_vault
+
+PAGES = {
+    "a": "status: active\npriority: 3\nDue-Date: 2026-11-30\nowner: '[[people/ada|Ada Stone]]'",
+    "b": "status: In Progress\npriority: 10\ndue_date: 2026-12-05\ntopics: [rope, anchor]",
+    "c": "status: done\npriority: 2.5\ndue date: 2027\nsalary: 90000 # redacted",
+    "d": "title: Error log",
+}
+TEXT = "The ferry sails at noon. error:timeout at 10:30, see http://x and stauts:active."
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    files = {
+        f"memory/notes/{name}.md": f"---\n{front}\n---\n# Page {name}\n\n{TEXT}\n"
+        for name, front in PAGES.items()
+    }
+    return KnowledgeBase(index_vault(tmp_path_factory.mktemp("base"), files))
+
+
+def found(kb: KnowledgeBase, query: str) -> str:
+    paths = (result.path for result in kb.search(query, limit=50).results)
+    return "".join(sorted(Path(path).stem for path in paths))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("ferry status:active", "a"),
+        ("ferry status:Active,done", "ac"),
+        ('status:"in progress"', "b"),
+        ("Status:in-progress ferry", "b"),
+        ("ferry -status:done", "abd"),
+        ("ferry priority>2.5", "ab"),
+        ("ferry priority<=3 priority>=2.5", "ac"),
+        ("-priority>2.5", "cd"),
+        ("due-date<2026-12", "a"),
+        ("due_date:2026", "ab"),
+        ("due_date>2026-11-30", "bc"),
+        ("due_date<=2026-12", "ab"),
+        ("topics:rope", "b"),
+        ('owner:"ada stone"', "a"),
+        ("owner:ada", "a"),
+        ("ferry -type:note", ""),
+        ("ferry -in:memory/notes/a.md", "bcd"),
+        ("ferry error:timeout", "abcd"),
+        ("ferry 10:30 http://x", "abcd"),
+        ("ferry priority>high", "abcd"),
+        ("status: active ferry", "abcd"),
+        ("priority>" + "9" * 2000, ""),
+    ],
+)
+def test_property_filters_as_typed_and_other_text_is_searched_for(
+    kb: KnowledgeBase, query: str, expected: str
+) -> None:
+    assert found(kb, query) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "compared", "wanted", "expected"),
+    [
+        ("9", "<", "10", True),
+        ("1e5", ">", "2", False),
+        ("9" * 400, ">", "1", False),
+        ("9" * 400, ":", "9" * 400, True),
+        ("9" * 400, ":", "9" * 399, False),
+        ("2026-02-31", "<", "2026-03", True),
+        ("2026-99-99", "<", "2027-01", False),
+        ("٣", ":", "3", False),
+        ("1.10.2", ":", "1102", False),
+        ("2026-03-17T10:00", "<=", "2026-03-17", True),
+        ("\x1b[31mred", ":", "red", False),
+    ],
+)
+def test_values_are_compared_as_what_they_are(
+    value: str, compared: str, wanted: str, expected: bool
+) -> None:
+    assert is_matching(value, compared, wanted) is expected
+
+
+def test_misspelt_property_is_named_and_searched_for_as_words(kb: KnowledgeBase) -> None:
+    response = kb.search("ferry stauts:active")
+    assert len(response.results) == len(PAGES)
+    note = "stauts:active is no filter: no page has that property; did you mean status?"
+    assert note in response.meta.notes
+    assert not [each for each in kb.search("error:timeout http://x").meta.notes if "filter" in each]
+
+
+@pytest.mark.parametrize(
+    ("query", "values", "is_whole"),
+    [
+        ("x status:", ("In Progress", "active", "done"), False),
+        ("x -status:do", ("done",), False),
+        ("topics:anchor", (), True),
+        ("x error:tim", (), True),
+    ],
+)
+def test_values_of_a_property_are_completed(
+    kb: KnowledgeBase, query: str, values: tuple[str, ...], is_whole: bool
+) -> None:
+    unfinished = unfinished_filter(query)
+    assert unfinished is not None
+    completed = kb.documents.complete_filter(unfinished)
+    assert (completed.values, completed.is_whole) == (values, is_whole)
+
+
+def test_every_surface_filters_and_agents_not_by_what_is_redacted(
+    kb: KnowledgeBase, kbx: CommandLine
+) -> None:
+    ran = kbx("search", "priority<3", "--kb", kb.root, "--json")
+    assert [row["path"] for row in ran.json["results"]] == ["memory/notes/c.md"]
+    assert ran.json["meta"]["typed_filters"] == ["priority<3"]
+    assert found(kb, "salary:90000") == "c"
+    answer = call(kb, "kbx.search", {"query": "priority<3"})
+    assert "memory/notes/c.md" in json.dumps(answer)
+    hidden = call(kb, "kbx.search", {"query": "salary>1 ferry"})
+    assert "salary>1" not in json.dumps(hidden["meta"].get("typed_filters", ""))
+
+
+def test_why_not_names_the_property_that_leaves_a_document_out(kb: KnowledgeBase) -> None:
+    answer = kb.why_not(SearchRequest("ferry status:done"), "memory/notes/a.md")
+    assert [change.text for change in answer.changes] == ["without status:done"]
+
+
+def test_ten_thousand_properties_filter_and_older_file_of_documents_is_not_needed(
+    tmp_path: Path,
+) -> None:
+    many = "\n".join(f"key{number}: {number}" for number in range(10_000))
+    base = index_vault(tmp_path, {"memory/notes/many.md": f"---\n{many}\n---\n# Many\n\nferry\n"})
+    with KnowledgeBase(base) as kb:
+        assert found(kb, "ferry key9999>9998") == "many"
+        assert found(kb, "ferry key9999<9998") == ""
+    for file in Path(Store(str(base / ".kbx" / "index")).uri).glob("documents*.bin"):
+        file.write_bytes(file.read_bytes().replace(b"kbx documents 4", b"kbx documents 3"))
+    with KnowledgeBase(base) as kb:
+        assert found(kb, "ferry key9999>9998") == "many"
+
+
+def test_properties_are_flat_texts() -> None:
+    values = properties_of(
+        {"A b": [1, ["x", {"name": "y", "z": 2}]], "ok": True, "=": "n", "no": None}
+    )
+    assert list(values) == ["a_b=1", "a_b=x", "a_b=y", "ok=true"]

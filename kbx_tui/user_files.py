@@ -1,9 +1,11 @@
-"""Files of the user that belong to no single base: the state and cache folders, and the log."""
+"""What belongs to the user, not to a base: the state and cache folders, the log, the editor."""
 
 from __future__ import annotations
 
 import logging
 import os
+import shlex
+from collections.abc import Mapping
 from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -57,3 +59,15 @@ def open_log() -> None:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         log.addHandler(handler)
         log.setLevel(logging.INFO)
+
+
+def editor_command(environment: Mapping[str, str]) -> list[str]:
+    """Return `$VISUAL`, or else `$EDITOR`, split into words; empty if neither is a command."""
+    for name in ("VISUAL", "EDITOR"):
+        try:
+            words = shlex.split(environment.get(name, ""))
+        except ValueError:  # an unclosed quote
+            continue
+        if words:
+            return words
+    return []

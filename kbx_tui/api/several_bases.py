@@ -52,10 +52,10 @@ class SeveralBases:
         """Open the bases at `roots`; duplicates count once. Raises as `KnowledgeBase` does."""
         from kbx_tui.api.knowledge_base import KnowledgeBase
 
-        self._bases: dict[str, KnowledgeBase] = {}
+        self.bases: dict[str, KnowledgeBase] = {}
         try:
             for name, root in base_names(roots).items():
-                self._bases[name] = KnowledgeBase(root, notice=notice, trust=trust)
+                self.bases[name] = KnowledgeBase(root, notice=notice, trust=trust)
         except BaseException:
             self.close()
             raise
@@ -68,7 +68,7 @@ class SeveralBases:
 
     @property
     def roots(self) -> Mapping[str, Path]:
-        return {name: base.root for name, base in self._bases.items()}
+        return {name: base.root for name, base in self.bases.items()}
 
     def search(
         self, query: str | SearchRequest, *, search: Search | None = None, **options: Any
@@ -83,11 +83,11 @@ class SeveralBases:
         from kbx_tui.search.request import SearchRequest
 
         request = query if isinstance(query, SearchRequest) else SearchRequest(query, **options)
-        answers = {name: ask(base, request, search) for name, base in self._bases.items()}
+        answers = {name: ask(base, request, search) for name, base in self.bases.items()}
         return merge(request, answers)
 
     def close(self) -> None:
-        for base in self._bases.values():
+        for base in self.bases.values():
             base.close()
 
 

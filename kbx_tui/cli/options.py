@@ -22,7 +22,7 @@ from click.shell_completion import (
 )
 
 from kbx_tui.cli.base_command import Command, GlobalOptions
-from kbx_tui.cli.output import note_json
+from kbx_tui.cli.output import note_format, note_json
 from kbx_tui.errors import KbxError
 from kbx_tui.safe_text import safe_line
 
@@ -224,6 +224,13 @@ json_option = click.option(
     expose_value=False,
     callback=note_json,
     help="Print JSON; docs/cli.md lists the fields.",
+)
+format_option = click.option(
+    "--format",
+    type=click.Choice(["csv", "markdown", "paths"]),
+    expose_value=False,
+    callback=note_format,
+    help="Print a table as CSV or Markdown, or only the paths.",
 )
 entity_option = option(
     "--entity NAME", "Only facts of this entity: name, alias or id.", shell_complete=complete_entity

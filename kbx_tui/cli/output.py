@@ -8,7 +8,7 @@ import re
 import select
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,28 @@ def wants_json() -> bool:
     return bool(click.get_current_context().meta.get(__name__))
 
 
+def note_format(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    context.meta[_FORMAT] = value
+
+
+_FORMAT = f"{__name__}.format"
+
+
+def prints_table() -> bool:
+    """Return whether a table is wanted. Raises UsageError if JSON is, too."""
+    is_wanted = bool(click.get_current_context().meta.get(_FORMAT))
+    if is_wanted and wants_json():
+        raise click.UsageError("--format and --json are two outputs; leave out one of the two")
+    return is_wanted
+
+
+def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    from kbx_tui.cli.tables import table_text
+
+    if text := table_text(rows, click.get_current_context().meta[_FORMAT]):
+        click.echo(text)
+
+
 class Greyed(str):
     """A line that is dim on a terminal: redacted text."""
 
@@ -60,7 +82,9 @@ class Greyed(str):
 
 def print_result(data: Any, lines: Iterable[str]) -> None:
     """Print `data` as JSON, or `lines` made safe for a terminal."""
-    if wants_json():
+    if prints_table():
+        print_table(data)
+    elif wants_json():
         print_json(data)
     elif text := "\n".join(map(_shown, lines)):
         click.echo(text)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
+from rich.style import Style
 from rich.text import Text
 
 from kbx_tui.cli.output import console, print_diff, say
@@ -20,10 +23,12 @@ from kbx_tui.formatting import (
 )
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.results.response import kept_entities, mode_details, score_reasons
+from kbx_tui.user_files import editor_command
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from kbx_tui.api import KnowledgeBase
     from kbx_tui.api.several_bases import SeveralResponse
     from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
@@ -45,24 +50,30 @@ FEEDBACK_TITLE_WIDTH = 60
 DOCUMENT, ENTITY, RERANKER, DIM = "cyan", "magenta", "green", "dim"
 
 
-def print_listing(response: SearchResponse, *, explain: bool) -> None:
+def print_listing(response: SearchResponse, kb: KnowledgeBase, *, explain: bool) -> None:
     results = [("", result) for result in response.results]
-    _print_results(results, {"": response}, response.meta.notes, explain=explain)
+    _print_results(results, {"": response}, response.meta.notes, {"": kb}, explain=explain)
 
 
-def print_several(response: SeveralResponse, *, explain: bool) -> None:
+def print_several(
+    response: SeveralResponse, bases: Mapping[str, KnowledgeBase], *, explain: bool
+) -> None:
     results = [(own.base, own.result) for own in response.results]
-    _print_results(results, response.responses, response.notes, explain=explain)
+    _print_results(results, response.responses, response.notes, bases, explain=explain)
 
 
 def _print_results(
     results: Sequence[tuple[str, SearchResult]],
     responses: Mapping[str, SearchResponse],
     notes: Iterable[str],
+    bases: Mapping[str, KnowledgeBase],
     *,
     explain: bool,
 ) -> None:
-    """Print results, with base names if there are several bases, and notes on stderr."""
+    """Print results, with base names if there are several bases, and notes on stderr.
+
+    On a terminal, paths are links (OSC 8), unless NO_COLOR is set or TERM is `dumb`.
+    """
     for note in notes:
         say(note)
     if not results:
@@ -78,12 +89,33 @@ def _print_results(
         if explain and not name:
             for line in (settings_line(answer.meta), feedback_line(answer.meta)):
                 lines += _wrapped(Text(line, DIM), width) if line else []
+    has_links = out.is_terminal and not (out.is_dumb_terminal or out.no_color)
     for rank, (base, result) in enumerate(results, 1):
-        lines += [Text(), *result_lines(rank, result, width, rank_width, base)]
+        address = _address(bases[base], result) if has_links else ""
+        lines += [Text(), *result_lines(rank, result, width, rank_width, base, address)]
         if explain:
             fast = responses[base].meta.search_mode_reason == "fast"
             lines += reason_lines(result, width, rank_width, fast=fast)
     out.print(*lines, sep="\n")
+
+
+_EDITORS = {
+    "code": "vscode",
+    "code-insiders": "vscode-insiders",
+    "codium": "vscodium",
+    "cursor": "cursor",
+}
+"""Programs that open addresses `scheme://file/path:line`, with their scheme."""
+
+
+def _address(kb: KnowledgeBase, result: SearchResult) -> str:
+    """Return the address at which Obsidian, the editor or else the system opens a result."""
+    if address := kb.links.obsidian_address(result.path):
+        return address
+    uri = (kb.root / result.path).as_uri()
+    editor = editor_command(os.environ)
+    scheme = _EDITORS.get(Path(editor[0]).stem.lower()) if editor else None
+    return f"{scheme}://file{uri.removeprefix('file://')}:{result.line}" if scheme else uri
 
 
 def heading(response: SearchResponse) -> Text:
@@ -137,7 +169,7 @@ def feedback_line(meta: SearchMeta) -> str:
 
 
 def result_lines(
-    rank: int, result: SearchResult, width: int, rank_width: int, base: str = ""
+    rank: int, result: SearchResult, width: int, rank_width: int, base: str = "", address: str = ""
 ) -> list[Text]:
     explanation = result.explain or {}
     bar_width = 20 if width >= 100 else 10 if width >= 60 else 0
@@ -159,9 +191,10 @@ def result_lines(
     if date:
         first.append(" " * (title_width - cell_len(title) + 1)).append(date, DIM)
     indent, path = " " * (rank_width + SCORE_WIDTH), f"{safe_line(result.path)}:{result.line}"
-    place = Text(f"{indent}{path}", style=DIM)
+    place = Text(indent)
     if base:
-        place = Text(indent).append(f"{safe_line(base)}  ", ENTITY).append(path, DIM)
+        place.append(f"{safe_line(base)}  ", ENTITY)
+    place.append(path, Style.parse(DIM) + Style(link=address or None))
     snippet = highlighted(result.snippet, result.matches)
     if result.is_cut:
         snippet.append(" …", DIM)

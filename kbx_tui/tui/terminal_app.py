@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -30,7 +29,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
 from kbx_tui.tui.drawing.legible_colors import legible
 from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
-from kbx_tui.user_files import logger
+from kbx_tui.user_files import editor_command, logger
 
 NO_COLOR_FILTER, GREY_FILTER = NoColor(), Monochrome()
 
@@ -186,18 +185,6 @@ def open_editor(app: App[Any], file: Path, line: int, *, no_color: bool) -> str:
         logger().warning("%s: %s", command, error)
         return f"{editor[0]} cannot be started: {error.strerror or error}"
     return ""
-
-
-def editor_command(environment: Mapping[str, str]) -> list[str]:
-    """Return `$VISUAL`, or else `$EDITOR`, split into words; empty if neither is a command."""
-    for name in ("VISUAL", "EDITOR"):
-        try:
-            words = shlex.split(environment.get(name, ""))
-        except ValueError:  # an unclosed quote
-            continue
-        if words:
-            return words
-    return []
 
 
 def edit_command(editor: list[str], file: Path, line: int) -> list[str]:

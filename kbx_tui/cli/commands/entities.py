@@ -51,6 +51,7 @@ def entity_command() -> None:
 @entity_command.command(name="list")
 @options.option("--type kind T", "Only this type: person, project, team ...")
 @options.json_option
+@options.format_option
 def list_entities(kind: str | None) -> None:
     """List all entities, those with the most documents first.
 

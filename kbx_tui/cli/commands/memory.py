@@ -235,6 +235,7 @@ memory_command.add_command(add_fact)
 @options.entity_option
 @options.option("--since D", "Only facts since a date, as 2026-03-17, or of the last D days.")
 @options.json_option
+@options.format_option
 def list_facts(entity: str | None, since: str | None) -> None:
     """List facts and open items with their ids.
 
@@ -244,6 +245,7 @@ def list_facts(entity: str | None, since: str | None) -> None:
     Examples:
       kbx memory list --entity "Alice Chen"
       kbx memory list --since 7 --json | jq '.[].fact_id'
+      kbx memory list --since 30 --format csv > facts.csv
     """
     if since and since.isdigit() and len(since) <= 5:
         since = (date.today() - timedelta(days=int(since))).isoformat()

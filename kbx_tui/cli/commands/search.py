@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +12,21 @@ from click.core import ParameterSource
 
 from kbx_tui.cli import options
 from kbx_tui.cli.base_command import Command, gc_disabled, global_options, open_kb
-from kbx_tui.cli.output import print_json, print_result, say, wants_json
+from kbx_tui.cli.output import (
+    print_json,
+    print_result,
+    print_table,
+    prints_table,
+    say,
+    wants_json,
+)
 from kbx_tui.errors import ConfigError
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.api.several_bases import SeveralResponse
     from kbx_tui.search.request import SearchRequest
+    from kbx_tui.search.results.response import SearchResult
     from kbx_tui.sharing.shared_search import SharedSearch
 
 
@@ -109,6 +117,7 @@ STDOUT = "-"
 )
 @options.flag("--explain", "Show how each score is computed.")
 @options.json_option
+@options.format_option
 @options.option(
     "--html FILE",
     "Write the results and their explanations to a page to share, without what is redacted;"
@@ -152,6 +161,7 @@ def search_command(
       kbx search "rollback plan" --json | jq -r '.results[].path'
       kbx search --saved "open incidents" --limit 5
       kbx search rollback --kb ~/notes --kb ~/work
+      kbx search status:active --format paths
       kbx search "rollback plan" --limit 20 --html rollback.html
       kbx search -- --no-hierarchy
     """
@@ -159,8 +169,10 @@ def search_command(
         raise click.UsageError("the query is empty; say what to look for")
     if saved is not None and query.strip():
         raise click.UsageError("--saved NAME has its own query; leave out one of the two")
-    if html is not None and wants_json():
-        raise click.UsageError("--html and --json are two outputs; leave out one of the two")
+    is_data = prints_table() or wants_json()
+    if html is not None and is_data:
+        name = "--json" if wants_json() else "--format"
+        raise click.UsageError(f"--html and {name} are two outputs; leave out one of the two")
     if html is None and force:
         raise click.UsageError("--force lets --html FILE replace a file; give --html, too")
     if html not in (None, STDOUT):
@@ -171,7 +183,7 @@ def search_command(
     if len(folders := list(dict.fromkeys(global_options().kb))) > 1:
         if saved is not None:
             raise click.UsageError("--saved NAME is a query of one base; give --kb once")
-        request = replace(_request(query, given), explain=explain or not wants_json())
+        request = replace(_request(query, given), explain=explain or not is_data)
         with gc_disabled():
             search_several(folders, request, explain=explain, html=html, force=force)
         return
@@ -184,16 +196,28 @@ def search_command(
             _require_scope(kb, request)
             _write_page(html, shared, overwrite=force)
             return
-        response = kb.search(replace(request, explain=explain or not wants_json()))
+        response = kb.search(replace(request, explain=explain or not is_data))
         _require_scope(kb, request)
-    if wants_json():
-        from kbx_tui.tools.json_output import search_json
+        if prints_table():
+            _print_table([("", result) for result in response.results], response.meta.notes)
+        elif wants_json():
+            from kbx_tui.tools.json_output import search_json
 
-        print_json(search_json(response))
-    else:
-        from kbx_tui.cli.text_output import print_listing
+            print_json(search_json(response))
+        else:
+            from kbx_tui.cli.text_output import print_listing
 
-        print_listing(response, explain=explain)
+            print_listing(response, kb, explain=explain)
+
+
+def _print_table(results: Iterable[tuple[str, SearchResult]], notes: Iterable[str]) -> None:
+    from kbx_tui.tools.json_output import picked
+
+    for note in notes:
+        say(note)
+    columns = "path line title date? doc_type score snippet"
+    named = [({"base": base} if base else {}, result) for base, result in results]
+    print_table([{**base, **picked(result, columns)} for base, result in named])
 
 
 def _require_scope(kb: KnowledgeBase, request: SearchRequest) -> None:
@@ -245,12 +269,14 @@ def search_several(
             _write_page(html, share_several(bases, request), overwrite=force)
             return
         response = bases.search(request)
-        if wants_json():
+        if prints_table():
+            _print_table([(own.base, own.result) for own in response.results], response.notes)
+        elif wants_json():
             print_json(several_json(response, bases.roots))
         else:
             from kbx_tui.cli.text_output import print_several
 
-            print_several(response, explain=explain)
+            print_several(response, bases.bases, explain=explain)
 
 
 def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[str, Any]:
@@ -285,6 +311,7 @@ def _write_page(name: str, shared: SharedSearch, *, overwrite: bool) -> None:
 
 @click.command(name="bases", cls=Command)
 @options.json_option
+@options.format_option
 def bases_command() -> None:
     """List the knowledge bases that the app has opened, the most recent first.
 

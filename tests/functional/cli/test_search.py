@@ -1,10 +1,12 @@
 """`kbx search`: the listing it prints, and that any text is a valid query."""
 
+import csv
 import re
 from pathlib import Path
 
 import pytest
 
+from kbx_tui.cli.tables import table_text
 from tests.command_line import CommandLine, run_program
 from tests.functional.vaults import write_vault
 from tests.parsed_page import ParsedPage
@@ -274,3 +276,36 @@ def test_known_bases_are_listed(
     assert [base["name"] for base in listed] == ["gone", "notes"]
     assert [base["exists"] for base in listed] == [False, True]
     assert "(not there)" in kbx("bases").out
+
+
+def test_lists_are_printed_as_tables_and_paths(kbx: CommandLine, demo_kb_path: Path) -> None:
+    search = ("search", "rollback", "--limit", "3", "--fast", "--kb", demo_kb_path)
+    found = kbx(*search, "--json").json["results"]
+    (names, *rows) = csv.reader(kbx(*search, "--format", "csv").out.splitlines())
+    assert names == ["path", "line", "title", "date", "doc_type", "score", "snippet"]
+    assert [(row[0], float(row[5])) for row in rows] == [
+        (result["path"], result["score"]) for result in found
+    ]
+    paths = kbx(*search, "--format", "paths").out
+    assert paths.splitlines() == [result["path"] for result in found]
+    markdown = kbx("entity", "list", "--type", "team", "--format", "markdown", "--kb", demo_kb_path)
+    assert markdown.out.startswith(
+        "| id | name | type | path |\n| --- | --- | --- | --- |\n| team:"
+    )
+    facts = kbx("memory", "list", "--format", "csv", "--kb", demo_kb_path)
+    assert facts.out.startswith("fact_id,text,date,")
+    both = kbx(*search, "--format", "csv", "--json")
+    assert (both.code, both.out, "are two outputs" in both.err) == (2, "", True)
+    assert kbx(*search, "--format", "csv", "--html", "-").code == 2
+
+
+def test_table_holds_hostile_text_as_text() -> None:
+    rows = [{"path": "a|b.md", "text": '=HYPERLINK("x")\x1b[2J\nend', "n": -1.5}, {"path": None}]
+    assert table_text(rows, "csv").splitlines() == [
+        "path,text,n",
+        'a|b.md,"\'=HYPERLINK(""x"") end",-1.5',
+        ",,",
+    ]
+    assert "a\\|b.md" in table_text(rows, "markdown")
+    assert table_text(rows, "paths") == "a|b.md"
+    assert table_text([], "csv") == table_text([], "markdown") == table_text([], "paths") == ""

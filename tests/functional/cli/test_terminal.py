@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,9 +71,14 @@ def run_on_terminal(*arguments: str | Path, exit_code: int, **env: str) -> str:
     return written.decode()
 
 
-def test_listing_has_colours(demo_kb_path: Path) -> None:
-    shown = on_terminal("search", "rollback", "--fast", "--kb", demo_kb_path)
+def test_listing_has_colours_and_links(demo_kb_path: Path) -> None:
+    search = ("search", "rollback", "--fast", "--limit", "1", "--kb", demo_kb_path)
+    shown = on_terminal(*search, VISUAL="code -w")
     assert "\x1b[1;33mrollback\x1b[0m" in shown.lower()
+    place = r"8;id=\d+;(vscode://file/[^\x1b]*/memory/[^\x1b]*\.md:\d+)\x1b\\"
+    assert re.search(place, shown)
+    assert "\x1b]8" not in on_terminal(*search, NO_COLOR="1")
+    assert "\x1b]8" not in on_terminal(*search, TERM="dumb")
     assert "\x1b[36m█" in shown
 
 

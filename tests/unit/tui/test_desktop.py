@@ -10,9 +10,9 @@ from kbx_tui.tui.terminal_app import (
     clipboard_programs,
     copy,
     edit_command,
-    editor_command,
     may_take_text,
 )
+from kbx_tui.user_files import editor_command
 
 SSH = {"SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}
 

@@ -3,6 +3,7 @@
 import csv
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -300,7 +301,10 @@ def test_lists_are_printed_as_tables_and_paths(kbx: CommandLine, demo_kb_path: P
 
 
 def test_table_holds_hostile_text_as_text() -> None:
-    rows = [{"path": "a|b.md", "text": '=HYPERLINK("x")\x1b[2J\nend', "n": -1.5}, {"path": None}]
+    rows: list[dict[str, Any]] = [
+        {"path": "a|b.md", "text": '=HYPERLINK("x")\x1b[2J\nend', "n": -1.5},
+        {"path": None},
+    ]
     assert table_text(rows, "csv").splitlines() == [
         "path,text,n",
         'a|b.md,"\'=HYPERLINK(""x"") end",-1.5',

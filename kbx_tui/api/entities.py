@@ -13,8 +13,9 @@ from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
 from kbx_tui.search.browse import EntityCard, EntityName, name_of
 from kbx_tui.search.name_lookup import EntityFinder
-from kbx_tui.search.request import MAX_QUERY
+from kbx_tui.search.request import DATE, MAX_QUERY
 from kbx_tui.search.results.answer import cut_query_notes
+from kbx_tui.search.timeline import TIMELINE_LIMIT, Timeline, timeline
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Written
@@ -65,6 +66,20 @@ class Entities:
         self._session.ensure_indexed()
         entity_id = "" if entity is None else self.resolve(entity).id
         return browse.list_facts(self._session.fresh_index(), entity_id, require_iso_date(since))
+
+    def timeline(
+        self, entity: str, *, as_of: str | None = None, limit: int = TIMELINE_LIMIT
+    ) -> Timeline:
+        """Return facts, open items and linked documents of an entity, newest first.
+
+        `as_of` shows them as of a day, month or year: what is dated later, or not at all, is left
+        out. Raises ConfigError, NotFound and Ambiguous.
+        """
+        if as_of and not DATE.fullmatch(as_of):
+            raise ConfigError(f"{as_of!r} is not a date; write it as 2026-03-10, 2026-03 or 2026")
+        self._session.ensure_indexed()
+        found = self.resolve(entity.removeprefix("@")).id
+        return timeline(self._session.fresh_index(), found, as_of or "", limit)
 
     def proposal(self, *, from_files: bool = False) -> EntityProposal:
         """Return what the entities of the base are and what more could be.

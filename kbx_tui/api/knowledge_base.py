@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from kbx_tui.index.index_status import IndexOverview, IndexQuestion
     from kbx_tui.knowledge.records import FactKind
     from kbx_tui.search.browse import BaseContents
+    from kbx_tui.search.digest import Digest
     from kbx_tui.search.evidence.evidence import Evidence
     from kbx_tui.search.request import Tuning
     from kbx_tui.search.results.response import SearchResponse, Snippet
@@ -445,6 +446,18 @@ class KnowledgeBase:
     def contents(self) -> BaseContents:
         """Return what the base holds by type and tag, and queries that find something in it."""
         return self.documents.contents(self.links.titles_to_ask_for())
+
+    def context(self, tokens: int = 2000) -> Digest:
+        """Return people, projects, teams and what is new, in at most `tokens` tokens.
+
+        A token is four bytes of UTF-8. Raises OutOfRange and IndexFault.
+        """
+        from kbx_tui.search.digest import make_digest
+
+        self._session.ensure_indexed()
+        digest = make_digest(self._session.fresh_index(), tokens)
+        self._session.read_paths.update(digest.paths)
+        return digest
 
     def experts(
         self,

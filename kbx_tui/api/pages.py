@@ -179,13 +179,14 @@ class Pages:
         force: bool = False,
         dry_run: bool = False,
     ) -> Written:
-        """Strike out a fact; with `text`, add the fact that replaces it.
+        """Strike out a fact as of `date` or today; with `text`, add the fact that replaces it.
 
         If the page says that, or the contrary, elsewhere, nothing is written, as in `reword_fact`.
         Raises as `KnowledgeBase.edit_fact`.
         """
         fact = self.fact(fact_id)
-        edits: list[PageEdit] = [StrikeFact(fact)]
+        day = require_iso_date(date) or time.strftime("%Y-%m-%d")
+        edits: list[PageEdit] = [StrikeFact(fact, day)]
         if text:
             text = _require_fact(text)
             edits.append(_added_fact(fact.entity_id, fact.kind, text, date, source))

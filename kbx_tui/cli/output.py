@@ -80,10 +80,12 @@ class Greyed(str):
     __slots__ = ()
 
 
-def print_result(data: Any, lines: Iterable[str]) -> None:
-    """Print `data` as JSON, or `lines` made safe for a terminal."""
+def print_result(
+    data: Any, lines: Iterable[str], rows: Sequence[Mapping[str, Any]] | None = None
+) -> None:
+    """Print `data` as JSON, its `rows` as a table, or `lines` made safe for a terminal."""
     if prints_table():
-        print_table(data)
+        print_table(data if rows is None else rows)
     elif wants_json():
         print_json(data)
     elif text := "\n".join(map(_shown, lines)):

@@ -126,7 +126,8 @@ class _Planner:
         text = choice.text or draft.text
         if problem := too_long_for_a_fact(text):
             raise WriteFault(problem)
-        strikes: list[_PathEdit] = [(fact.path, StrikeFact(fact)) for fact in targets]
+        day = draft.date or self.today
+        strikes: list[_PathEdit] = [(fact.path, StrikeFact(fact, day)) for fact in targets]
         if draft.stands_for is not None:
             own = self._fact(draft.stands_for)
             if choice.action == "create":

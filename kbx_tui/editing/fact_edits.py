@@ -41,9 +41,11 @@ class ChangeFact:
 
 @dataclass(frozen=True, slots=True)
 class StrikeFact:
-    """A fact to strike out, `~~struck~~`; it then reads as superseded."""
+    """A fact to strike out, `~~struck~~ (superseded: 2026-03-17)`; it then reads as superseded."""
 
     fact: Fact
+    day: str = ""
+    """The day from which it no longer holds; empty if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ def _change(
     if isinstance(edit, StrikeFact):
         if fact.status == "superseded":
             raise WriteFault(f"line {fact.line} of {page.document.path} is already superseded")
-        return strikes(page, item), values._replace(status="superseded")
+        return strikes(page, item, edit.day), values._replace(status="superseded")
     if isinstance(edit, TickFact):
         if fact.kind != "open_item" or fact.done:
             raise WriteFault(f"line {fact.line} of {page.document.path} is not an open item")
@@ -259,15 +261,16 @@ def removals(page: FactPage, item: ListItem) -> Iterator[Splice]:
     yield page.text.remove_lines(page.body_start + item.line, end)
 
 
-def strikes(page: FactPage, item: ListItem) -> Iterator[Splice]:
+def strikes(page: FactPage, item: ListItem, day: str) -> Iterator[Splice]:
     """Yield splices that mark an item as superseded: by a tag and, on one line, by `~~`."""
+    note = f" (superseded: {day})" if day else ""
     first, last = page.body_start + item.line, page.body_start + item.text_end - 1
     offset, rest = page.content(first)
     if last == first:
         statement = _before_notes(rest)
-        yield Splice(offset, offset + len(statement), f"~~{statement}~~")
+        yield Splice(offset, offset + len(statement), f"~~{statement}~~{note}")
     end = page.text.line_starts[last] + len(page.text.line(last).rstrip())
-    yield Splice(end, end, " #superseded")
+    yield Splice(end, end, f" #superseded{note}")
 
 
 def ticks(page: FactPage, item: ListItem) -> Iterator[Splice]:

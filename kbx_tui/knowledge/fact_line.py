@@ -34,7 +34,7 @@ _LINK = re.compile(
 )
 _WIKILINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]")
 
-_KEYS = r"sources?|from|status|confidence"
+_KEYS = r"sources?|from|status|confidence|superseded"
 _NOTES = (  # in brackets; `status:` or `confidence:` anywhere; sources at the end
     re.compile(
         rf"\((?=\s*(?:{_KEYS})\s*:)((?:[^()\[\]]|\[\[[^\[\]]*\]\]|\[[^\[\]]*\](?:\([^()]*\))?)*)\)",
@@ -51,6 +51,7 @@ _NOTES = (  # in brackets; `status:` or `confidence:` anywhere; sources at the e
         re.IGNORECASE,
     ),
 )
+SUPERSEDED_ON = re.compile(r"[(\[]\s*superseded\s*::?\s*(\d{4}-\d{2}-\d{2})\s*[)\]]", re.IGNORECASE)
 _STATUS_MARK = re.compile(
     rf"(?:^|(?<=\s))#({_INACTIVE})\b|^[\[(]({_INACTIVE})[\])]|[\[(](superseded|archived)[\])]$",
     re.IGNORECASE,
@@ -163,6 +164,9 @@ class _Notes:
             status = read_status(value)
             self.status = self.status or status
             is_valid = bool(status)
+        elif key == "superseded":
+            is_valid = bool(iso_date(value))
+            self.status = self.status or ("superseded" if is_valid else "")
         elif key == "confidence":
             confidence = read_confidence(value)
             self.confidence = confidence if self.confidence is None else self.confidence

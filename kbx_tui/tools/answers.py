@@ -144,6 +144,13 @@ class BrokenTarget(Answer):
     suggestions: list[str] = Field(description="Documents that may be meant, likeliest first.")
 
 
+class KbxContextAnswer(Answer):
+    text: str = Field(description="Markdown: a heading for each section, a line for each thing.")
+    tokens: int = Field(description="Length of the text in units of four bytes, by line.")
+    budget: int
+    left_out: dict[str, int] = Field(description="Lines that did not fit, by heading.")
+
+
 class KbxLinksAnswer(Answer):
     path: str
     title: str

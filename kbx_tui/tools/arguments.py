@@ -152,6 +152,12 @@ class KbxEntitySimilarField(Arguments):
     threshold: Unit | None = Field(None, description="Minimum similarity")
 
 
+class KbxContext(Arguments):
+    """Arguments of `kbx_context`."""
+
+    tokens: int = Field(2000, ge=100, le=100_000, description="Length of the answer")
+
+
 class KbxSearch(Arguments):
     """Arguments of `kbx_search`: fields of `SearchRequest`, some under another name in JSON."""
 

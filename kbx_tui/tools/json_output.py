@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kbx_tui.importing.import_planning import ImportPlan
     from kbx_tui.importing.okf import OkfExport
     from kbx_tui.knowledge.records import Fact
+    from kbx_tui.search.digest import Digest
     from kbx_tui.search.evidence.evidence import PreferredDates
     from kbx_tui.search.link_records import BrokenLink, DocumentLinks
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
@@ -60,6 +61,10 @@ def _rounded(value: Any) -> Any:
 def search_json(response: SearchResponse) -> dict[str, Any]:
     results = list(map(result_json, response.results))
     return {"query": response.query, "results": results, "meta": meta_json(response.meta)}
+
+
+def digest_json(digest: Digest) -> dict[str, Any]:
+    return picked(digest, "text tokens budget left_out")
 
 
 def result_json(result: SearchResult) -> dict[str, Any]:

@@ -61,6 +61,14 @@ _ALL = (
         answers.KbExpertsAnswer,
     ),
     Method(
+        "kbx.context",
+        ("context",),
+        "Get an overview",
+        "Return people, projects, teams, open items, the newest facts and documents, with ids.",
+        arguments.KbxContext,
+        answers.KbxContextAnswer,
+    ),
+    Method(
         "kb.capabilities",
         (),
         "List what is available",

@@ -40,6 +40,8 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("kb.experts", {"topic": "fares", "weight": "relevance"}, ["fares", "--weight", "relevance"]),
     ("kb.experts", {"topic": "fares", "weight": "nonsense"}, ["fares", "--weight", "nonsense"]),
     ("kb.capabilities", {}, []),
+    ("kbx.context", {}, []),
+    ("kbx.context", {"tokens": 500}, ["--tokens", "500"]),
     ("kbx.search", {"query": "what did Alice decide?"}, ["what did Alice decide?"]),
     (
         "kbx.search",

@@ -1,0 +1,100 @@
+"""What is known of an entity, by date: facts, open items and linked documents, also as of a day.
+
+A superseded fact holds until the day that its line states, `(superseded: 2026-03-17)`, as kbx
+writes it. Of a line struck without a day it is not known since when it no longer holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kbx_tui.knowledge.fact_line import MARKERS, SUPERSEDED_ON
+from kbx_tui.knowledge.records import Fact
+from kbx_tui.search.browse import EntityCard, EntityName, entity_card
+from kbx_tui.search.open_index import OpenIndex
+
+TIMELINE_LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    date: str
+    """Empty without one."""
+    kind: str
+    """`fact`, `open_item`, or the kind of a linked document: `meeting`, `note`."""
+    text: str
+    """The fact, or the title of the document."""
+    path: str
+    line: int = 1
+    fact_id: int | None = None
+    status: str = ""
+    """Of a fact, as of the day: `active`, `superseded`, `archived`, `redacted`; `done`."""
+    superseded: str = ""
+    """From when the fact no longer holds, where its line states it."""
+    reason: str = ""
+    """Why the document is linked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    entity: EntityName
+    as_of: str
+    entries: tuple[TimelineEntry, ...]
+    """The newest first, undated ones last; of a day, facts before documents."""
+    more: int
+    """Older entries, beyond the limit."""
+    later: int
+    """Entries dated after `as_of`, or undated where it is given."""
+
+
+def timeline(index: OpenIndex, entity_id: str, as_of: str, limit: int) -> Timeline:
+    card = entity_card(index, entity_id)
+    entries = sorted(_entries(index, card), key=lambda entry: entry.date, reverse=True)
+    known = [_as_of(entry, as_of) for entry in entries if _is_known(entry, as_of)]
+    name = EntityName(card.id, card.name, card.type, card.path)
+    more = max(len(known) - limit, 0)
+    return Timeline(name, as_of, tuple(known[:limit]), more, len(entries) - len(known))
+
+
+def _entries(index: OpenIndex, card: EntityCard) -> Iterator[TimelineEntry]:
+    facts = (*card.facts, *card.open_items)
+    paths = list({fact.path for fact in facts})
+    bodies = dict(zip(paths, index.generation().bodies.read(paths), strict=True))
+    for fact in facts:
+        body, first = bodies[fact.path]
+        yield TimelineEntry(
+            fact.date,
+            fact.kind,
+            fact.text,
+            fact.path,
+            fact.line,
+            fact.fact_id,
+            "done" if fact.done else fact.status,
+            _superseded(fact, body.split("\n")[max(fact.line - first, 0) :]),
+        )
+    for document in card.documents:
+        yield TimelineEntry(
+            document.date, document.kind, document.title, document.path, reason=document.reason
+        )
+
+
+def _superseded(fact: Fact, lines: list[str]) -> str:
+    """Return the day stated in the lines of a fact, the first of `lines` and those to the next."""
+    if fact.status != "superseded":
+        return ""
+    for number, line in enumerate(lines):
+        if number and (MARKERS.match(line) or not line.strip()):
+            break
+        if stated := SUPERSEDED_ON.search(line):
+            return stated[1]
+    return ""
+
+
+def _is_known(entry: TimelineEntry, as_of: str) -> bool:
+    return not as_of or (bool(entry.date) and entry.date[: len(as_of)] <= as_of)
+
+
+def _as_of(entry: TimelineEntry, as_of: str) -> TimelineEntry:
+    still_held = bool(as_of) and entry.superseded[: len(as_of)] > as_of
+    return replace(entry, status="active") if still_held else entry

@@ -48,6 +48,12 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parts: Annotated[
         Unit, about("share of relevance propagated between parts of a document, 0 = none")
     ] = 0.9
+    age_half_life: Annotated[
+        float,
+        about(
+            "days in which a document loses half of what age may take, 0 = nothing", ge=0, le=1e6
+        ),
+    ] = 0.0
     dates: Annotated[
         Literal["prefer", "filter", "off"],
         about("what date words in a query do: prefer documents, filter, or nothing"),

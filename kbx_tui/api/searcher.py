@@ -83,11 +83,12 @@ class Searcher:
         configured: dict[str, Any] = {
             "feedback": search.feedback,
             "parts": search.parts,
+            "age_half_life": search.age_half_life,
             "dates": search.dates,
             "muted_documents": search.muted_documents,
         }
         if self.preset(request.preset) == "seed":
-            configured |= {"feedback": 0.0, "parts": 0.0, "dates": "off"}
+            configured |= {"feedback": 0.0, "parts": 0.0, "dates": "off", "age_half_life": 0.0}
         unset = {name: each for name, each in configured.items() if getattr(request, name) is None}
         return replace(request, **unset) if unset else request
 

@@ -470,6 +470,8 @@ class SearchRequest:
     """Weight of pseudo-relevance feedback, 0..1; 0 turns it off."""
     parts: float | None = None
     """Share of a score difference that propagates between adjacent parts of a document, 0..1."""
+    age_half_life: float | None = None
+    """Days in which a document loses half of what age may take from its score; 0: nothing."""
     reranker: str | None = None
     """The cross-encoder that reranks the first 20 results, in place of that of kbx.toml: a folder,
     or a model name of fastembed."""
@@ -502,6 +504,8 @@ class SearchRequest:
         for name, share in (("feedback", self.feedback), ("parts", self.parts)):
             if share is not None and not 0.0 <= share <= 1.0:  # also rejects NaN
                 raise OutOfRange(f"{name} must be within 0..1, got {share}")
+        if self.age_half_life is not None and not 0.0 <= self.age_half_life <= 1e6:
+            raise OutOfRange(f"age_half_life must be within 0..1000000, got {self.age_half_life}")
         if self.preset not in (None, *_PRESETS):
             raise ConfigError(f"preset must be {' or '.join(_PRESETS)}, got {self.preset!r}")
         if self.sort not in _SORTS:

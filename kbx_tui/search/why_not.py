@@ -341,6 +341,7 @@ def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
         reranker=None,
         date_preference=preference,
         asked_kind=kind,
+        age_factors=None if evidence.age_factors is None else frozen(evidence.age_factors[rows]),
         evaluated=None if evidence.evaluated is None else frozen(evidence.evaluated[rows]),
     )
 

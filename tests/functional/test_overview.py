@@ -134,7 +134,7 @@ def test_digest_fits_its_tokens_and_is_the_same_again(base: Path) -> None:
     assert "gold" not in whole.text
 
 
-def test_agent_is_told_nothing_that_was_marked_since(tmp_path: Path) -> None:
+def test_agent_gets_nothing_marked_since_the_last_run(tmp_path: Path) -> None:
     page = index_vault(tmp_path, FILES) / "memory/people/ada-stone.md"
     text = ADA.replace("north route", "north route #redacted")
     page.write_text(text, encoding="utf-8")

@@ -360,6 +360,8 @@ class Evidence:
     lists_missing: bool = False
     corrections: tuple[tuple[str, str], ...] = ()
     """Words of the query that no document holds, as typed, and what was searched for instead."""
+    age_factors: Scores | None = None
+    """Factor of each score for the age of the document; None if age does not count."""
     misspelt: tuple[tuple[str, str], ...] = ()
     """Words that would filter by a property if spelt as a known one, each with the key of that."""
 

@@ -111,6 +111,9 @@ def _kind_reason(ranking: Ranking, row: int) -> str:
             ranking.evidence.entities[index].name for index in ranking.credit.people
         )
         reasons.append(f"not of {names}: × {format_score(ranking.unlinked_factor)}")
+    if ranking.age_factors is not None and (factor := float(ranking.age_factors[row])) < 1.0:
+        dated = ranking.evidence.dates[row]
+        reasons.append(f"{f'of {dated}' if dated else 'undated'}: × {format_score(factor)}")
     return " · ".join(filter(None, reasons))
 
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -110,14 +110,21 @@ class Ranking(EntityChoice):
     def factors(self) -> Scores | None:
         """Factor of the score of each document, above 0 and at most 1; None if all are 1.
 
-        Below 1 are documents of another kind than the query asks for, and those that belong to none
-        of the people it names beside a thing: "Alice on Atlas" asks for what belongs to both.
+        Below 1 are documents of another kind than the query asks for, those that belong to none of
+        the people it names beside a thing ("Alice on Atlas" asks for what belongs to both), and old
+        ones where age counts.
         """
-        kind, unlinked = self.asked_kind, self.unlinked_factor
-        if unlinked == 1.0:
-            return None if kind is None else kind.factors
-        factors = np.where(self.credit.belongs_to_people, 1.0, unlinked)
-        return factors if kind is None else factors * kind.factors
+        factors = [self.age_factors, None if self.asked_kind is None else self.asked_kind.factors]
+        if self.unlinked_factor < 1.0:
+            factors.append(np.where(self.credit.belongs_to_people, 1.0, self.unlinked_factor))
+        given = [factor for factor in factors if factor is not None]
+        return reduce(np.multiply, given) if given else None
+
+    @property
+    def age_factors(self) -> Scores | None:
+        """Factors for age; None where it does not count, or the query asks for a time itself."""
+        applies = self.date_preference is None and self.tuning.scale_by_topic
+        return self.evidence.age_factors if applies else None
 
     @cached_property
     def unlinked_factor(self) -> float:

@@ -15,6 +15,7 @@ another kind that alone answers the query is still found.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from functools import cached_property
 
@@ -34,6 +35,9 @@ OLDEST = 0.99
 """Factors of the score of a document of another kind, and of the oldest where the newest are asked
 for: so that age decides between documents that answer about equally. Chosen by the experiment "the
 newest" in docs/quality.md."""
+AGE_WEIGHT = 0.1
+"""The most of a score that age takes. Not chosen on labelled data, so age does not count by default.
+"""
 
 _MEETING, _DECISION = (
     re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])")
@@ -114,3 +118,24 @@ def asked_kind(
     if of_kind.all() or np.count_nonzero(of_kind) < SOME:
         return None
     return AskedKind(name, frozen(np.where(of_kind[rows], 1.0, OTHER_KIND)))
+
+
+def age_factors(dates: Sequence[str], half_life: float, today: date | None) -> Scores | None:
+    """Return the factors `1 - AGE_WEIGHT * (1 - 2 ** (-age / half_life))`, age in days.
+
+    A document passes only those that score less than 1 / (1 - AGE_WEIGHT) times as much. One
+    without a date counts as one half-life old. None for a half-life of 0.
+    """
+    if not half_life:
+        return None
+    now, column = (today or date.today()).toordinal(), CodedColumn.of(dates)
+    ages = np.array([_age(text, now, half_life) for text in column.values], np.float64)
+    factors: Scores = 1.0 - AGE_WEIGHT * (1.0 - np.exp2(-ages / half_life))
+    return frozen(factors[column.codes])
+
+
+def _age(text: str, now: int, undated: float) -> float:
+    try:
+        return float(max(now - date.fromisoformat(first_day(text)).toordinal(), 0))
+    except ValueError:
+        return undated

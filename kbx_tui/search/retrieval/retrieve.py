@@ -57,7 +57,7 @@ from kbx_tui.search.results.snippets import (
     wanted_words,
 )
 from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
-from kbx_tui.search.retrieval.asked_kind import asked_kind, asks_for_people
+from kbx_tui.search.retrieval.asked_kind import age_factors, asked_kind, asks_for_people
 from kbx_tui.search.retrieval.document_pass import (
     DocumentPass,
     FeedbackQuery,
@@ -299,6 +299,9 @@ class _Search:
                 self._generation.document_kinds,
                 scoped.rows,
                 for_time=bool(self._dates.read),
+            ),
+            age_factors=age_factors(
+                scoped.dates, self._request.age_half_life or 0.0, self._request.today
             ),
             undated=self._dates.undated,
             corrections=self._corrections,

@@ -36,8 +36,7 @@ OLDEST = 0.99
 for: so that age decides between documents that answer about equally. Chosen by the experiment "the
 newest" in docs/quality.md."""
 AGE_WEIGHT = 0.1
-"""The most of a score that age takes. Not chosen on labelled data, so age does not count by default.
-"""
+"""The most of a score that age takes. No labelled data chose it, so age counts only on request."""
 
 _MEETING, _DECISION = (
     re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])")

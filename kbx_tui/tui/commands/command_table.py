@@ -111,6 +111,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("card", "card.close", "escape", "close", "back", "close it and go back", bar=True),
     Command("card", "card.open", "enter", "open", "read", "read the document", bar=True),
     Command("card", "card.up", "up", "move(-1)", "up", "move up"),
+    Command("card", "card.by_date", "U", "by_date", "timeline",
+            "show facts and documents as one list by date, or in sections again"),
 
     Command("text", "text.up", "up,k", "scroll_lines(-1)", "up", "scroll up one line"),
     Command("text", "text.down", "down,j", "scroll_lines(1)", "down", "scroll down one line"),

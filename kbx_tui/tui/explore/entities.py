@@ -7,8 +7,8 @@ that thousands of them cost nothing.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, islice
 from math import floor
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from rich.cells import cell_len
 from textual.message import Message
 
 from kbx_tui.formatting import format_count, format_score, join_limited
+from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap, wrap_ranges
@@ -25,7 +26,6 @@ from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
-    from kbx_tui.knowledge.records import Fact
     from kbx_tui.search.browse import EntityCard as Card
     from kbx_tui.search.browse import EntityDocument
 
@@ -179,6 +179,8 @@ class EntityCard(RowsView[str]):
         super().__init__()
         self.card: Card | None = None
         self._is_redacted = False
+        self._is_by_date = False
+        """Whether facts and documents are shown as one list by date."""
         self._tops: list[int] = []
         self._document_height = 1
         self._laid_out_height = 1
@@ -223,14 +225,44 @@ class EntityCard(RowsView[str]):
             add_row(1)
         else:
             add_text(*_indented("no page of its own", width, "dim"))
+        if self._is_by_date:
+            self._add_by_date(card, width, add_text, add_row)
+            return slots
         add_text(*item_lines(card.open_items, width), *fact_lines(card.facts, width))
         if card.documents:
             add_text(BLANK, title_line("Documents", len(card.documents), width))
-        for year, count in document_groups(card.documents):
+        for year, count in groups(card.documents):
             add_text(group_line(year, count, width))
             for _ in range(count):
                 add_row(self._document_height)
         return slots
+
+    def _add_by_date(
+        self,
+        card: Card,
+        width: int,
+        add_text: Callable[..., None],
+        add_row: Callable[[int], None],
+    ) -> None:
+        """Add facts, open items and documents, newest first; documents keep their order."""
+        entries: list[Fact | EntityDocument] = [*card.facts, *card.open_items, *card.documents]
+        entries.sort(key=lambda entry: entry.date, reverse=True)
+        add_text(BLANK, title_line("Timeline", len(entries), width))
+        remaining = iter(entries)
+        for year, count in groups(entries):
+            add_text(group_line(year, count, width))
+            for entry in islice(remaining, count):
+                if isinstance(entry, Fact):
+                    add_text(*dated_fact_lines(entry, width))
+                else:
+                    add_row(self._document_height)
+
+    def action_by_date(self) -> None:
+        """Show one list by date, or sections again; the document under the cursor stays."""
+        offset = self._cursor_offset()
+        self._is_by_date = not self._is_by_date
+        self._lay_out(offset)
+        self.show_cursor()
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         assert self.card is not None  # without a card there are no rows
@@ -392,8 +424,20 @@ def title_line(words: str, count: int, width: int) -> Line:
     return (Span(f"  {shorten(words, max(width - 8, 1))}", "heading"), Span(f"  {count:,}", "dim"))
 
 
-def document_groups(documents: Sequence[EntityDocument]) -> Iterator[tuple[str, int]]:
-    for year, group in groupby(documents, key=lambda document: _year(document.date)):
+def dated_fact_lines(fact: Fact, width: int) -> list[Line]:
+    indent = EDGE + DAY + 2
+    kind = ("☑ " if fact.done else "☐ ") if fact.kind == "open_item" else ""
+    status = f"  {_status(fact)}" if _status(fact) else ""
+    lead = f"  {fit(fact.date[5:DATE], DAY)}  "
+    is_past = fact.done or fact.status != "active"
+    return [
+        (Span(" " * indent if index else lead, "dim"), _text(text, is_past))
+        for index, text in enumerate(_wrapped(f"{kind}{fact.text}{status}", width - indent - 1))
+    ]
+
+
+def groups(entries: Sequence[Fact | EntityDocument]) -> Iterator[tuple[str, int]]:
+    for year, group in groupby(entries, key=lambda entry: _year(entry.date)):
         yield year, sum(1 for _ in group)
 
 

@@ -147,6 +147,22 @@ async def test_page_and_end_keys_move_the_cursor_of_a_card() -> None:
         assert cursor_row(app) == "› page people/alice-chen.md"
 
 
+@pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 16)])
+async def test_one_key_shows_facts_and_documents_by_date(size: tuple[int, int]) -> None:
+    async with showing(CARD, size) as (app, pilot):
+        before = app.card.virtual_size.height
+        await pilot.press("U")
+        dates = [row for row in app.rows() if "┄" in row]
+        assert any("Timeline" in row for row in app.rows())
+        assert not any("Open items" in row for row in app.rows())
+        assert dates
+        await pilot.press("G")
+        assert "Meeting 29" in cursor_row(app)
+        await pilot.press("U")
+        assert app.card.virtual_size.height == before
+        assert "Meeting 29" in cursor_row(app)  # where it was
+
+
 async def test_enter_never_opens_a_row_that_is_not_visible() -> None:
     async with showing(CARD, (50, 16)) as (app, pilot):
         app.card.scroll_to_line(20)

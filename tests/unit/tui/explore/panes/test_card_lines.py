@@ -113,7 +113,7 @@ def test_open_items_come_before_done_ones() -> None:
 
 
 def test_documents_are_grouped_by_year() -> None:
-    assert list(entities.document_groups(CARD.documents)) == [
+    assert list(entities.groups(CARD.documents)) == [
         ("2026", 1),
         ("2025", 1),
         ("no date", 1),

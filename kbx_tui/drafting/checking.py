@@ -136,7 +136,12 @@ def _deciding(check: DraftCheck) -> list[SimilarityMatch | BatchMatch]:
     own = [
         match.known
         for match in check.matches
-        if match.is_own and (is_near(match.known.pair) or _is_named_field(check.text, match.known))
+        if match.is_own
+        and (
+            not match.known.field
+            or is_near(match.known.pair)
+            or _is_named_field(check.text, match.known)
+        )
     ]
 
     def rank(known: SimilarityMatch | BatchMatch) -> tuple[bool, float]:
@@ -165,7 +170,11 @@ def _with_judgements(check: DraftCheck, pairs: Mapping[int, PairSimilarity]) -> 
         for match in check.matches
         for pair in [match.known.pair]
     ]
-    near = [match for match in matches if match.known.score >= FLOOR or _says_something(match)]
+    near = [
+        match
+        for match in matches
+        if (match.known.score >= FLOOR and is_near(match.known.pair)) or _says_something(match)
+    ]
     repeats = [
         replace(repeat, pair=pairs.get(id(repeat.pair), repeat.pair)) for repeat in check.repeats
     ]

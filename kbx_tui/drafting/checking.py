@@ -43,7 +43,7 @@ NEAREST = 6
 """Known texts of a draft that the pair model is asked about, those with the highest scores."""
 UNRELATED = 2
 """The most of them that share no word with the draft and are not near it by vector: an update in
-other words (`Has moved to Lund`) is among the first, and each costs some 3 ms."""
+other words (`Has moved to Lund`) is among the first, and each costs time."""
 
 
 def check_drafts(

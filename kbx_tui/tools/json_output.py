@@ -38,7 +38,7 @@ def picked(record: object, names: str, **others: Any) -> dict[str, Any]:
         name = word.rstrip("?~")
         value = others[name] if name in others else _plain(getattr(record, name))
         if word.endswith("~"):
-            value = _rounded(value)
+            value = rounded(value)
         fields[name] = None if word.endswith("?") and not value else value
     if unlisted := others.keys() - fields.keys():
         raise ValueError(f"values without a name in the list: {sorted(unlisted)}")
@@ -53,10 +53,16 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _rounded(part) for name, part in value.items()}
-    return round(value, 4) if isinstance(value, float) else value
+def rounded(value: Any) -> Any:
+    """Return JSON with its numbers rounded to four decimals."""
+    match value:
+        case float():
+            return round(value, 4)
+        case dict():
+            return {name: rounded(part) for name, part in value.items()}
+        case list() | tuple():
+            return [rounded(part) for part in value]
+    return value
 
 
 def search_json(response: SearchResponse) -> dict[str, Any]:

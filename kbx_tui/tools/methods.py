@@ -162,7 +162,9 @@ def available_methods(*, allow_writes: bool) -> list[Method]:
 
 def input_schema(method: Method) -> dict[str, Any]:
     """Return the schema of the arguments, with definitions inlined and nothing nullable."""
-    return _simplify(method.arguments.model_json_schema(by_alias=True))
+    about = method.arguments.__doc__ or f"Arguments of `{method.tool}`."
+    schema = method.arguments.model_json_schema(by_alias=True) | {"description": about}
+    return dict(sorted(_simplify(schema).items()))
 
 
 def output_schema(method: Method) -> dict[str, Any]:

@@ -10,17 +10,6 @@ from tests.functional.vaults import write_vault
 from tests.parsed_page import ParsedPage
 
 
-@pytest.mark.parametrize("query", ["", "   ", "\t\n"], ids=["empty", "spaces", "blanks"])
-def test_empty_query_is_refused(kbx: CommandLine, demo_kb_path: Path, query: str) -> None:
-    ran = kbx("search", query, "--kb", demo_kb_path)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == ("kbx: the query is empty; say what to look for; see `kbx search --help`\n")
-
-
-def test_missing_query_is_refused(kbx: CommandLine, demo_kb_path: Path) -> None:
-    assert kbx("search", "--kb", demo_kb_path).code == 2
-
-
 def test_query_of_several_words_needs_no_quotes(kbx: CommandLine, demo_kb_path: Path) -> None:
     unquoted = kbx("search", "error", "code", "5032", "--json", "--kb", demo_kb_path).json
     quoted = kbx("search", "error code 5032", "--json", "--kb", demo_kb_path).json
@@ -72,30 +61,6 @@ def test_first_search_indexes_the_base(kbx: CommandLine, fresh_demo: Path) -> No
     assert kbx("search", "rollback plan", "--json", "--kb", fresh_demo).err == ""
     status = kbx("status", "--kb", fresh_demo).out
     assert "0 %, 0 vectors; 90 texts without one, `kbx index` computes the rest" in status
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--hierarchy-alpha", "1.5"],
-        ["--hierarchy-alpha", "nan"],
-        ["--hierarchy-threshold", "-0.1"],
-        ["--max-entities", "0"],
-        ["--limit", "0"],
-        ["--gate", "wooden"],
-        ["--parent", "none"],
-        ["--path", "../.."],
-        ["--no-such-option"],
-    ],
-    ids=" ".join,
-)
-def test_invalid_value_gives_one_line_and_exit_code_2(
-    kbx: CommandLine, demo_kb_path: Path, arguments: list[str]
-) -> None:
-    ran = kbx("search", "migration", *arguments, "--kb", demo_kb_path)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("kbx: ")
-    assert ran.err.count("\n") == 1
 
 
 def test_text_of_documents_never_controls_the_terminal(kbx: CommandLine, tmp_path: Path) -> None:

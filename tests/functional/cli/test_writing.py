@@ -47,11 +47,14 @@ def test_known_fact_is_not_written_and_exits_with_3(kbx: CommandLine, demo_copy:
 
 
 def test_dry_run_prints_a_unified_diff(kbx: CommandLine, demo_copy: Path) -> None:
+    before = (demo_copy / ALICE).read_bytes()
     line = ("memory", "add", "Speaks Catalan", "--entity", "Alice Chen", "--date", "2026-04-20")
     ran = kbx(*line, "--dry-run", "--kb", demo_copy)
     assert ran.code == 0
     assert "+- [2026-04-20] Speaks Catalan\n" in ran.out
     assert ran.out.startswith(f"--- {ALICE}\n+++ {ALICE}\n@@ ")
+    assert (demo_copy / ALICE).read_bytes() == before
+    assert kbx("undo", "--list", "--kb", demo_copy).out == ""
 
 
 def test_answer_on_a_terminal_decides_whether_to_write(

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from kbx_tui.tools.answers import field_names
+
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict, Written
     from kbx_tui.editing.journal import JournalEntry
@@ -36,7 +38,7 @@ def picked(record: object, names: str, **others: Any) -> dict[str, Any]:
         name = word.rstrip("?~")
         value = others[name] if name in others else _plain(getattr(record, name))
         if word.endswith("~"):
-            value = _rounded(value)
+            value = rounded(value)
         fields[name] = None if word.endswith("?") and not value else value
     if unlisted := others.keys() - fields.keys():
         raise ValueError(f"values without a name in the list: {sorted(unlisted)}")
@@ -51,10 +53,16 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _rounded(part) for name, part in value.items()}
-    return round(value, 4) if isinstance(value, float) else value
+def rounded(value: Any) -> Any:
+    """Return JSON with its numbers rounded to four decimals."""
+    match value:
+        case float():
+            return round(value, 4)
+        case dict():
+            return {name: rounded(part) for name, part in value.items()}
+        case list() | tuple():
+            return [rounded(part) for part in value]
+    return value
 
 
 def search_json(response: SearchResponse) -> dict[str, Any]:
@@ -63,21 +71,14 @@ def search_json(response: SearchResponse) -> dict[str, Any]:
 
 
 def result_json(result: SearchResult) -> dict[str, Any]:
-    names = "path title date? doc_type score snippet explain line matches"
-    return picked(result, names, explain=result.explain)
+    return picked(result, field_names("KbxSearchResult"), explain=result.explain)
 
 
 def meta_json(meta: SearchMeta) -> dict[str, Any]:
-    names = (
-        "search_mode search_mode_reason pass1_entities path_filter typed_filters dates timings "
-        "total_matched total_below_floor in_scope vector_share"
-    )
-    return {
-        **picked(meta, names, dates=dates_json(meta.dates)),
-        **completeness_json(meta),
-        "notes": list(meta.notes),
-        "explain": meta.explain,
-    }
+    names, is_complete = field_names("KbxSearchMeta"), meta.candidates is None
+    others = {"dates": dates_json(meta.dates), "explain": meta.explain, "complete": is_complete}
+    fields = picked(meta, names, **others).items()
+    return {name: value for name, value in fields if not (is_complete and name in _COMPLETENESS)}
 
 
 def dates_json(dates: Sequence[PreferredDates]) -> list[dict[str, str | None]]:
@@ -87,59 +88,43 @@ def dates_json(dates: Sequence[PreferredDates]) -> list[dict[str, str | None]]:
     ]
 
 
+_COMPLETENESS = ("complete", "candidates", "recall")
+
+
 def completeness_json(meta: SearchMeta) -> dict[str, Any]:
     """Return, if only candidates were scored, how many and the recall; {} if all documents were."""
     if meta.candidates is None:
         return {}
-    return {"complete": False, "candidates": meta.candidates, "recall": meta.recall}
+    return dict(zip(_COMPLETENESS, (False, meta.candidates, meta.recall), strict=True))
 
 
 def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
-    names = (
-        "entity_id name type claim_count full_claim_count citation_count score top_claim_ids "
-        "top_claims"
-    )
-    experts = [
-        picked(
-            expert,
-            names,
-            top_claims=[receipt.text for receipt in expert.receipts[: len(expert.top_claim_ids)]],
-        )
-        for expert in ranking.experts
-    ]
-    return picked(ranking, "experts topic weight total_matched in_scope notes", experts=experts)
+    names = field_names("ExpertRow")
+    experts = []
+    for expert in ranking.experts:
+        texts = [receipt.text for receipt in expert.receipts[: len(expert.top_claim_ids)]]
+        experts.append(picked(expert, names, top_claims=texts))
+    return picked(ranking, field_names("KbExpertsAnswer"), experts=experts)
 
 
 def check_json(check: SimilarityCheck) -> dict[str, Any]:
-    names = "text score~ fact_id threshold match_type source_path line"
     return picked(
         check,
-        "query scope threshold matches has_similar best_score~ nearest model is_calibrated "
-        "in_scope notes",
+        field_names("KbxMemorySimilarAnswer"),
         matches=list(map(match_json, check.matches)),
-        nearest=[picked(each, names) for each in check.nearest],
+        nearest=[picked(each, field_names("NearestText")) for each in check.nearest],
     )
 
 
 def match_json(match: SimilarityMatch) -> dict[str, Any]:
-    return picked(
-        match,
-        "text score~ fact_id source_path date? entity_name? match_type threshold relation cosine~ "
-        "signals~ conflicts reason line done field? is_similar",
-        reason=match.judgement.reason,
-    )
+    return picked(match, field_names("SimilarMatch"), reason=match.judgement.reason)
 
 
 def field_json(check: FieldSimilarity) -> dict[str, Any]:
     of_pair: dict[str, Any] = {"relation": None, "cosine": None, "signals": None, "conflicts": []}
     if check.pair is not None:
-        of_pair = picked(check.pair, "relation cosine~ signals~ conflicts")
-    return picked(
-        check,
-        "entity field current_value proposed_value similarity~ is_similar threshold match_type "
-        "relation cosine signals conflicts model notes",
-        **of_pair,
-    )
+        of_pair = picked(check.pair, " ".join(of_pair))
+    return picked(check, field_names("KbxEntitySimilarFieldAnswer"), **of_pair)
 
 
 def scan_json(scan: DuplicateScan) -> dict[str, Any]:
@@ -165,11 +150,8 @@ def _facts_json(facts: Iterable[DuplicateFact]) -> list[dict[str, Any]]:
 
 
 def written_json(written: Written) -> dict[str, Any]:
-    return picked(
-        written,
-        "written matches path fact_id line? diff hints entry",
-        matches=list(map(match_json, written.matches)),
-    )
+    matches = list(map(match_json, written.matches))
+    return picked(written, field_names("WrittenAnswer"), matches=matches)
 
 
 def fact_json(fact: Fact, entity_name: str) -> dict[str, Any]:
@@ -228,23 +210,20 @@ def _applied_json(applied: Applied) -> dict[str, Any]:
 
 
 def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any]:
-    line = "path title date? line text"
-    return {
-        "path": links.path,
-        "title": links.title,
-        "backlinks": [picked(each, line) for each in links.backlinks],
-        "mentions": [picked(each, f"{line} name") for each in links.mentions],
-        "outgoing": [
-            picked(each, "id path? title line", id=each.entity_id or each.path)
-            for each in links.outgoing
-        ],
-        "broken": list(map(broken_json, links.broken)),
-        "notes": list(notes),
-    }
+    linked = field_names("LinkedPage")
+    return picked(
+        links,
+        field_names("KbxLinksAnswer"),
+        backlinks=[picked(each, field_names("LinkingLine")) for each in links.backlinks],
+        mentions=[picked(each, field_names("MentioningLine")) for each in links.mentions],
+        outgoing=[picked(each, linked, id=each.entity_id or each.path) for each in links.outgoing],
+        broken=list(map(broken_json, links.broken)),
+        notes=list(notes),
+    )
 
 
 def broken_json(link: BrokenLink) -> dict[str, Any]:
-    return picked(link, "target line suggestions")
+    return picked(link, field_names("BrokenTarget"))
 
 
 def import_json(plan: ImportPlan, entry: int | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ document uses. Between the two limits the base does not decide, and the query al
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,8 +23,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Prefix
 
 from kbx_tui.formatting import format_percent
-from kbx_tui.index.arrays import Hashes, Rows, Scores
-from kbx_tui.index.lexical.terms import stem_of_term, terms_in
+from kbx_tui.index.arrays import Hashes
 from kbx_tui.index.snapshot import EntityPages, NameVotes
 from kbx_tui.index.stored_names import (
     SIMILAR,
@@ -41,12 +40,11 @@ from kbx_tui.index.stored_records import (
     EntityColumn,
     item_key,
     key_hash,
-    places_by_row,
 )
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.knowledge.folding import folded_words, name_key
-from kbx_tui.knowledge.languages import ENGLISH, beginning_of, language_by_script, stem
+from kbx_tui.knowledge.languages import ENGLISH, language_by_script, stem
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.query_words import NAMES_THAT_ARE_WORDS
 
@@ -372,88 +370,3 @@ class KnownItems:
                 if row >= 0 and not (number == ID and row in self._pages):
                     found.append((min(number, EXTRA), row, number))
         return [(row, KINDS[number]) for _, row, number in sorted(found)]
-
-
-MOST_TITLES = 200
-"""Titles with the rarest word of a query above which none of them is meant by it."""
-FEW_TITLES = 10
-"""Titles that are read rather than searching for a word that fewer of them hold."""
-
-FEW_TEXTS = 500
-"""Documents whose titles are read before any title is searched: reading more takes longer."""
-
-
-class TitleWords:
-    def __init__(
-        self,
-        segments: Sequence[DocumentSegment],
-        language_of: Callable[[int], str] = lambda _: ENGLISH,
-    ) -> None:
-        self._segments, self._language_of = segments, language_of
-        # A copy: searching bytes is several times as fast as searching a mapped file.
-        self._texts = [segment.documents.folded_titles.data.tobytes() for segment in segments]
-        self._starts = [segment.documents.folded_titles.starts.data for segment in segments]
-        self._places = places_by_row(segments)
-
-    def holding(
-        self, terms: Sequence[str], language: str = ENGLISH, *, among: Rows | None = None
-    ) -> tuple[Rows, Scores]:
-        """Return the rows of the titles that hold all `terms`, ascending, and the share of each.
-
-        Titles of documents in other languages hold none. Fastest with the rarest term first, and
-        with the rows of the texts that hold all terms as `among`. The share of its different terms
-        that the query names is above 0 and at most 1.
-        """
-        wanted = frozenset(terms)
-        rows, shares = [], []
-        is_possible = among is None or self._may_hold(terms, language, among)
-        for row in self._candidates(terms, language) if is_possible else ():
-            if self._language_of(row) != language:
-                continue
-            (title,) = self._titles(np.array([row]))
-            held = frozenset(terms_in(title.decode(), language))
-            if wanted <= held:
-                rows.append(row)
-                shares.append(len(wanted) / len(held))
-        return np.array(rows, np.int64), np.array(shares, np.float64)
-
-    def _may_hold(self, terms: Sequence[str], language: str, rows: Rows) -> bool:
-        if len(rows) > FEW_TEXTS:
-            return True
-        beginnings = [beginning_of(stem_of_term(term), language).encode() for term in terms]
-        titles = self._titles(rows)
-        return any(all(beginning in title for beginning in beginnings) for title in titles)
-
-    def _candidates(self, terms: Sequence[str], language: str) -> list[int]:
-        fewest: list[int] | None = None
-        for term in terms:
-            rows = self._rows_with(beginning_of(stem_of_term(term), language))
-            if rows is not None and (fewest is None or len(rows) < len(fewest)):
-                fewest = rows
-            if fewest is not None and len(fewest) <= FEW_TITLES:
-                break
-        return fewest or []
-
-    def _rows_with(self, beginning: str) -> list[int] | None:
-        rows: list[int] = []
-        wanted = beginning.encode()
-        for segment, text in zip(self._segments, self._texts, strict=True):
-            starts = segment.documents.folded_titles.starts
-            position = text.find(wanted)
-            while position >= 0:
-                document = int(starts.searchsorted(position, "right")) - 1
-                if (row := int(segment.rows[document])) >= 0:
-                    rows.append(row)
-                if len(rows) > MOST_TITLES:
-                    return None
-                position = text.find(wanted, int(starts[document + 1]))
-        return sorted(rows)
-
-    def _titles(self, rows: Rows) -> Iterator[bytes]:
-        places = rows if self._places is None else self._places[rows]
-        for place in places.tolist():
-            for text, starts in zip(self._texts, self._starts, strict=True):
-                if place < len(starts) - 1:
-                    yield text[starts[place] : starts[place + 1] - 1]
-                    break
-                place -= len(starts) - 1

@@ -200,7 +200,9 @@ class RoleIndex:
         split = len(self._roles.values)
         by_text = np.zeros(split + len(self._teams.values))
         by_text[list(scores)] = list(scores.values())
-        numbers = np.unique(np.concatenate([*map(self._holders, scores), [*found]])).astype(np.int64)
+        numbers = np.unique(np.concatenate([*map(self._holders, scores), [*found]])).astype(
+            np.int64
+        )
         kinds: tuple[tuple[SignalKind, CodedColumn, Scores], ...] = (
             ("role", self._roles, by_text[:split][self._roles.codes[numbers]]),
             ("team", self._teams, by_text[split:][self._teams.codes[numbers]]),

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from kbx_tui.evaluation.judgments import Grades, JudgedQuery
 from kbx_tui.evaluation.metrics import CUTOFF, ideal_gain
-from kbx_tui.evaluation.runs import Retrieve
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.scores import (
     Array,
@@ -35,6 +34,7 @@ from kbx_tui.search.request import Preset, Tuning
 LINES_LIMIT = 64 * 1024 * 1024
 """Bytes of score lines above which they are computed again."""
 
+Retrieve = Callable[[str], Evidence]
 Progress = Callable[[int, int], bool | None]
 """Called with the number of queries done and the total; True stops."""
 

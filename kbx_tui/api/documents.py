@@ -18,7 +18,7 @@ from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
 from kbx_tui.errors import NotFound
 from kbx_tui.index.excluded_files import excluded_files
-from kbx_tui.index.path_filter import complete, holds, nearest_path, similar
+from kbx_tui.index.path_filter import complete, holds, nearest_path, similar_paths
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
@@ -349,7 +349,7 @@ class Documents:
             self._session.fresh_index().generation().snapshot.paths,
             replace_surrogates(text),
         )
-        return complete(paths, text, self._session.root, limit) or similar(paths, text, limit)
+        return complete(paths, text, self._session.root, limit) or similar_paths(paths, text, limit)
 
     def complete_filter(self, unfinished: UnfinishedFilter, limit: int = 20) -> FilterCompletions:
         """Return completions of the unfinished filter (`unfinished_filter`) that ends a query."""

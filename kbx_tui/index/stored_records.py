@@ -20,7 +20,6 @@ from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.arrays import Bytes, Ints, Rows, Starts, Versions
 from kbx_tui.index.derived_files import DocumentFile, StateFile
 from kbx_tui.index.lexical.postings import Terms, make_postings
-from kbx_tui.index.lexical.terms import separate_cjk
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import field_values
 from kbx_tui.index.text_columns import (
@@ -32,7 +31,6 @@ from kbx_tui.index.text_columns import (
     RowOfText,
     SortedTexts,
     TextArena,
-    TextArenaBuilder,
     TextColumn,
     TextLists,
 )
@@ -62,8 +60,6 @@ class StoredDocuments:
     tags: TextArena
     aliases: TextArena
     """`tags` and `aliases` hold `TextLists`."""
-    folded_titles: TextArena
-    """Titles, folded for search, each followed by a line break."""
     dates: CodedColumn
     kinds: CodedColumn
     by_key: ByHash
@@ -77,7 +73,7 @@ class StoredDocuments:
         return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
 
 
-DOCUMENTS = DocumentFile("documents", "3", StoredDocuments)
+DOCUMENTS = DocumentFile("documents", "4", StoredDocuments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +109,10 @@ def make_documents(
         lists={"tags": "tags", "aliases": "aliases"},
         codes={"dates": "date", "kinds": "kind"},
     )
-    folded, versions = TextArenaBuilder(), list[bytes]()
+    versions = list[bytes]()
     hashes, found = array("Q"), array("i")
     for row in rows:
         builder.append(row)
-        folded.append(fold(separate_cjk(row["title"])).replace("\n", " ") + "\n")
         for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
             hashes.append(key_hash(key))
             found.append(8 * len(versions) + kind)
@@ -126,7 +121,6 @@ def make_documents(
         versions=np.array(versions or [], np.bytes_),
         state=state,
         gone=np.empty(0, np.int32),
-        folded_titles=folded.arena(),
         by_key=ByHash.of(hashes, found),
         **builder.columns(),
     )

@@ -36,7 +36,7 @@ from kbx_tui.search.evidence.scores import ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import DocumentNames, EntityNames
 from kbx_tui.search.query.date_forms import DocumentDates
-from kbx_tui.search.query.name_index import KnownItems, TitleWords
+from kbx_tui.search.query.name_index import KnownItems
 from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.request import Filters
 from kbx_tui.search.retrieval.asked_kind import DocumentKinds
@@ -271,10 +271,6 @@ class IndexGeneration:
     @cached_property
     def document_kinds(self) -> DocumentKinds:
         return DocumentKinds(self.snapshot)
-
-    @cached_property
-    def title_words(self) -> TitleWords:
-        return TitleWords(self.snapshot.segments, self.words.language_of)
 
 
 MISSING: Body = ("", 1)

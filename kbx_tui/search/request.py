@@ -94,10 +94,6 @@ class Filters:
         """Return whether a document with these tags matches: `area/topic` has the tag `area`."""
         return not self.tags or any(key in self.tags for tag in tags for key in tag_keys(tag))
 
-    def matches_all_tags(self, tags: Sequence[str]) -> bool:
-        typed = [Filters.of(tags=each.values) for each in self.typed if each.key == "tag"]
-        return all(filters.matches_tags(tags) for filters in (self, *typed))
-
 
 def end_of(date: str) -> str:
     """Return the last day that a date of a document means, or a text that sorts right after."""

@@ -408,7 +408,7 @@ class ResultExplanation(Answer):
     vector_weight: float
     date_part: float
     date_reason: str | None
-    kind_reason: str | None
+    lowered_reason: str | None
     lent: float
     lent_by: str | None
     exact: str | None

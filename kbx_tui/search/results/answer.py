@@ -152,7 +152,7 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "vector_weight": why.vector_weight,
         "date_part": why.date_part,
         "date_reason": why.date_reason or None,
-        "kind_reason": why.kind_reason or None,
+        "lowered_reason": why.lowered_reason or None,
         "lent": float(lent),  # part of doc_relevance; why.propagated is part of answered
         "lent_by": why.propagated_from or None,
         "exact": ranked.known_item or None,

@@ -187,7 +187,7 @@ def score_reasons(explanation: Mapping[str, Any], *, fast: bool = False) -> Scor
     full, note = explanation["full_relevance"], ""
     if full is not None:
         note = answer_words(explanation["doc_relevance"], full)
-    note = " · ".join(filter(None, (note, explanation["kind_reason"])))
+    note = " · ".join(filter(None, (note, explanation["lowered_reason"])))
     score = [(value, part) for part, value in parts.items() if value]
     document = _document_parts(explanation, fast=fast)
     sums = [

@@ -18,9 +18,9 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import Line, Span, highlight, looks
-from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeBox, ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.lines_view import dim_text
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot, dim_title
 
 if TYPE_CHECKING:
     from kbx_tui.search.link_records import DocumentLinks, UnlinkedMention
@@ -112,7 +112,9 @@ class LinksList(RowsView[LinkRow]):
         return [1 + bool(row.text) for row in self.rows]
 
     def slots(self) -> Sequence[Slot | Line]:
-        return self.grouped(lambda row: row.kind, lambda row: group_title(self.rows, row.kind))
+        return self.grouped(
+            lambda row: row.kind, lambda row: dim_title(group_title(self.rows, row.kind))
+        )
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         each = self.rows[row]
@@ -144,7 +146,7 @@ class LinksList(RowsView[LinkRow]):
 NOTHING = "Nothing links here and no name of it is mentioned elsewhere; it has no links itself."
 
 
-class LinksBox(ModeBox[LinkRow | None], BoxScreen[LinkRow | None]):
+class LinksBox(ModeBox[LinkRow | None]):
     SCOPES = ("links", "list", "app")
     AUTO_FOCUS = "LinksList"
 

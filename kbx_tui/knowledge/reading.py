@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -41,6 +40,7 @@ from kbx_tui.knowledge.markdown import (
 )
 from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.knowledge.titles import Titles, title_of
+from kbx_tui.knowledge.toml_text import load_toml
 from kbx_tui.safe_text import replace_surrogates
 
 MAX_PARSED = 25_000_000
@@ -213,7 +213,7 @@ def _read_json_object(text: str) -> Frontmatter:
 
 def _read_other(kind: str, source: str, empty: Frontmatter) -> Frontmatter:
     """Return frontmatter that is not YAML; of invalid TOML or JSON nothing is read."""
-    readers: dict[str, Callable[[str], Any]] = {"toml": tomllib.loads, "json": json.loads}
+    readers: dict[str, Callable[[str], Any]] = {"toml": load_toml, "json": json.loads}
     if kind not in readers:
         return replace(empty, fault=f"frontmatter of the kind {kind} is not read", fault_line=1)
     if len(source) > _MAX_SIZE:

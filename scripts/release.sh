@@ -4,8 +4,9 @@
 #   bash scripts/release.sh FOLDER
 #
 # Builds everything twice, which must give the same bytes; compares the licences of what is installed
-# with SBOM and NOTICE; installs the wheel by pip alone, from the registry and then from a folder of
-# wheels without any network, and runs scripts/try_wheel.py on both. Needs uv; Linux for the last.
+# with SBOM and NOTICE; runs the README's commands as a new user; installs the wheel by pip alone, from
+# the registry and then from a folder of wheels without any network, and runs scripts/try_wheel.py.
+# Needs uv, and Linux for the last.
 set -euo pipefail
 folder=$(realpath -m "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,7 +20,7 @@ size() { du -sm "$1" | cut -f1; }
 clean() { # run a command in the environment of a new user: nothing but where packages come from
   mkdir -p "$scratch/home"
   env -i HOME="$scratch/home" PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 TERM=xterm-256color \
-    $(env | grep -E '^PIP_[A-Z_]+=[^ ]*$' || true) "$@"
+    $(env | grep -E '^((PIP|UV)_[A-Z_]+|SSL_CERT_FILE)=[^ ]*$' || true) "$@"
 }
 
 install() { # NAME ARGUMENTS...: a new environment and what pip installs there
@@ -45,6 +46,18 @@ uv pip install --quiet --python "$scratch/all" --require-hashes -r "$folder/requ
 uv tool run --quiet pip-licenses --python "$scratch/all/bin/python" --format json \
   --with-license-file --no-license-path > "$scratch/licences.json"
 python3 -m scripts.check_licences "$folder" "$scratch/licences.json"
+
+say "the commands of the README, in a fresh clone"
+git clone --quiet . "$scratch/clone"
+clean "$python" -m venv "$scratch/fresh"
+readme() { # COMMAND: a new user runs it, with an empty cache
+  local began=$SECONDS
+  (cd "$scratch/clone" && clean PATH="$scratch/fresh/bin:/usr/local/bin:/usr/bin:/bin" bash -c "$1")
+  printf '%s: %s s, %s MB\n' "$1" $((SECONDS - began)) "$(size "$scratch/clone/.venv")"
+}
+mapfile -t commands < <(sed -n 's/^    \(pip install uv .*\)/\1/p' README.md)
+readme "${commands[0]} --smoke"
+readme "${commands[1]} -n 0 tests/contract/test_help.py"
 
 say "the wheel, by pip alone"
 install registry "$wheel[web]"

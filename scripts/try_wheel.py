@@ -22,7 +22,7 @@ from typing import Any
 QUERY = "what did the platform team decide about migration?"
 FOUND = "migration-go-no-go.transcript.md"
 PROGRAM = Path(sys.executable).with_name("kbx-tui")
-SECONDS = 120
+SECONDS = 600
 
 
 def run(*arguments: str | Path) -> str:

@@ -42,7 +42,9 @@ from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.languages import LANGUAGES
 from kbx_tui.knowledge.records import Entity
 
-COLUMNS = ["path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "version"]
+COLUMNS = [
+    *("path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "speakers", "version")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class StoredDocuments:
     attendees: TextArena
     tags: TextArena
     aliases: TextArena
-    """`tags` and `aliases` hold `TextLists`."""
+    speakers: TextArena
+    """`tags`, `aliases` and `speakers` hold `TextLists`."""
     folded_titles: TextArena
     """Titles, folded for search, each followed by a line break."""
     dates: CodedColumn
@@ -77,7 +80,7 @@ class StoredDocuments:
         return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
 
 
-DOCUMENTS = DocumentFile("documents", "3", StoredDocuments)
+DOCUMENTS = DocumentFile("documents", "4", StoredDocuments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ def make_documents(
     """Return the arrays of documents; `rows` have `COLUMNS` and are ordered by path."""
     builder = ColumnsBuilder(
         texts={"paths": "path", "ids": "id", "titles": "title", "attendees": "attendees"},
-        lists={"tags": "tags", "aliases": "aliases"},
+        lists={"tags": "tags", "aliases": "aliases", "speakers": "speakers"},
         codes={"dates": "date", "kinds": "kind"},
     )
     folded, versions = TextArenaBuilder(), list[bytes]()

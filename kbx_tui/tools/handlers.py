@@ -31,6 +31,7 @@ from kbx_tui.tools.json_output import (
     field_json,
     links_json,
     picked,
+    related_json,
     search_json,
     written_json,
 )
@@ -232,6 +233,10 @@ def links(kb: KnowledgeBase, args: arguments.KbxLinks) -> Json:
     return links_json(kb.links.of(args.id), kb.notes())
 
 
+def related(kb: KnowledgeBase, args: arguments.KbxRelated) -> Json:
+    return related_json(kb.related(args.id, args.limit))
+
+
 def memory_similar(kb: KnowledgeBase, args: arguments.KbxMemorySimilar) -> Json:
     (check,) = kb.similarity.check([args.text], **args.model_dump(exclude={"text"}))
     return check_json(check)
@@ -289,6 +294,7 @@ HANDLERS: Mapping[str, Handler] = {
     "kb.capabilities": capabilities,
     "kbx.search": search,
     "kbx.links": links,
+    "kbx.related": related,
     "kbx.memory_similar": memory_similar,
     "kbx.entity_similar_field": similar_field,
     "kbx.memory_add": memory_add,

@@ -197,6 +197,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("show_menu", "links.open", "l", "links", "links",
             "list what links to the document and from it, mentions of it and broken links",
             palette=True, moved="X"),
+    Command("show_menu", "related.open", "n", "related", "related notes",
+            "list the documents related to this one, each with the reason", palette=True),
     Command("show_menu", "sort.next", "s", "next_sort", "sort",
             "sort by score or by date", palette=True, moved="s"),
     Command("show_menu", "dates.off", "t", "dates('off')", "remove date",

@@ -1,6 +1,6 @@
 """Who speaks where in a meeting: the turns of a transcript, or of minutes with `Name:` lines. Pure.
 
-A turn begins at a line with a label, and lasts until the next label or heading:
+A turn begins at a line with a label, and lasts until the next label, heading or redacted line:
 
     **Dana Kim:** words    Dana: words    Dana (10:32): words    [10:32] Dana: words
 
@@ -54,6 +54,8 @@ _LABEL = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*)", re.MULTILINE)
+_REDACTED = re.compile(r"^[ \t]*- \[redacted\]", re.MULTILINE)
+"""The place of a line that an agent may not see: it may have named a speaker."""
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 
 
@@ -83,6 +85,7 @@ def turns_of(body: str, attendees: Iterable[str]) -> list[Turn]:
     if len(counts) < 2 or (max(counts.values()) < 2 and at_hand < 2):
         return []
     places = [(begin, "") for begin in begins]
+    places += [(gap.start(), "") for gap in _REDACTED.finditer(body)]
     for label in labels:
         if may_speak(label):
             places.append((label.start(), label["name"].strip()))

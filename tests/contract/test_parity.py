@@ -93,6 +93,13 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"id": "memory/people/alice-chen.md"},
         ["memory/people/alice-chen.md"],
     ),
+    ("kbx.related", {"id": "memory/people/alice-chen.md"}, ["memory/people/alice-chen.md"]),
+    ("kbx.related", {"id": "Migration", "limit": 3}, ["Migration", "--limit", "3"]),
+    (
+        "kbx.search",
+        {"query": "what did Marek say about the rehearsal", "said": ["Marek"], "explain": True},
+        ["what did Marek say about the rehearsal", "--said", "Marek", "--explain"],
+    ),
     (
         "kbx.search",
         {"query": "rollback", "pin": ["Grace Tully"], "mute": ["platform"], "sort": "date"},

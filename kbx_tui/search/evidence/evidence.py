@@ -89,7 +89,7 @@ class UnknownName:
     name: str
     similar: str
     speaks: bool = False
-    """Whether it is that of somebody who should speak, not of an entity."""
+    """Whether it is that of someone who should speak, not of an entity."""
 
 
 @dataclass(frozen=True, slots=True)

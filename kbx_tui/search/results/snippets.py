@@ -296,7 +296,7 @@ def _start_in_turn(text: str, turn: Turn, matches: Sequence[Match], wanted: Want
     """Return where the best passage of a turn begins: with its speaker, if it is near."""
     own = [match for match in matches if match[0] >= turn.start]
     start = best_passage(text, (), own, wanted, ChunkCosines(text, NO_CHUNKS, 0))
-    is_near = start is None or start < turn.start + PASSAGE_LENGTH // 2
+    is_near = start is None or start < turn.start + PASSAGE_LENGTH - LEAST_LENGTH
     return turn.start if start is None or is_near else start
 
 

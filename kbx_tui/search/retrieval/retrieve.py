@@ -374,7 +374,7 @@ class _Search:
         return asked_kind(self._request.searched, kinds, rows, for_time=for_time)
 
     def _find_spoken(self) -> AskedKind | None:
-        """Return which documents hold what somebody said, if the query asks for that."""
+        """Return which documents hold what someone said, if the query asks for that."""
         generation, topic = self._generation, self._named.document_query
         if names := self._dates.filters.values("said"):
             asked = AskedSpeaker(names, "", topic if self._dates.text else "")

@@ -69,7 +69,7 @@ def find_scope(
     """Return which documents are in scope, shape (documents,), and the filters with their counts.
 
     `named` has the ids of the entities with each name in a typed filter. `rows_with` returns the
-    documents with words one after the other, `rows_said` those in which somebody speaks. Words in
+    documents with words one after the other, `rows_said` those in which someone speaks. Words in
     quotation marks that no document in scope has are ignored. All filtered columns are in memory;
     no table is read.
     """

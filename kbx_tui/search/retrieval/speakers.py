@@ -1,6 +1,6 @@
 """Whose turns a query asks for, in which documents that person speaks, and the turn that answers.
 
-A query asks what somebody said by a filter, `said:@dana`, or in words: `what did Dana say about
+A query asks what someone said by a filter, `said:@dana`, or in words: `what did Dana say about
 pricing`, `why does Dana object`, `Dana's view of discounts`, `according to Dana`. A turn answers it
 by the words that it holds, and less by those of the turn before, as an answer repeats little of the
 question, or of the title:
@@ -69,7 +69,7 @@ class Speakers:
 
     @cached_property
     def _rows_of(self) -> Mapping[str, Sequence[int]]:
-        """The rows in which somebody with a label speaks, by the key of the label."""
+        """The rows in which someone with a label speaks, by the key of the label."""
         rows: dict[str, list[int]] = defaultdict(list)
         for row, speakers in enumerate(self._snapshot.speakers):
             for speaker in speakers:
@@ -133,7 +133,7 @@ class Speakers:
         return set() if links is None else set(links.rows.tolist())
 
     def asked(self, named: NamedQuery, entities: Sequence[Entity]) -> AskedSpeaker | None:
-        """Return whom a query asks for what they said; None if nobody, or if they never speak."""
+        """Return who is asked for what they said; None for nobody, and for those who never speak."""
         query = QueryWords(named.text)
         for name, start, size in _people_in(query, named, entities):
             verb = _verb_of_saying(query, start, size)
@@ -151,7 +151,7 @@ class Speakers:
         return any(label == key or label.startswith(f"{key} ") for label in self._rows_of)
 
     def shown(self, name: str) -> str:
-        """Return how somebody is called: the name of a person, or the label of a speaker."""
+        """Return how someone is called: the name of a person, or the label of a speaker."""
         entities = [each.name for each in self._entities.named(name) if each.type == "person"]
         key = name_key(name)
         labels = (label for label in self.names if name_key(label).startswith(key))

@@ -227,9 +227,9 @@ class _AskedTurns:
         if not (labels := self.labels.get(row)):
             return None
         generation, text = self._generation, body[:READ_AT_MOST]
-        language, title = generation.words.language_of(row), generation.snapshot.titles[row]
+        language = generation.words.language_of(row)
         turns, words = generation.speakers.turns(row, text), self.weights(language)
-        return best_turn(text, title, turns, labels, words, language, offsets_of)
+        return best_turn(text, turns, labels, words, language, offsets_of)
 
     def kind(self, asked: AskedSpeaker, flags: Flags, bm25: Scores) -> AskedKind:
         """Return how much each document of the base answers, those flagged in scope by a turn."""

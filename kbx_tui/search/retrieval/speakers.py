@@ -3,9 +3,9 @@
 A query asks what someone said by a filter, `said:@dana`, or in words: `what did Dana say about
 pricing`, `why does Dana object`, `Dana's view of discounts`, `according to Dana`. A turn answers it
 by the words that it holds, and less by those of the turn before, as an answer repeats little of the
-question, or of the title:
+question:
 
-    answered = sum of the weights of the words asked, times 1, .5 or .3 / sum of all weights
+    answered = sum of the weights of the words asked, times 1 or .7 / sum of all weights
     factor   = .5 + .5 * answered for a document in which the person speaks, else .3
 
 The factors lower the scores of documents, so nothing changes where nobody is asked for.
@@ -16,8 +16,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,22 +41,20 @@ from kbx_tui.search.results.text_words import OffsetsOf, TextWords
 
 SPEAKS, ELSEWHERE = 0.5, 0.3
 """Factor of a document in which the person speaks of something else, and of any other."""
-BEFORE, IN_TITLE = 0.5, 0.3
-"""What a word of the turn before counts, and one of the title."""
-ASKING = 0.8
-"""What a turn counts that is a question itself."""
+BEFORE = 0.7
+"""What a word of the turn before counts."""
 TURNS_READ = 50
 """Documents whose turns are read to rank them, those with the highest BM25."""
+ACCORDING_TO = frozenset({("according", "to"), ("going", "by"), ("words", "of")})
 DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenPassage:
-    turn: Turn
+class SpokenPassage(NamedTuple):
     answered: float
     """0..1."""
-    hits: int
-    """How many of its words are asked for: more are better between turns that answer equally."""
+    words: int
+    """How many of its words are asked for."""
+    turn: Turn
 
 
 class Speakers:
@@ -133,7 +131,7 @@ class Speakers:
         return set() if links is None else set(links.rows.tolist())
 
     def asked(self, named: NamedQuery, entities: Sequence[Entity]) -> AskedSpeaker | None:
-        """Return who is asked for what they said; None for nobody, and for those who never speak."""
+        """Return who is asked for what they said; None for nobody, or for who never speaks."""
         query = QueryWords(named.text)
         for name, start, size in _people_in(query, named, entities):
             verb = _verb_of_saying(query, start, size)
@@ -197,44 +195,44 @@ def _verb_of_saying(query: QueryWords, start: int, size: int) -> int | None:
     after, before = query.after(end), query.before(start)
     if after and (before in VERB_FOLLOWS or after in SAYING):
         return end
-    if before in SAYING or (before == "to" and query.before(start - 1) == "according"):
+    if before in SAYING or (query.before(start - 1), before) in ACCORDING_TO:
         return start - 1
     return None
 
 
 def best_turn(
     text: str,
-    title: str,
     turns: Sequence[Turn],
     labels: Collection[str],
     words: Mapping[str, float],
     language: str,
     offsets_of: OffsetsOf | None,
 ) -> SpokenPassage | None:
-    """Return the turn under one of `labels` that answers best, the first of equal ones.
+    """Return the turn under one of `labels` that answers best.
 
-    `words` are the weights of the stems asked for. None if nobody speaks under these labels.
+    Of equal ones it is that with the most words asked for, else the first. `words` are the weights
+    of their stems. None if nobody speaks under these labels.
     """
-    starts, letters = [turn.start for turn in turns], "".join(words)
+    starts, found = (
+        [turn.start for turn in turns],
+        TextWords(text, "".join(words), language, offsets_of),
+    )
     said: list[Counter[str]] = [Counter() for _ in turns]
-    for begin, _, stem in TextWords(text, letters, language, offsets_of).find(words):
+    for begin, _, stem in found.find(words):
         at = bisect_right(starts, begin) - 1
         if at >= 0 and begin < turns[at].end:
             said[at][stem] += 1
-    titled = {stem for _, _, stem in TextWords(title, letters, language).find(words)}
     total, best = sum(words.values()) or 1.0, None
     for at, turn in enumerate(turns):
         if name_key(turn.speaker) not in labels:
             continue
         before = said[at - 1] if at else Counter[str]()
         weights = (
-            weight * (1.0 if stem in said[at] else BEFORE if stem in before else IN_TITLE)
+            weight * (1.0 if stem in said[at] else BEFORE)
             for stem, weight in words.items()
-            if stem in said[at] or stem in before or stem in titled
+            if stem in said[at] or stem in before
         )
-        asks = text[turn.start : turn.end].endswith(("?", "？"))
-        answered = sum(weights) / total * (ASKING if asks else 1.0)
-        rank = round(answered, DIGITS), said[at].total()
-        if best is None or rank > (round(best.answered, DIGITS), best.hits):
-            best = SpokenPassage(turn, answered, said[at].total())
+        passage = SpokenPassage(round(sum(weights) / total, DIGITS), said[at].total(), turn)
+        if best is None or passage[:2] > best[:2]:
+            best = passage
     return best

@@ -195,7 +195,7 @@ def _verb_of_saying(query: QueryWords, start: int, size: int) -> int | None:
     after, before = query.after(end), query.before(start)
     if after and (before in VERB_FOLLOWS or after in SAYING):
         return end
-    if before in SAYING or (query.before(start - 1), before) in ACCORDING_TO:
+    if before in SAYING or tuple(query.folded[max(start - 2, 0) : start]) in ACCORDING_TO:
         return start - 1
     return None
 

@@ -144,3 +144,10 @@ def test_what_is_redacted_of_a_turn_is_said_to_no_agent(tmp_path: Path) -> None:
         assert all("too low" not in each.snippet for each in public)
         said = base.public.search("fee stays low said:@tom", fast=True).results
         assert [each.snippet for each in said] == ["Tom: Hello."]
+
+
+@pytest.mark.parametrize(
+    "query", ["Dana", "dana's", "'s", "said:@", "said:", "to Dana", "by Dana", "🐝"]
+)
+def test_the_shortest_queries_are_read(kb: KnowledgeBase, query: str) -> None:
+    kb.search(query, fast=True)

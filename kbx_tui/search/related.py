@@ -25,7 +25,7 @@ from kbx_tui.search.link_records import RelatedDocument
 
 MEANING, ENTITIES, LINKS = 0.75, 0.6, 0.6
 FURTHEST, NEAREST = 0.3, 0.8
-LEAST_MEANING, LEAST = 0.2, 0.1
+LEAST_MEANING, LEAST = 0.2, 0.25
 """Meaning from which it is a reason of its own, and the lowest score of a related document."""
 NAMED = 3
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from kbx_tui.knowledge.folding import fold, name_key
@@ -80,9 +81,7 @@ def turns_of(body: str, attendees: Iterable[str]) -> list[Turn]:
         return not is_task and _is_written_as_name(label["name"])
 
     counts = Counter(_key(label["name"]) for label in labels if may_speak(label))
-    present = [frozenset(name_key(name).split()) for name in attendees]
-    at_hand = sum(any(set(name_key(name).split()) <= each for each in present) for name in counts)
-    if len(counts) < 2 or (max(counts.values()) < 2 and at_hand < 2):
+    if len(counts) < 2 or (max(counts.values()) < 2 and not _are_two_of(counts, attendees)):
         return []
     places = [(begin, "") for begin in begins]
     places += [(gap.start(), "") for gap in _REDACTED.finditer(body)]
@@ -103,6 +102,17 @@ def turns_of(body: str, attendees: Iterable[str]) -> list[Turn]:
 def speakers_of(body: str, attendees: Iterable[str]) -> Iterator[str]:
     """Yield who speaks in a meeting, as written, each once."""
     yield from dict.fromkeys(turn.speaker for turn in turns_of(body, attendees))
+
+
+def _are_two_of(names: Iterable[str], attendees: Iterable[str]) -> bool:
+    """Return whether two of some names are those of attendees, or parts of them."""
+    parts: dict[str, set[int]] = defaultdict(set)
+    for number, attendee in enumerate(attendees):
+        for word in name_key(attendee).split():
+            parts[word].add(number)
+    known = (name_key(name).split() for name in names)
+    found = (words for words in known if words and set.intersection(*(parts[w] for w in words)))
+    return len(list(islice(found, 2))) == 2
 
 
 def _key(name: str) -> str:

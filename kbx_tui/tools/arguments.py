@@ -102,7 +102,7 @@ class KbxRelated(Arguments):
     """Arguments of `kbx_related`."""
 
     id: Name = Field(description="Id or path")
-    limit: int = Field(10, ge=1, le=100, description="Most documents")
+    limit: int = Field(10, ge=1, le=100, description="Most results")
 
 
 class KbGet(Arguments):

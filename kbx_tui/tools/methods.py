@@ -90,7 +90,7 @@ _ALL = (
         "kbx.related",
         ("related",),
         "Find related documents",
-        "Return the documents related to one by meaning, links and shared entities, with reasons.",
+        "Return what is related to a document, with reasons.",
         arguments.KbxRelated,
         answers.KbxRelatedAnswer,
     ),

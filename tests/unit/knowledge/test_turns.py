@@ -70,3 +70,7 @@ def test_a_hostile_page_is_read_in_one_pass() -> None:
     assert said("A" * 200_000 + ":\n") == []
     assert said("**" * 100_000) == []
     assert len(said("Dana: a\nTom: b\n" * 20_000)) == 40_000
+    strangers = "".join(
+        f"Guest {chr(65 + number % 26)}{number}: hello\n" for number in range(5_000)
+    )
+    assert said(strangers, *(f"Person {number}" for number in range(5_000))) == []

@@ -31,6 +31,7 @@ from kbx_tui.tools.json_output import (
     field_json,
     links_json,
     picked,
+    related_json,
     search_json,
     written_json,
 )
@@ -256,6 +257,7 @@ HANDLERS: Mapping[str, Handler] = {
     "kb.capabilities": capabilities,
     "kbx.search": lambda kb, args: search_json(kb.search(SearchRequest(**args.model_dump()))),
     "kbx.links": lambda kb, args: links_json(kb.links.of(args.id), kb.notes()),
+    "kbx.related": lambda kb, args: related_json(kb.related(args.id, args.limit)),
     "kbx.memory_similar": memory_similar,
     "kbx.entity_similar_field": lambda kb, args: field_json(
         kb.entity_similar_field(**args.model_dump())

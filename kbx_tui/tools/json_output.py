@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kbx_tui.importing.okf import OkfExport
     from kbx_tui.knowledge.records import Fact
     from kbx_tui.search.evidence.evidence import PreferredDates
-    from kbx_tui.search.link_records import BrokenLink, DocumentLinks
+    from kbx_tui.search.link_records import BrokenLink, DocumentLinks, RelatedDocuments
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.pair_score import (
@@ -247,6 +247,14 @@ def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any
         "broken": list(map(broken_json, links.broken)),
         "notes": list(notes),
     }
+
+
+def related_json(found: RelatedDocuments) -> dict[str, Any]:
+    rows = [
+        picked(each, "path title date? type score~ reason", type=each.kind)
+        for each in found.related
+    ]
+    return picked(found, "path title related notes", related=rows)
 
 
 def broken_json(link: BrokenLink) -> dict[str, Any]:

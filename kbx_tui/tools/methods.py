@@ -87,6 +87,14 @@ _ALL = (
         answers.KbxLinksAnswer,
     ),
     Method(
+        "kbx.related",
+        ("related",),
+        "Find related documents",
+        "Return what is related to a document, with reasons.",
+        arguments.KbxRelated,
+        answers.KbxRelatedAnswer,
+    ),
+    Method(
         "kbx.memory_similar",
         ("memory", "similar"),
         "Check for duplicates before writing",

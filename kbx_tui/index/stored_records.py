@@ -21,7 +21,6 @@ from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.arrays import Bytes, Ints, Rows, Starts, Versions
 from kbx_tui.index.derived_files import DocumentFile, StateFile
 from kbx_tui.index.lexical.postings import Terms, make_postings
-from kbx_tui.index.lexical.terms import separate_cjk
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import field_values
 from kbx_tui.index.text_columns import (
@@ -44,8 +43,8 @@ from kbx_tui.knowledge.languages import LANGUAGES
 from kbx_tui.knowledge.records import Entity
 
 COLUMNS = [
-    *("path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "frontmatter"),
-    "version",
+    *("path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "speakers"),
+    *("frontmatter", "version"),
 ]
 
 
@@ -65,10 +64,9 @@ class StoredDocuments:
     attendees: TextArena
     tags: TextArena
     aliases: TextArena
+    speakers: TextArena
     properties: TextArena
-    """`tags`, `aliases` and `properties`, as `properties_of` writes them, hold `TextLists`."""
-    folded_titles: TextArena
-    """Titles, folded for search, each followed by a line break."""
+    """`tags`, `aliases`, `speakers` and `properties` (`properties_of`) hold `TextLists`."""
     dates: CodedColumn
     kinds: CodedColumn
     by_key: ByHash
@@ -82,7 +80,7 @@ class StoredDocuments:
         return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
 
 
-DOCUMENTS = DocumentFile("documents", "4", StoredDocuments)
+DOCUMENTS = DocumentFile("documents", "5", StoredDocuments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +113,13 @@ def make_documents(
     """Return the arrays of documents; `rows` have `COLUMNS` and are ordered by path."""
     builder = ColumnsBuilder(
         texts={"paths": "path", "ids": "id", "titles": "title", "attendees": "attendees"},
-        lists={"tags": "tags", "aliases": "aliases"},
+        lists={"tags": "tags", "aliases": "aliases", "speakers": "speakers"},
         codes={"dates": "date", "kinds": "kind"},
     )
-    folded, properties, versions = TextArenaBuilder(), TextArenaBuilder(), list[bytes]()
+    properties, versions = TextArenaBuilder(), list[bytes]()
     hashes, found = array("Q"), array("i")
     for row in rows:
         builder.append(row)
-        folded.append(fold(separate_cjk(row["title"])).replace("\n", " ") + "\n")
         frontmatter = msgspec.json.decode(row["frontmatter"])
         properties.append(TextLists.joined(properties_of(frontmatter)))
         for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
@@ -134,7 +131,6 @@ def make_documents(
         state=state,
         gone=np.empty(0, np.int32),
         properties=properties.arena(),
-        folded_titles=folded.arena(),
         by_key=ByHash.of(hashes, found),
         **builder.columns(),
     )

@@ -6,9 +6,10 @@ or `Tuning` (knobs of one ranking).
 
 Filters of different kinds are combined with AND, several values of one kind with OR. Those typed in
 the query, `type:meeting tag:ops from:2026-03 in:memory/notes @alice`, narrow the documents further.
-So do `title:budget`, `-word` and `-"two words"`, which leave documents out, and `"exact words"`, of
-which `"one" OR "the other"` matches either. What is in quotation marks is searched for as well; in
-a longer question, of which it is less than half, it is words like others.
+So do `title:budget`, `said:@alice`, the meetings in which she speaks, `-word` and `-"two words"`,
+which leave documents out, and `"exact words"`, of which `"one" OR "the other"` matches either. What
+is in quotation marks is searched for as well; in a longer question, of which it is less than half,
+it is words like others.
 
 Any property in the frontmatter of the base's pages filters as well: `status:active`, `priority>2`,
 `due<2026-12`. `-status:done` and `-tag:ops` leave out the documents that match.
@@ -54,10 +55,10 @@ class Filters:
     """Paths of documents that the user wants in no results; they are counted."""
     typed: tuple[TypedFilter, ...] = ()
 
-    @property
-    def typed_names(self) -> tuple[str, ...]:
-        names = (name for typed in self.typed if typed.key == "@" for name in typed.values)
-        return tuple(dict.fromkeys(names))
+    def values(self, key: Key) -> tuple[str, ...]:
+        """Return the values of the typed filters with a key, each once."""
+        values = (value for typed in self.typed if typed.key == key for value in typed.values)
+        return tuple(dict.fromkeys(values))
 
     @property
     def properties(self) -> tuple[str, ...]:
@@ -143,7 +144,7 @@ def _date(name: str, value: str | None) -> str:
     return text
 
 
-Key = Literal["type", "tag", "from", "to", "in", "@", "title", "-", '"']
+Key = Literal["type", "tag", "from", "to", "in", "@", "said", "title", "-", '"']
 KEYS: tuple[Key, ...] = get_args(Key)
 
 DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
@@ -155,7 +156,7 @@ NAME = r"[^\W\d][\w-]*"
 _NAMED = re.compile(rf"(?<!\S)-?({NAME})(?:[<>]=?[\d-]|:(?!//)\S)")
 _UNFINISHED = re.compile(
     rf"""
-    (?<!\S) (?: -? (?P<key>(?!title:){NAME}) : (?!//) | @ )
+    (?<!\S) (?: (?P<said>said) : @? | -? (?P<key>(?!title:|said:){NAME}) : (?!//) | @ )
             (?P<quoted>")? (?P<value> (?(quoted) [^"]* | [^\s"]* ) ) $
     """,
     re.VERBOSE,
@@ -186,9 +187,8 @@ class TypedFilter:
         if self.key == "-":
             return f"-{_quoted(self.values[0], is_quoted=not _EXCLUDED.match(self.values[0]))}"
         values = map(_quoted, self.values) if len(self.values) == 1 else iter(self.values)
-        sign, start = "-" * self.is_negated, _start(self.key).removesuffix(":")
-        operator = self.operator if self.key != "@" else ""
-        return f"{sign}{start}{operator}{','.join(values)}"
+        start = _start(self.key) if self.operator == ":" else f"{self.key}{self.operator}"
+        return f"{'-' * self.is_negated}{start}{','.join(values)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,8 @@ def _filter_or_quoted(properties: tuple[str, ...]) -> re.Pattern[str]:
     names = "|".join(map(re.escape, properties)) or "(?!)"
     return re.compile(
         rf"""
-        (?<!\S) (?: (?P<minus>-)? (?P<key>type|tag|in|title|{names}) : | (?P<date>from|to) :
+        (?<!\S) (?: (?P<minus>-)? (?P<key>type|tag|in|title|{names}) :
+                    | (?P<date>from|to) : | (?P<said>said) : @?
                     | (?P<not>-)? (?P<name>{names}) (?P<operator>[<>]=?)
                     | (?P<sign>[@-]) (?=["\w]) )
                 (?: "(?P<quoted>[^"]*)" | (?P<bare>[^\s"]+) ) (?!\S)
@@ -231,7 +232,8 @@ def read_filters(query: str, properties: tuple[str, ...] = ()) -> TypedQuery:
     spans: list[tuple[int, int]] = []
     not_dates: list[str] = []
     for match in _filter_or_quoted(properties).finditer(query):
-        key = match["key"] or match["date"] or match["name"] or match["sign"] or '"'
+        named = match["key"] or match["said"] or match["date"] or match["name"]
+        key = named or match["sign"] or '"'
         operator = match["operator"] or ":"
         values = _values(key, match["quoted"], match["bare"] or (match["words"] or "")[1:-1])
         if operator != ":":
@@ -266,7 +268,8 @@ class UnfinishedFilter:
 
     @property
     def rest(self) -> str:
-        return self.before[: self.before.rfind(_start(self.key))].removesuffix("-").rstrip()
+        start = self.before.rfind(_start(self.key).rstrip("@") or "@")
+        return self.before[:start].removesuffix("-").rstrip()
 
     def completed(self, value: str) -> str:
         if self.is_quoted:
@@ -279,7 +282,7 @@ def unfinished_filter(query: str) -> UnfinishedFilter | None:
     match = _UNFINISHED.search(query)
     if match is None or query.count('"', 0, match.start()) % 2:
         return None
-    key, start = match["key"] or "@", match.start("value")
+    key, start = match["key"] or match["said"] or "@", match.start("value")
     if not match["quoted"] and key not in ("from", "to", "in"):
         start += match["value"].rfind(",") + 1
     return UnfinishedFilter(key, query[start:], query[:start], bool(match["quoted"]))
@@ -316,15 +319,15 @@ def _values(key: str, quoted: str | None, bare: str | None) -> tuple[str, ...]:
     if key == "in":  # a glob may hold any of these signs
         return (bare,)
     bare = bare.rstrip(_CLOSING)
-    if key == "@":
-        bare = _POSSESSIVE.sub("", bare)
+    if key in ("@", "said"):
+        bare = _POSSESSIVE.sub("", bare).replace(",@", ",")
     if key in ("from", "to"):
         return (bare,)
     return tuple(dict.fromkeys(filter(None, bare.split(","))))
 
 
 def _start(key: str) -> str:
-    return key if key in ("@", "-") else f"{key}:"
+    return "said:@" if key == "said" else key if key in ("@", "-") else f"{key}:"
 
 
 def _quoted(value: str, *, is_quoted: bool = False) -> str:
@@ -436,6 +439,8 @@ class SearchRequest:
     """Tags, any of which matches."""
     entities: Sequence[str] = ()
     """Ids of entities; only documents linked to one of them match."""
+    said: Sequence[str] = ()
+    """Names; only documents in which one of them speaks match, and their turns are the passages."""
     muted_documents: Collection[str] | None = None
     """Paths of documents left out of the results and counted; None: those of kbx.toml."""
     dates: str | None = None
@@ -493,6 +498,7 @@ class SearchRequest:
             "doc_types": tuple(map(replace_surrogates, self.doc_types or ())),
             "tags": tuple(map(replace_surrogates, self.tags)),
             "entities": tuple(self.entities),
+            "said": tuple(replace_surrogates(name.removeprefix("@")) for name in self.said),
             "also": tuple(self.also),
             "pinned": tuple(self.pinned),
             "muted": tuple(self.muted),
@@ -528,6 +534,7 @@ class SearchRequest:
 
     @cached_property
     def filters(self) -> Filters:
+        said = [TypedFilter("said", tuple(self.said))] if self.said else []
         return Filters.of(
             doc_types=self.doc_types or (),
             since=self.since,
@@ -535,7 +542,7 @@ class SearchRequest:
             tags=self.tags,
             entities=self.entities,
             muted_documents=frozenset(self.muted_documents or ()),
-            typed=self.typed.filters,
+            typed=(*self.typed.filters, *said),
         )
 
     def tuning(self, defaults: Tuning) -> Tuning:
@@ -572,6 +579,7 @@ def command_line(request: SearchRequest, usual: SearchRequest, bases: Sequence[s
     add("--type", ",".join(request.doc_types or ()))
     add("--tag", ",".join(request.tags))
     add("--entity", ",".join(request.entities))
+    add("--said", ",".join(request.said))
     add("--from", request.since)
     add("--to", request.until)
     if request.dates == "off":

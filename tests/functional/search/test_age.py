@@ -51,7 +51,7 @@ def test_setting_turns_it_on_and_why_shows_the_factor(tmp_path: Path) -> None:
     (base / "kbx.toml").write_text("[search]\nage_half_life = 365\n", encoding="utf-8")
     with KnowledgeBase(base) as kb:
         answer = kb.search("oiled winch ferry", today=TODAY, explain=True)
-    reasons = {Path(one.path).stem: (one.explain or {})["kind_reason"] for one in answer.results}
+    reasons = {Path(one.path).stem: (one.explain or {})["lowered_reason"] for one in answer.results}
     assert reasons["old"] == "of 2016-06-01: × .90"
     assert reasons["undated"] == "undated: × .95"
 

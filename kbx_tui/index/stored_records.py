@@ -40,7 +40,9 @@ from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.languages import LANGUAGES
 from kbx_tui.knowledge.records import Entity
 
-COLUMNS = ["path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "version"]
+COLUMNS = [
+    *("path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "speakers", "version")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class StoredDocuments:
     attendees: TextArena
     tags: TextArena
     aliases: TextArena
-    """`tags` and `aliases` hold `TextLists`."""
+    speakers: TextArena
+    """`tags`, `aliases` and `speakers` hold `TextLists`."""
     dates: CodedColumn
     kinds: CodedColumn
     by_key: ByHash
@@ -106,7 +109,7 @@ def make_documents(
     """Return the arrays of documents; `rows` have `COLUMNS` and are ordered by path."""
     builder = ColumnsBuilder(
         texts={"paths": "path", "ids": "id", "titles": "title", "attendees": "attendees"},
-        lists={"tags": "tags", "aliases": "aliases"},
+        lists={"tags": "tags", "aliases": "aliases", "speakers": "speakers"},
         codes={"dates": "date", "kinds": "kind"},
     )
     versions = list[bytes]()

@@ -276,7 +276,8 @@ def not_dates_notes(query: str) -> Iterator[str]:
 def unknown_names_notes(scope: Scope) -> Iterator[str]:
     for unknown in scope.unknown_names:
         hint = f"; did you mean {unknown.similar}?" if unknown.similar else ""
-        yield safe_line(f"no entity is called {unknown.name}{hint}")
+        what = "nobody speaks under the name" if unknown.speaks else "no entity is called"
+        yield safe_line(f"{what} {unknown.name}{hint}")
 
 
 def asks_for_experts(query: str) -> bool:

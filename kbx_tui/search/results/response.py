@@ -50,6 +50,8 @@ class Snippet:
     """Spans of `text` that are redacted, where that was looked up."""
     forms: tuple[str, ...] = ()
     """How the document first writes each word of `terms`; empty where that was not looked up."""
+    speaker: str = ""
+    """Who says it, where the query asks for what they said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ class MisspelledNames:
 
         With each come the similarity, 0..100, and the names most similar to it: the entity, by
         index, and the name. Texts are folded words written as one, of `SHORTEST_TO_COMPARE` letters
-        or more. If one is the end of the other, it is no misspelling: `kuchemann` was compared with
+        or more. If one is the end of the other, it is not misspelled: `kuchemann` was compared with
         the surname of `dkuchemann` already.
         """
         found = [(number, *self._most_similar(text)) for number, text in enumerate(texts)]

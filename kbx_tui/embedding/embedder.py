@@ -235,7 +235,7 @@ OFFLINE_HINT = 'model = "bundled" works offline'
 
 @contextmanager
 def model_errors(fault: type[KbxError], failure: str, remedy: str = "") -> Iterator[None]:
-    """Raise `fault` for any error within, be it of a model's libraries, the hub or the system."""
+    """Raise `fault` for any error within: of the libraries of models, the hub or the system."""
     try:
         yield
     except Exception as error:

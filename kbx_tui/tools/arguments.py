@@ -17,7 +17,7 @@ PathFilter = Annotated[str, Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
 TYPED_FILTERS = (
     "May hold filters: type:meeting,note tag:ops from:2026-03 to:2026-05 in:memory/notes "
-    'title:budget @"Alice Chen" -word "exact words"'
+    'title:budget @"Alice Chen" said:@alice -word "exact words"'
 )
 """The sentence about typed filters in the descriptions of query arguments."""
 FactId = Annotated[int, Field(ge=1, le=2**53 - 1)]
@@ -94,6 +94,13 @@ class KbxLinks(Arguments):
     id: Name = Field(description="Id or path of a document or entity")
 
 
+class KbxRelated(Arguments):
+    """Arguments of `kbx_related`."""
+
+    id: Name = Field(description="Id or path")
+    limit: int = Field(10, ge=1, le=100, description="Most results")
+
+
 class KbGet(Arguments):
     id: Phrase | FactId = Field(description="Id of a result, a path, or a fact_id")
     offset: int = Field(0, ge=0, le=100_000_000, description="Characters of content to skip")
@@ -155,6 +162,7 @@ class KbxSearch(Arguments):
     until: Until = None
     tags: Names = Field([], description="Only documents with one of these tags.")
     entities: Names = Field([], description="Only documents linked to one of these entity ids.")
+    said: Names = Field([], description="Only meetings in which one of these people speaks.")
     dates: Dates = None
     fast: bool = Field(False, description="Search by words alone: no model, no entities.")
     hierarchy: bool = Field(True, description="False ranks by the documents alone.")

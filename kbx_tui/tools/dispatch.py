@@ -17,8 +17,7 @@ from pydantic import ValidationError
 from kbx_tui import errors
 from kbx_tui.errors import NotFound
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.tools.answers import ErrorCode, ErrorType, field_names
-from kbx_tui.tools.json_output import picked
+from kbx_tui.tools.answers import ErrorCode, ErrorType
 from kbx_tui.tools.methods import Method, available_methods, find_method, input_schema
 
 if TYPE_CHECKING:
@@ -177,7 +176,13 @@ class Failure:
         return self.type in ("RATE_LIMIT", "TRANSIENT")
 
     def error_json(self) -> dict[str, Any]:
-        return picked(self, field_names("ToolError"))
+        return {
+            "type": self.type,
+            "code": self.code,
+            "message": self.message,
+            "retryable": self.retryable,
+            "retry_after_seconds": self.retry_after_seconds,
+        }
 
 
 def failure_of(error: Exception, arguments_schema: Callable[[], dict[str, Any]] = dict) -> Failure:

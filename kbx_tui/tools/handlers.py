@@ -22,7 +22,6 @@ from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.answer import NOT_INDEXED
 from kbx_tui.search.results.response import SENTENCE_END, SearchResult
 from kbx_tui.tools import arguments
-from kbx_tui.tools.answers import field_names
 from kbx_tui.tools.arguments import KbGet, KbSearch, SearchFilters
 from kbx_tui.tools.json_output import (
     check_json,
@@ -32,6 +31,7 @@ from kbx_tui.tools.json_output import (
     field_json,
     links_json,
     picked,
+    related_json,
     search_json,
     written_json,
 )
@@ -122,7 +122,7 @@ def _fact_data(kb: KnowledgeBase, fact: Fact) -> Json:
     data = _data(str(fact.fact_id), fact.kind, entity, document, fact.text)
     return data | {
         "metadata": data["metadata"] | {"date": fact.date or None},
-        "fact": picked(fact, field_names("FactPlace")),
+        "fact": picked(fact, "fact_id line status done sources confidence"),
         "notes": _newer_file(kb, page),
     }
 
@@ -257,6 +257,7 @@ HANDLERS: Mapping[str, Handler] = {
     "kb.capabilities": capabilities,
     "kbx.search": lambda kb, args: search_json(kb.search(SearchRequest(**args.model_dump()))),
     "kbx.links": lambda kb, args: links_json(kb.links.of(args.id), kb.notes()),
+    "kbx.related": lambda kb, args: related_json(kb.related(args.id, args.limit)),
     "kbx.memory_similar": memory_similar,
     "kbx.entity_similar_field": lambda kb, args: field_json(
         kb.entity_similar_field(**args.model_dump())

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from kbx_tui.tools.answers import field_names
-
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict, Written
     from kbx_tui.editing.journal import JournalEntry
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from kbx_tui.importing.okf import OkfExport
     from kbx_tui.knowledge.records import Fact
     from kbx_tui.search.evidence.evidence import PreferredDates
-    from kbx_tui.search.link_records import BrokenLink, DocumentLinks
+    from kbx_tui.search.link_records import BrokenLink, DocumentLinks, RelatedDocuments
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.pair_score import (
@@ -71,14 +69,21 @@ def search_json(response: SearchResponse) -> dict[str, Any]:
 
 
 def result_json(result: SearchResult) -> dict[str, Any]:
-    return picked(result, field_names("KbxSearchResult"), explain=result.explain)
+    names = "path title date? doc_type score snippet explain line matches"
+    return picked(result, names, explain=result.explain)
 
 
 def meta_json(meta: SearchMeta) -> dict[str, Any]:
-    names, is_complete = field_names("KbxSearchMeta"), meta.candidates is None
-    others = {"dates": dates_json(meta.dates), "explain": meta.explain, "complete": is_complete}
-    fields = picked(meta, names, **others).items()
-    return {name: value for name, value in fields if not (is_complete and name in _COMPLETENESS)}
+    names = (
+        "search_mode search_mode_reason pass1_entities path_filter typed_filters dates timings "
+        "total_matched total_below_floor in_scope vector_share"
+    )
+    return {
+        **picked(meta, names, dates=dates_json(meta.dates)),
+        **completeness_json(meta),
+        "notes": list(meta.notes),
+        "explain": meta.explain,
+    }
 
 
 def dates_json(dates: Sequence[PreferredDates]) -> list[dict[str, str | None]]:
@@ -88,43 +93,59 @@ def dates_json(dates: Sequence[PreferredDates]) -> list[dict[str, str | None]]:
     ]
 
 
-_COMPLETENESS = ("complete", "candidates", "recall")
-
-
 def completeness_json(meta: SearchMeta) -> dict[str, Any]:
     """Return, if only candidates were scored, how many and the recall; {} if all documents were."""
     if meta.candidates is None:
         return {}
-    return dict(zip(_COMPLETENESS, (False, meta.candidates, meta.recall), strict=True))
+    return {"complete": False, "candidates": meta.candidates, "recall": meta.recall}
 
 
 def experts_json(ranking: ExpertRanking) -> dict[str, Any]:
-    names = field_names("ExpertRow")
-    experts = []
-    for expert in ranking.experts:
-        texts = [receipt.text for receipt in expert.receipts[: len(expert.top_claim_ids)]]
-        experts.append(picked(expert, names, top_claims=texts))
-    return picked(ranking, field_names("KbExpertsAnswer"), experts=experts)
+    names = (
+        "entity_id name type claim_count full_claim_count citation_count score top_claim_ids "
+        "top_claims"
+    )
+    experts = [
+        picked(
+            expert,
+            names,
+            top_claims=[receipt.text for receipt in expert.receipts[: len(expert.top_claim_ids)]],
+        )
+        for expert in ranking.experts
+    ]
+    return picked(ranking, "experts topic weight total_matched in_scope notes", experts=experts)
 
 
 def check_json(check: SimilarityCheck) -> dict[str, Any]:
+    names = "text score~ fact_id threshold match_type source_path line"
     return picked(
         check,
-        field_names("KbxMemorySimilarAnswer"),
+        "query scope threshold matches has_similar best_score~ nearest model is_calibrated "
+        "in_scope notes",
         matches=list(map(match_json, check.matches)),
-        nearest=[picked(each, field_names("NearestText")) for each in check.nearest],
+        nearest=[picked(each, names) for each in check.nearest],
     )
 
 
 def match_json(match: SimilarityMatch) -> dict[str, Any]:
-    return picked(match, field_names("SimilarMatch"), reason=match.judgement.reason)
+    return picked(
+        match,
+        "text score~ fact_id source_path date? entity_name? match_type threshold relation cosine~ "
+        "signals~ conflicts reason line done field? is_similar",
+        reason=match.judgement.reason,
+    )
 
 
 def field_json(check: FieldSimilarity) -> dict[str, Any]:
     of_pair: dict[str, Any] = {"relation": None, "cosine": None, "signals": None, "conflicts": []}
     if check.pair is not None:
-        of_pair = picked(check.pair, " ".join(of_pair))
-    return picked(check, field_names("KbxEntitySimilarFieldAnswer"), **of_pair)
+        of_pair = picked(check.pair, "relation cosine~ signals~ conflicts")
+    return picked(
+        check,
+        "entity field current_value proposed_value similarity~ is_similar threshold match_type "
+        "relation cosine signals conflicts model notes",
+        **of_pair,
+    )
 
 
 def scan_json(scan: DuplicateScan) -> dict[str, Any]:
@@ -150,8 +171,11 @@ def _facts_json(facts: Iterable[DuplicateFact]) -> list[dict[str, Any]]:
 
 
 def written_json(written: Written) -> dict[str, Any]:
-    matches = list(map(match_json, written.matches))
-    return picked(written, field_names("WrittenAnswer"), matches=matches)
+    return picked(
+        written,
+        "written matches path fact_id line? diff hints entry",
+        matches=list(map(match_json, written.matches)),
+    )
 
 
 def fact_json(fact: Fact, entity_name: str) -> dict[str, Any]:
@@ -210,20 +234,31 @@ def _applied_json(applied: Applied) -> dict[str, Any]:
 
 
 def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any]:
-    linked = field_names("LinkedPage")
-    return picked(
-        links,
-        field_names("KbxLinksAnswer"),
-        backlinks=[picked(each, field_names("LinkingLine")) for each in links.backlinks],
-        mentions=[picked(each, field_names("MentioningLine")) for each in links.mentions],
-        outgoing=[picked(each, linked, id=each.entity_id or each.path) for each in links.outgoing],
-        broken=list(map(broken_json, links.broken)),
-        notes=list(notes),
-    )
+    line = "path title date? line text"
+    return {
+        "path": links.path,
+        "title": links.title,
+        "backlinks": [picked(each, line) for each in links.backlinks],
+        "mentions": [picked(each, f"{line} name") for each in links.mentions],
+        "outgoing": [
+            picked(each, "id path? title line", id=each.entity_id or each.path)
+            for each in links.outgoing
+        ],
+        "broken": list(map(broken_json, links.broken)),
+        "notes": list(notes),
+    }
+
+
+def related_json(found: RelatedDocuments) -> dict[str, Any]:
+    rows = [
+        picked(each, "path title date? type score~ reason", type=each.kind)
+        for each in found.related
+    ]
+    return picked(found, "path title related notes", related=rows)
 
 
 def broken_json(link: BrokenLink) -> dict[str, Any]:
-    return picked(link, field_names("BrokenTarget"))
+    return picked(link, "target line suggestions")
 
 
 def import_json(plan: ImportPlan, entry: int | None) -> dict[str, Any]:

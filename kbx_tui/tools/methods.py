@@ -8,8 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kbx_tui.tools import arguments
-from kbx_tui.tools.answers import answer_schema
+from kbx_tui.tools import answers, arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +20,7 @@ class Method:
     title: str
     description: str
     arguments: type[BaseModel]
-    answer: str
-    """The record in `answers.json`."""
+    answer: type[answers.Answer]
     writes: bool = False
     destroys: bool = False
     """Whether it changes or removes existing text, rather than only adding to it."""
@@ -43,7 +41,7 @@ _ALL = (
         "Search documents and the pages of people, projects and teams by meaning and words. "
         "Returns the best with score, snippet and place; kb_get reads one in full.",
         arguments.KbSearch,
-        "KbSearchAnswer",
+        answers.KbSearchAnswer,
     ),
     Method(
         "kb.get",
@@ -52,7 +50,7 @@ _ALL = (
         "Return the text of a page with its role, team and members, or a fact with its status and "
         "sources.",
         arguments.KbGet,
-        "KbGetAnswer",
+        answers.KbGetAnswer,
     ),
     Method(
         "kb.experts",
@@ -60,7 +58,7 @@ _ALL = (
         "Find experts on a topic",
         "Rank people, projects and teams by the facts about them on a topic, with the top claims.",
         arguments.KbExperts,
-        "KbExpertsAnswer",
+        answers.KbExpertsAnswer,
     ),
     Method(
         "kb.capabilities",
@@ -68,7 +66,7 @@ _ALL = (
         "List what is available",
         "Return version, tools, document types, and whether search by meaning and writing work.",
         arguments.KbCapabilities,
-        "KbCapabilitiesAnswer",
+        answers.KbCapabilitiesAnswer,
     ),
     Method(
         "kbx.search",
@@ -77,7 +75,7 @@ _ALL = (
         "Search documents in two passes, entities first, with every filter and ranking option; "
         "with explain, return how each score was computed.",
         arguments.KbxSearch,
-        "KbxSearchAnswer",
+        answers.KbxSearchAnswer,
         is_listed=False,
     ),
     Method(
@@ -86,7 +84,15 @@ _ALL = (
         "List the links of a document",
         "Return what links to a document, mentions it or is linked by it, and its broken links.",
         arguments.KbxLinks,
-        "KbxLinksAnswer",
+        answers.KbxLinksAnswer,
+    ),
+    Method(
+        "kbx.related",
+        ("related",),
+        "Find related documents",
+        "Return what is related to a document, with reasons.",
+        arguments.KbxRelated,
+        answers.KbxRelatedAnswer,
     ),
     Method(
         "kbx.memory_similar",
@@ -95,7 +101,7 @@ _ALL = (
         "Find existing facts or content semantically similar to candidate text. Use before writing "
         "new facts to check for duplicates.",
         arguments.KbxMemorySimilar,
-        "KbxMemorySimilarAnswer",
+        answers.KbxMemorySimilarAnswer,
     ),
     Method(
         "kbx.entity_similar_field",
@@ -103,7 +109,7 @@ _ALL = (
         "Check a field before changing it",
         "Return whether a field of an entity's page already says the same as a value.",
         arguments.KbxEntitySimilarField,
-        "KbxEntitySimilarFieldAnswer",
+        answers.KbxEntitySimilarFieldAnswer,
     ),
     Method(
         "kbx.memory_add",
@@ -112,7 +118,7 @@ _ALL = (
         "Add a fact to the page of an entity. If the page states or contradicts it, nothing is "
         "written and the matches are returned.",
         arguments.KbxMemoryAdd,
-        "WrittenAnswer",
+        answers.WrittenAnswer,
         writes=True,
     ),
     Method(
@@ -122,7 +128,7 @@ _ALL = (
         "Reword a fact to correct it or merge another into it. Date and sources stay, the fact_id "
         "changes. Known text is refused as in kbx_memory_add.",
         arguments.KbxMemoryEditFact,
-        "WrittenAnswer",
+        answers.WrittenAnswer,
         writes=True,
         destroys=True,
     ),
@@ -133,7 +139,7 @@ _ALL = (
         "Strike out a fact that is no longer true, and add the one that replaces it. Known text "
         "is refused as in kbx_memory_add.",
         arguments.KbxMemorySupersede,
-        "WrittenAnswer",
+        answers.WrittenAnswer,
         writes=True,
         destroys=True,
     ),
@@ -143,7 +149,7 @@ _ALL = (
         "Delete a fact",
         "Delete a fact or open item; use kbx_memory_supersede for what was true once.",
         arguments.KbxMemoryDeleteFact,
-        "WrittenAnswer",
+        answers.WrittenAnswer,
         writes=True,
         destroys=True,
     ),
@@ -164,11 +170,15 @@ def input_schema(method: Method) -> dict[str, Any]:
     """Return the schema of the arguments, with definitions inlined and nothing nullable."""
     about = method.arguments.__doc__ or f"Arguments of `{method.tool}`."
     schema = method.arguments.model_json_schema(by_alias=True) | {"description": about}
-    return dict(sorted(_simplify(schema).items()))
+    return dict(sorted(_simplify(schema, drop_null=True).items()))
 
 
 def output_schema(method: Method) -> dict[str, Any]:
-    return answer_schema(method.answer)
+    return _simplify(method.answer.model_json_schema(mode="serialization"))
+
+
+def failure_schema() -> dict[str, Any]:
+    return _simplify(answers.Failed.model_json_schema(mode="serialization"))
 
 
 def all_schemas() -> dict[str, dict[str, Any]]:
@@ -183,11 +193,11 @@ def all_schemas() -> dict[str, dict[str, Any]]:
         }
         for method in METHODS.values()
     }
-    return {**schemas, "failure.json": answer_schema("Failed")}
+    return {**schemas, "failure.json": failure_schema()}
 
 
-def _simplify(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with definitions inlined, without null, titles and class docstrings."""
+def _simplify(schema: dict[str, Any], *, drop_null: bool = False) -> dict[str, Any]:
+    """Return a schema with definitions inlined, without titles and class docstrings."""
     definitions = schema.pop("$defs", {})
 
     def resolve(node: Any) -> Any:
@@ -199,7 +209,7 @@ def _simplify(schema: dict[str, Any]) -> dict[str, Any]:
             target = definitions[node["$ref"].rpartition("/")[2]]
             rest = {key: value for key, value in node.items() if key != "$ref"}
             node = {**{k: v for k, v in target.items() if k != "description"}, **rest}
-        if {"type": "null"} in node.get("anyOf", ()):
+        if drop_null and {"type": "null"} in node.get("anyOf", ()):
             (option,) = (option for option in node["anyOf"] if option != {"type": "null"})
             rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
             return resolve({**option, **rest})

@@ -16,11 +16,10 @@ from mcp import Client
 from kbx_tui import KnowledgeBase
 from kbx_tui.cli.main import kbx as program
 from kbx_tui.tools import jsonl_server
-from kbx_tui.tools.answers import answer_schema
 from kbx_tui.tools.dispatch import call
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
-from kbx_tui.tools.methods import METHODS, output_schema
+from kbx_tui.tools.methods import METHODS, failure_schema, output_schema
 from tests.command_line import CommandLine
 
 VARYING = {"timings", "duration_ms"}
@@ -94,6 +93,13 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"id": "memory/people/alice-chen.md"},
         ["memory/people/alice-chen.md"],
     ),
+    ("kbx.related", {"id": "memory/people/alice-chen.md"}, ["memory/people/alice-chen.md"]),
+    ("kbx.related", {"id": "Migration", "limit": 3}, ["Migration", "--limit", "3"]),
+    (
+        "kbx.search",
+        {"query": "what did Marek say about the rehearsal", "said": ["Marek"], "explain": True},
+        ["what did Marek say about the rehearsal", "--said", "Marek", "--explain"],
+    ),
     (
         "kbx.search",
         {"query": "rollback", "pin": ["Grace Tully"], "mute": ["platform"], "sort": "date"},
@@ -149,6 +155,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("kb.capabilities", {"verbose": True}),
     ("kbx.search", {"query": "x", "path": "../outside"}),
     ("kbx.links", {"id": "person:nobody"}),
+    ("kbx.related", {"id": "person:alice-chen", "limit": 0}),
     ("kbx.memory_similar", {"text": "x", "entity": "Nobody At All"}),
     ("kbx.entity_similar_field", {"entity": "Alice Chen", "field": "role"}),
 ]
@@ -251,7 +258,7 @@ async def test_an_invalid_call_gives_the_same_error_on_every_surface(
 ) -> None:
     method = METHODS[name]
     failed = worker.answer(name, params).json
-    Draft202012Validator(answer_schema("Failed")).validate(failed)
+    Draft202012Validator(failure_schema()).validate(failed)
     response = over_jsonl(worker, name, params)
     assert (response["ok"], response["error"]) == (False, failed["error"])
     async with Client(make_server(worker)) as client:

@@ -54,7 +54,7 @@ def test_explained_parts_add_up_to_the_score(kbx: CommandLine, demo_kb_path: Pat
         if not why["exact"]:
             assert result["score"] == pytest.approx(blended, abs=3e-4)
         share = why["doc_relevance"] / why["full_relevance"]
-        kind = float((why["kind_reason"] or "1").rpartition("×")[2])
+        kind = float((why["lowered_reason"] or "1").rpartition("×")[2])
         assert why["answered"] == pytest.approx(kind * min(1.0, share) ** 1.5, abs=2e-3)
         for entity in why["entities"]:
             factors = [entity[key] for key in ("weight", "score", "link_strength", "answered")]

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.answers import answer_schema
 from kbx_tui.tools.engine_worker import EngineWorker
-from kbx_tui.tools.methods import METHODS, input_schema, output_schema
+from kbx_tui.tools.methods import METHODS, failure_schema, input_schema, output_schema
 from tests.functional.tools.conftest import SECRET
 
 OUTSIDE = "outside.md"
@@ -128,7 +127,7 @@ def test_any_arguments_get_an_answer_that_matches_a_schema(
     if answer.failure is None:
         assert not list(Draft202012Validator(output_schema(METHODS[name])).iter_errors(answer.json))
     else:
-        assert not list(Draft202012Validator(answer_schema("Failed")).iter_errors(answer.json))
+        assert not list(Draft202012Validator(failure_schema()).iter_errors(answer.json))
         assert answer.failure.type == "VALIDATION", answer.failure
         assert "\n" not in answer.failure.message
         assert "Traceback" not in text
@@ -143,7 +142,7 @@ def test_memory_add_writes_only_inside_the_base(
     outside = {k: v for k, v in everything(writable.parent).items() if str(writable) not in k}
     params = data.draw(arguments("kbx.memory_add"))
     answer = writer.answer("kbx.memory_add", params)
-    schema = answer_schema("Failed") if answer.failure else output_schema(METHODS["kbx.memory_add"])
+    schema = failure_schema() if answer.failure else output_schema(METHODS["kbx.memory_add"])
     assert not list(Draft202012Validator(schema).iter_errors(answer.json))
     assert answer.failure is None or answer.failure.type == "VALIDATION", answer.failure
     after = {k: v for k, v in everything(writable.parent).items() if str(writable) not in k}

@@ -31,6 +31,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
         entities.experts_command,
         entities.entity_command,
         entities.links_command,
+        entities.related_command,
         search.bases_command,
         history.history_command,
     ),

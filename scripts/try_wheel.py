@@ -49,7 +49,8 @@ def demo(base: Path) -> str:
 def search(base: Path) -> str:
     answer = json.loads(run("search", QUERY, "--json", "--kb", base))
     assert answer["results"][0]["path"].endswith(FOUND)
-    return f"{answer['meta']['search_mode']}, {FOUND} first"
+    assert answer["meta"]["search_mode"] == "two_pass"
+    return f"{FOUND} first"
 
 
 def dedup(base: Path) -> str:

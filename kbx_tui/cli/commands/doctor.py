@@ -39,7 +39,7 @@ NOTED_VARIABLES = (
 SHOWN_ERRORS = 10
 READ_OF_LOG = 200_000
 """Bytes at the end of the log that are read."""
-FRAME = re.compile(r'/kbx_tui/([\w/]+\.py)(?:", line |:)(\d+)')
+FRAME = re.compile(r'.*/kbx_tui/([\w/]+\.py)(?:", line |:)(\d+)')
 """A place in the package, as Python and as Textual write it in a traceback."""
 RAISED = re.compile(r"^([A-Za-z]\w*(?:\.\w+)*)(?::|$)", re.MULTILINE)
 

@@ -55,6 +55,12 @@ FORGED = """
 MirebeauError: of ushant"""
 
 
+CRASH = """
+│ /home/zelborn/kbx_tui/kbx_tui/removal.py:9 in tamblyn │
+ZeroDivisionError: vickory"""
+"""As Textual prints it."""
+
+
 def note(log: logging.Logger, level: int, text: str, error: Exception | None = None) -> None:
     """Write a record as a module of the package would."""
     info = (type(error), error, error.__traceback__) if error else None
@@ -75,6 +81,7 @@ def test_a_report_names_nothing_of_the_notes(
     except NotFound as error:
         note(log, logging.ERROR, "no completions for 'vickory'", error)
     note(log, logging.WARNING, f"could not write {base}/tamblyn.md{FORGED}")
+    note(log, logging.ERROR, CRASH)
     note(log, logging.INFO, "loaded")
 
     ran = kbx("doctor", "--kb", base)
@@ -98,7 +105,8 @@ def test_a_report_names_nothing_of_the_notes(
     errors = re.split(r"\n(?=errors)", ran.out)[1].split("\n")
     assert re.search(r" ERROR removal:77 NotFound at knowledge/vault.py:\d+ < ", errors[0])
     assert errors[1].endswith(" WARNING removal:77")
-    assert errors[2:] == [""]
+    assert errors[2].endswith(" ERROR removal:77 ZeroDivisionError at removal.py:9")
+    assert errors[3:] == [""]
 
 
 def test_a_report_is_made_whatever_is_wrong(kbx: CommandLine, base: Path, tmp_path: Path) -> None:

@@ -98,9 +98,9 @@ def test_the_turn_of_the_person_comes_first_and_says_who_speaks(
     assert first.path == PRICES
     assert first.snippet.startswith("Dana Kim: The fee is too low.")
     assert "Marek" not in first.snippet
-    assert first.explain["kind_reason"].startswith("Dana Kim speaks here: × ")
+    assert first.explain["lowered_reason"].startswith("Dana Kim speaks here: × ")
     assert all(
-        "speaks here" in (each.explain["kind_reason"] or "") or each.score < first.score
+        "speaks here" in (each.explain["lowered_reason"] or "") or each.score < first.score
         for each in others
     )
 
@@ -108,7 +108,7 @@ def test_the_turn_of_the_person_comes_first_and_says_who_speaks(
 def test_a_question_that_asks_nobody_is_ranked_as_before(kb: KnowledgeBase) -> None:
     for question in ("fee for large shops", "who decides the fee", "Dana Kim fee", "Dana on fee"):
         results = kb.search(question, explain=True, fast=True).results
-        assert all("speaks" not in (each.explain["kind_reason"] or "") for each in results)
+        assert all("speaks" not in (each.explain["lowered_reason"] or "") for each in results)
 
 
 def test_meetings_in_which_someone_speaks_are_narrowed_to_by_any_surface(

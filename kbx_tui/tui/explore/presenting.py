@@ -354,7 +354,7 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
     lexical, vector, dated, propagated = rounded_parts(total, [*parts, explanation.propagated])
     maxima: list[float | None] = [None, None]
     if explanation.full_relevance is None and not (
-        explanation.date_reason or explanation.kind_reason
+        explanation.date_reason or explanation.lowered_reason
     ):
         maxima[:] = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
     bm25, cosine = explanation.raw_lexical, explanation.cosine
@@ -372,8 +372,8 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
     if explanation.full_relevance is not None:
         relevance = explanation.ranked.doc_relevance
         notes.append(answer_words(relevance, explanation.full_relevance))
-    if explanation.kind_reason:
-        notes.append(explanation.kind_reason)
+    if explanation.lowered_reason:
+        notes.append(explanation.lowered_reason)
     feedback = [safe_line(document.title) for document in ranking.feedback_documents]
     if feedback and cosine is not None:
         notes.append(f"compared with {join_limited(feedback)} too, which answer best")

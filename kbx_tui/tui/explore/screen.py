@@ -443,6 +443,14 @@ class Explore(JudgingScreen):
         else:
             self.show_notice(NO_DOCUMENT)
 
+    def action_related(self) -> None:
+        from kbx_tui.tui.boxes.links_box import RelatedBox
+
+        if path := self.documents.linked_path():
+            self.app.push_screen(RelatedBox(self, path), self._open_link)
+        else:
+            self.show_notice(NO_DOCUMENT)
+
     def _open_link(self, row: LinkRow | None) -> None:
         if row is not None and row.path:
             self.reader.open_document(row.path, line=row.line, focus=True)

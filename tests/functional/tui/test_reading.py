@@ -385,3 +385,20 @@ async def test_a_mention_becomes_a_link_and_is_taken_back(demo_copy: Path) -> No
         await driver.until(lambda: driver.explore.query_one(PreviewPane).path == opened.path)
         await driver.until_focused(PreviewPane)
         assert driver.explore.query_one(PreviewPane).current_line == opened.line
+
+
+async def test_related_documents_are_listed_with_reasons_and_opened(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await read_first(driver)
+        await driver.press("v", "n")
+        await driver.until_shown(LinksList, "20 related documents", "close in meaning (.70)")
+        rows = driver.app.screen.query_one(LinksList).rows
+        await driver.press("down", "enter")
+        await driver.until(lambda: pane_of(driver).path == rows[1].path)
+
+
+async def test_a_turn_of_the_person_asked_for_is_shown_with_who_speaks(demo: Path) -> None:
+    async with running(demo, WIDE, asked="what did Marek say about the rehearsal") as driver:
+        await driver.press("down")
+        await driver.until_shown(ResultList, "Marek: Everyone’s confident".replace("’", "'"))
+        await driver.until_shown(WhyPane, "Marek Dvořák speaks here")

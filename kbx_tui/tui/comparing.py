@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.message import Message
 from textual.reactive import reactive
 from textual.screen import Screen
 
@@ -167,9 +166,6 @@ class SideBySide(RowsView[RankRow]):
 
     on_left: reactive[bool] = reactive(False)
 
-    class Highlighted(Message):
-        """The cursor has moved to another result."""
-
     def __init__(self) -> None:
         super().__init__()
         self._grades: Mapping[str, int | None] = {}
@@ -198,9 +194,6 @@ class SideBySide(RowsView[RankRow]):
     def watch_on_left(self) -> None:
         self.refresh()
         self.cursor_moved()
-
-    def cursor_moved(self) -> None:
-        self.post_message(self.Highlighted())
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         pair, is_here = self.rows[row], row == self.cursor
@@ -347,7 +340,7 @@ class Compare(JudgingScreen):
         if (result := self.query_one(SideBySide).result) is not None:
             self.app.post_message(GoTo(path=result.path))
 
-    @on(SideBySide.Highlighted)
+    @on(RowsView.Moved, "SideBySide")
     def _show_pair(self) -> None:
         rows = self.query_one(SideBySide)
         other = rows.result.path if rows.result is not None else ""

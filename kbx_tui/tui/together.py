@@ -21,6 +21,7 @@ from textual.message import Message
 from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.tui.base_session import CLOSE_SECONDS
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.api.several_bases import Answer, OwnedResult, SeveralResponse
     from kbx_tui.index.index_status import IndexQuestion
-    from kbx_tui.search.request import SearchRequest
     from kbx_tui.search.results.response import SearchResponse
 
 
@@ -135,8 +135,6 @@ class TogetherModel:
 
     async def _search(self, query: str, debounce: float) -> None:
         await asyncio.sleep(debounce)
-        from kbx_tui.search.request import SearchRequest
-
         try:
             request = SearchRequest(query, limit=LIMIT, explain=True, rerank=False)
         except KbxError as error:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.link_records import NOTHING_RELATED
+from kbx_tui.search.link_records import (
+    NOTHING_RELATED,
+    DocumentLinks,
+    RelatedDocuments,
+    UnlinkedMention,
+)
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import Line, Span, highlight, looks
 from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.lines_view import dim_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot, dim_title
-
-if TYPE_CHECKING:
-    from kbx_tui.search.link_records import DocumentLinks, RelatedDocuments, UnlinkedMention
-
 
 Kind = Literal["backlink", "mention", "outgoing", "broken", "related"]
 NOUNS: dict[Kind, str] = {
@@ -114,10 +114,6 @@ class LinksList(RowsView[LinkRow]):
     BINDINGS = [*bindings("links"), *bindings("list")]  # noqa: RUF012  # as in Textual
     COMPONENT_CLASSES = looks("strong", "accent", "cursor", "bad")
 
-    @dataclass
-    class Moved(Message):
-        pass
-
     def row_heights(self) -> list[int]:
         return [1 + bool(row.text) for row in self.rows]
 
@@ -150,7 +146,7 @@ class LinksList(RowsView[LinkRow]):
 
     def cursor_moved(self) -> None:
         self.rebuild_lines()
-        self.post_message(self.Moved())
+        super().cursor_moved()
 
 
 NOTHING = "Nothing links here and no name of it is mentioned elsewhere; it has no links itself."
@@ -205,7 +201,7 @@ class LinksBox(ModeBox[LinkRow | None]):
 
     # What the user does.
 
-    @on(LinksList.Moved)
+    @on(RowsView.Moved)
     def moved(self) -> None:
         self._notice = ""
         self._show_keys()

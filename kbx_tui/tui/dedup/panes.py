@@ -122,10 +122,6 @@ class DraftList(RowsView[DraftRow]):
     BINDINGS = bindings("drafts")
     LEAVE_ACTION = "screen.focus_line"
 
-    @dataclass
-    class Highlighted(Message):
-        draft_id: str
-
     def show(self, rows: tuple[DraftRow, ...]) -> None:
         self.show_rows(rows, key=lambda draft: draft.id, otherwise=self.cursor)
         self.cursor_moved()
@@ -148,10 +144,6 @@ class DraftList(RowsView[DraftRow]):
     def row_line(self, row: int, part: int, width: int) -> Line:
         draft = self.rows[row]
         return outcome_line(draft, width) if part else draft_line(draft, width, self.marker(row))
-
-    def cursor_moved(self) -> None:
-        if self.current is not None:
-            self.post_message(self.Highlighted(self.current.id))
 
 
 def draft_line(draft: DraftRow, width: int, marker: str = " ") -> Line:

@@ -153,9 +153,9 @@ class Dedup(ModeScreen):
 
     # What the user does in the panes.
 
-    @on(panes.DraftList.Highlighted)
-    def show_highlighted(self, event: panes.DraftList.Highlighted) -> None:
-        if self.draft is not None and self.draft.id == event.draft_id:  # else the cursor moved on
+    @on(RowsView.Moved, "DraftList")
+    def show_highlighted(self, event: RowsView.Moved) -> None:
+        if self.draft is not None and self.draft.id == event.row.id:  # else the cursor moved on
             self._show_draft(self.draft)
 
     @on(RowsView.Opened, "DraftList")

@@ -134,10 +134,6 @@ class IndexSync:
     def is_indexing(self) -> bool:
         return self._indexing is not None and not self._indexing.done()
 
-    @property
-    def expects_own_writes(self) -> bool:
-        return bool(self._own_writes)
-
     def index(self, maybe_changed: Iterable[str] = (), *, by_user: bool = False) -> None:
         """Bring the index up to date; during a run, index again afterwards.
 

@@ -18,7 +18,7 @@ from textual.content import Content
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search import request
-from kbx_tui.search.link_records import MOST_DOCUMENTS
+from kbx_tui.search.link_records import MOST_DOCUMENTS, LinkedDocument
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
@@ -31,7 +31,6 @@ from kbx_tui.tui.widgets.rows_view import RowsView, Slot, dim_title
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.search.link_records import LinkedDocument
     from kbx_tui.search.results.facets import Facets
 
 

@@ -115,10 +115,6 @@ class ExploreModel:
         return self._search.is_running
 
     @property
-    def is_reranking(self) -> bool:
-        return self._reranking.is_running
-
-    @property
     def is_searchable(self) -> bool:
         return self.summary is not None and self.summary.searchable
 

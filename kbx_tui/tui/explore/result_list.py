@@ -55,10 +55,6 @@ class ResultList(RowsView[ResultRow]):
     SETTLE_SECONDS = 3.0
 
     @dataclass
-    class Highlighted(Newest):
-        result: ResultRow
-
-    @dataclass
     class SnippetsMissing(Newest):
         paths: tuple[str, ...]
 
@@ -208,8 +204,7 @@ class ResultList(RowsView[ResultRow]):
     def cursor_moved(self) -> None:
         self.rebuild_lines()  # the row under the cursor shows more of its passage
         self.show_cursor()
-        if (result := self.current) is not None:
-            self.post_message(self.Highlighted(result))
+        super().cursor_moved()
 
     def show_snippets(self) -> None:
         """Show snippets that have arrived; the row under the cursor may need more lines."""

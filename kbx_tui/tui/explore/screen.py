@@ -241,10 +241,10 @@ class Explore(JudgingScreen):
         self.app_state.note_measured()
         self.on_measure_changed()
 
-    @on(ResultList.Highlighted)
-    def highlight_result(self, event: ResultList.Highlighted) -> None:
-        if event.result == self.query_one(ResultList).current:  # else the cursor has moved since
-            self._show_current(event.result)
+    @on(RowsView.Moved, "ResultList")
+    def highlight_result(self, event: RowsView.Moved) -> None:
+        if event.row == self.query_one(ResultList).current:  # else the cursor has moved since
+            self._show_current(event.row)
 
     @on(ResultList.SnippetsMissing)
     def request_snippets(self, event: ResultList.SnippetsMissing) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.widget import Widget
 
 from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
 from kbx_tui.knowledge.folding import fold
+from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.entities import EntityList
@@ -31,10 +31,6 @@ from kbx_tui.tui.explore.view import (
 )
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-
-if TYPE_CHECKING:
-    from kbx_tui.search.results.response import Snippet
-
 
 FEW_LINES = 14
 """A pane with fewer lines shows only the formula and its sections, side by side."""

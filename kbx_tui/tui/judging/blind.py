@@ -23,7 +23,7 @@ from kbx_tui.evaluation.blind_preferences import DEPTH, Preference, ShownList, p
 from kbx_tui.evaluation.judgments import knobs_of
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, wrap_ranges
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.evaluation.blind_preferences import Better, Votes
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.request import Tuning
 
 
 BOX = 150

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.formatting import format_count, format_percent, format_score
-from kbx_tui.search.request import Tuning
+from kbx_tui.search.request import Preset, SearchRequest, Tuning
 from kbx_tui.tui.engine.client import EngineClient
 
 if TYPE_CHECKING:
-    from kbx_tui.api import KnowledgeBase
     from kbx_tui.evaluation.judged_evidence import JudgedEvidence
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.request import Preset
 
 
 EQUAL = 1e-12
@@ -172,12 +170,8 @@ class EvidenceKeeper:
         return await self.run(lambda: _measure(before, after, pinned, current))
 
     async def _retrieve(self, query: JudgedQuery, preset: Preset) -> Evidence:
-        def retrieve(engine: KnowledgeBase) -> Evidence:
-            from kbx_tui.search.request import SearchRequest
-
-            return engine.retrieve(SearchRequest(query.text, preset=preset))
-
-        return await self._client.run(retrieve)
+        request = SearchRequest(query.text, preset=preset)
+        return await self._client.run(lambda engine: engine.retrieve(request))
 
 
 def _measure(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from kbx_tui.errors import WriteFault
+from kbx_tui.evaluation.judgments import JudgedQuery, Judgment, query_key
 from kbx_tui.formatting import format_count, format_p
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.evaluation.blind_preferences import Better, Preference, ShownList, Votes
-    from kbx_tui.evaluation.judgments import JudgedQuery, Judgment
     from kbx_tui.search.request import Tuning
 
 
@@ -104,8 +104,6 @@ class JudgingModel:
     # Grades.
 
     def grades_of(self, query: str) -> Mapping[str, int | None]:
-        from kbx_tui.evaluation.judgments import query_key
-
         return self._grades.get(query_key(query), {})
 
     def judged_paths(self, query: str) -> set[str]:

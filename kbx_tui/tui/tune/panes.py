@@ -28,7 +28,7 @@ from kbx_tui.tui.drawing.lines import (
     looks,
     paragraph,
 )
-from kbx_tui.tui.judging.live_measure import EQUAL
+from kbx_tui.tui.judging.live_measure import EQUAL, LiveMeasure
 from kbx_tui.tui.judging.model import vote_words
 from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_area, plot_lines
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.judgments import JudgedQuery
     from kbx_tui.evaluation.optimise import Advice
     from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory
-    from kbx_tui.tui.judging.live_measure import LiveMeasure
 
 
 LEAST_HEIGHT = 4
@@ -202,10 +201,6 @@ class QueryTable(RowsView[QueryRow]):
     COMPONENT_CLASSES = looks("strong", "accent", "bad", "rule", "cursor")
     BINDINGS = bindings("judged_queries")
 
-    @dataclass
-    class Highlighted(Newest):
-        query: str
-
     def show(self, rows: tuple[QueryRow, ...]) -> None:
         before = self.current.query if self.current is not None else ""
         self.show_rows(rows, key=lambda row: row.query, otherwise=self.cursor)
@@ -217,10 +212,6 @@ class QueryTable(RowsView[QueryRow]):
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         return query_line(self.rows[row], width, self.marker(row))
-
-    def cursor_moved(self) -> None:
-        if self.current is not None:
-            self.post_message(self.Highlighted(self.current.query))
 
 
 def title_line(width: int) -> Line:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 
+from kbx_tui.search.request import Tuning
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
@@ -25,10 +26,6 @@ from kbx_tui.tui.tune.model import TuneChanged
 from kbx_tui.tui.widgets.lines_view import blank
 from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
-
-if TYPE_CHECKING:
-    from kbx_tui.search.request import Tuning
-
 
 Meanings = tuple[tuple[str, str], ...]
 
@@ -251,9 +248,9 @@ class Tune(JudgingScreen):
 
     # What the user does.
 
-    @on(panes.QueryTable.Highlighted)
-    def highlight_query(self, event: panes.QueryTable.Highlighted) -> None:
-        self.model.look_at(event.query)
+    @on(RowsView.Moved, "QueryTable")
+    def highlight_query(self, event: RowsView.Moved) -> None:
+        self.model.look_at(event.row.query)
 
     @on(RowsView.Opened, "QueryTable")
     def open_query(self, event: RowsView.Opened) -> None:

@@ -40,6 +40,20 @@ class RowsView(LinesView, Generic[RowT]):
         def control(self) -> RowsView[Any]:
             return self.rows_view
 
+    @dataclass
+    class Moved(Message):
+        """The cursor is on another row."""
+
+        rows_view: RowsView[Any]
+        row: Any
+
+        @property
+        def control(self) -> RowsView[Any]:
+            return self.rows_view
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, RowsView.Moved) and message.rows_view is self.rows_view
+
     def __init__(self) -> None:
         super().__init__()
         self.chosen = False
@@ -97,7 +111,9 @@ class RowsView(LinesView, Generic[RowT]):
         raise NotImplementedError
 
     def cursor_moved(self) -> None:
-        """Handle a move of the cursor to another row; subclasses override it."""
+        """Tell of a move of the cursor to another row; subclasses may also draw it otherwise."""
+        if self.current is not None:
+            self.post_message(self.Moved(self, self.current))
 
     def row_opened(self) -> None:
         self.post_message(self.Opened(self, self.current))

@@ -390,7 +390,7 @@ async def test_own_writes_are_not_announced_as_changes_on_disk(demo_copy: Path) 
         await review.write()
         await review.until(lambda: not review.rows)
         index_sync = review.screen.session.index_sync
-        await review.until(lambda: not index_sync.expects_own_writes)  # the watcher has seen it
+        await review.until(lambda: not index_sync._own_writes)  # the watcher has seen it
         await review.until(lambda: not index_sync.is_indexing)
         assert "z undoes it" in review.screen.query_one(StatusLine).last
 

@@ -44,6 +44,10 @@ async def test_topics_with_experts_are_suggested(demo: Path) -> None:
         await driver.press("down", *("j" for _ in range(row)), "enter")
         await driver.until(lambda: "Platform" in names(driver))
         assert driver.app.screen.query_one(TopicLine).value == "migration"
+        await driver.until_shown(ExpertList, "by count")
+        driver.app.screen.query_one(TopicLine).value = ""
+        await driver.until_shown(ExpertList, "choose one below", "migration")
+        assert expert_list(driver).border_title == "Experts"
 
 
 async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
@@ -123,15 +127,3 @@ def test_columns_are_aligned_however_much_is_said_of_an_expert() -> None:
     assert len({line.index("person ") for line in lines}) == 1
     assert len({line.index("2 claims") for line in lines}) == 1
     assert lines[1].endswith("on a part of the topic")
-
-
-async def test_an_empty_topic_has_no_ranking_in_the_title_and_suggests_topics(demo: Path) -> None:
-    async with running_experts(demo, "migration") as driver:
-        await driver.until_shown(ExpertList, "by count")
-        driver.app.screen.query_one(TopicLine).value = ""
-        await driver.until_shown(ExpertList, "Type a topic", "migration")
-        assert expert_list(driver).border_title == "Experts"
-        suggested = driver.app.screen.model.topics  # type: ignore[attr-defined]
-        assert suggested
-        driver.app.screen.query_one(TopicLine).value = suggested[0]
-        await driver.until(lambda: names(driver))

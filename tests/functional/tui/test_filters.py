@@ -138,6 +138,7 @@ async def test_escape_leaves_the_path_and_a_key_or_a_click_clears_it(demo: Path)
         line = driver.text_of(PathLine).split("\n")[1]
         await driver.pilot.click(PathLine, offset=(line.index("×"), 1))
         await driver.until(lambda: driver.paths == everywhere)
+        await driver.press("escape", "f")
         await driver.until_shown(PathChoices, "memory/")
         await driver.pilot.click(PathChoices, offset=(5, 1))
         await driver.until(lambda: path_of(driver) == "memory/")

@@ -70,13 +70,6 @@ async def test_up_in_the_query_line_recalls_earlier_queries(demo_copy: Path) -> 
         await driver.until(lambda: line.value.startswith("what did "))
 
 
-async def test_query_is_on_disk_as_soon_as_a_result_is_graded(demo_copy: Path) -> None:
-    async with running(demo_copy, WIDE, asked="rollback plan") as driver:
-        await driver.press("down", "2")
-        with KnowledgeBase(demo_copy) as kb:
-            assert [past.query for past in kb.queries.asked()] == ["rollback plan"]
-
-
 @pytest.mark.parametrize("remember", [True, False], ids=["remembering", "as-usual"])
 async def test_knobs_are_remembered_only_if_configured(demo_copy: Path, remember: bool) -> None:
     toml = f"[app]\nremember_knobs = {str(remember).lower()}\n"
@@ -92,17 +85,22 @@ async def test_knobs_are_remembered_only_if_configured(demo_copy: Path, remember
         assert driver.view.mode.name == "two-pass"  # a mode is not a knob
 
 
-async def test_damaged_state_is_reported_and_kept(demo_copy: Path) -> None:
-    file = demo_copy / ".kbx" / "app.json"
+async def test_damaged_state_and_history_are_reported_and_kept(demo_copy: Path) -> None:
+    file, history = demo_copy / ".kbx" / "app.json", demo_copy / HISTORY
+    history.write_bytes(b'{"query": "rollback plan", "at": 1.0}\n{"query": "reh')
     file.write_bytes(b'{"hidden": ["why"')
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_bytes(b"\xff\xfe")
     async with running(demo_copy, WIDE) as driver:
-        await driver.until_shown(StatusLine, "app.json cannot be read")
+        await driver.until_shown(StatusLine, "app.json cannot be read", "one line cannot be read")
+        await driver.until_shown(ResultList, "recent queries rollback plan")
         await driver.ask(QUESTION)
     (kept,) = file.parent.glob("app.*.unreadable")
     assert kept.read_bytes() == b'{"hidden": ["why"'
     assert json.loads(file.read_bytes())["hidden"] == []
+    lines = history.read_bytes().splitlines()
+    assert lines[:2] == [b'{"query": "rollback plan", "at": 1.0}', b'{"query": "reh']
+    assert json.loads(lines[2])["query"] == QUESTION
 
 
 async def test_history_is_on_disk_while_the_app_runs_and_can_be_cleared_meanwhile(
@@ -115,21 +113,13 @@ async def test_history_is_on_disk_while_the_app_runs_and_can_be_cleared_meanwhil
             assert [past.query for past in other.queries.asked()] == ["rollback plan"]
             assert other.queries.forget(dry_run=True) == 1
             assert other.queries.forget() == 1
+        await driver.press("escape")
         await driver.ask("rehearsal")
+        await driver.press("escape", "2")  # a grade writes it, too
+        with KnowledgeBase(demo_copy) as other:
+            assert [past.query for past in other.queries.asked()] == ["rehearsal"]
     with KnowledgeBase(demo_copy) as other:  # leaving the app brings nothing back
         assert [past.query for past in other.queries.asked()] == ["rehearsal"]
-
-
-async def test_damaged_history_is_reported_and_kept(demo_copy: Path) -> None:
-    file = demo_copy / HISTORY
-    file.write_bytes(b'{"query": "rollback plan", "at": 1.0}\n{"query": "reh')
-    async with running(demo_copy, WIDE) as driver:
-        await driver.until_shown(StatusLine, "queries.jsonl: one line cannot be read")
-        await driver.until_shown(ResultList, "recent queries rollback plan")
-        await driver.ask(QUESTION)
-    lines = file.read_bytes().splitlines()
-    assert lines[:2] == [b'{"query": "rollback plan", "at": 1.0}', b'{"query": "reh']
-    assert json.loads(lines[2])["query"] == QUESTION
 
 
 async def test_what_the_engine_reports_is_shown(demo_copy: Path) -> None:

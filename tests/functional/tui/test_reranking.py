@@ -24,7 +24,11 @@ def base(demo_copy: Path, tmp_path: Path) -> Path:
 
 def is_reranked(driver: Driver) -> bool:
     ranking = driver.explore.model.displayed.ranking
-    return ranking is not None and ranking.is_reranked and not driver.explore.model.is_reranking
+    return (
+        ranking is not None
+        and ranking.is_reranked
+        and not driver.explore.model._reranking.is_running
+    )
 
 
 def scored_paths(driver: Driver) -> list[str]:
@@ -73,14 +77,18 @@ async def test_sliders_run_the_model_only_for_documents_without_a_score(base: Pa
         known = set(ranking.rows_to_rerank)
         assert watched.calls["passages"] == len(known)
         await driver.press("down", *["right_square_bracket"] * 8)
-        await driver.until(lambda: driver.alpha == 0.9 and not driver.explore.model.is_reranking)
+        await driver.until(
+            lambda: driver.alpha == 0.9 and not driver.explore.model._reranking.is_running
+        )
         ranking = driver.explore.model.displayed.ranking
         assert ranking is not None
         assert watched.calls["passages"] == len(known | set(ranking.rows_to_rerank))
         assert set(ranking.reranker_scores) == set(ranking.rows_to_rerank)
         passages = watched.calls["passages"]
         await driver.press(*["left_square_bracket"] * 8)
-        await driver.until(lambda: driver.alpha == 0.5 and not driver.explore.model.is_reranking)
+        await driver.until(
+            lambda: driver.alpha == 0.5 and not driver.explore.model._reranking.is_running
+        )
         assert watched.calls["passages"] == passages  # back to documents that all have a score
         assert watched.calls["retrieve"] == 1
 

@@ -89,6 +89,9 @@ async def test_results_of_all_bases_are_one_list_and_name_their_base(
         await driver.until_shown(OwnedList, "home Rollback plan", "work Deployment")
         await driver.until_shown(BaseList, "home 2 documents", "1 found", "work 2 documents")
         await driver.until_shown(ModeTabs, "F6 All bases")
+        await driver.press("down", "question_mark")
+        await driver.until_shown(HelpText, "1.00", "home the base that it is in", "comes first")
+    assert AppState().user.bases == list(map(str, indexed))
 
 
 async def test_a_result_is_read_in_its_base_and_f6_returns_to_the_list(indexed: list[Path]) -> None:
@@ -108,13 +111,6 @@ async def test_a_result_is_read_in_its_base_and_f6_returns_to_the_list(indexed: 
         await driver.until(lambda: driver.app.screen is screen_of(driver))
         assert driver.app.explore is None
         assert results.cursor == row
-
-
-async def test_help_says_what_a_row_means(indexed: list[Path]) -> None:
-    async with together(indexed) as driver:
-        await ask(driver, "rollback plan")
-        await driver.press("down", "question_mark")
-        await driver.until_shown(HelpText, "1.00", "home the base that it is in", "comes first")
 
 
 async def test_a_base_is_opened_alone_with_the_query(indexed: list[Path]) -> None:
@@ -195,12 +191,3 @@ async def test_one_base_says_how_several_are_opened(indexed: list[Path]) -> None
         await driver.press("f6")
         await driver.until_shown(StatusLine, "kbx --kb FOLDER --kb FOLDER")
         assert "F6" not in driver.text_of(ModeTabs)
-
-
-async def test_bases_opened_together_become_known(
-    indexed: list[Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    async with together(indexed):
-        pass
-    assert AppState().user.bases == list(map(str, indexed))

@@ -26,7 +26,7 @@ def cut_off(file: Path) -> None:
 
 def one_bad_byte(file: Path) -> None:
     data = bytearray(file.read_bytes())
-    data[len(data) // 2] = 0xFF
+    data[len(data) // 2] ^= 0xFF  # it may be 0xFF, as in metadata of LanceDB
     file.write_bytes(data)
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
-from kbx_tui.errors import NotFound
+from kbx_tui.errors import EmbeddingError, NotFound
 from kbx_tui.index.excluded_files import excluded_files
-from kbx_tui.index.path_filter import complete, holds, nearest_path, similar
+from kbx_tui.index.path_filter import complete, holds, nearest_path, similar_paths
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
@@ -45,12 +45,14 @@ from kbx_tui.search.link_records import (
     DocumentLinks,
     LinkedDocument,
     LinkOverview,
+    RelatedDocuments,
     UnlinkedMention,
 )
 from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import MAX_QUERY, UnfinishedFilter, type_names
+from kbx_tui.search.results.answer import vector_notes
 from kbx_tui.search.results.facets import Facets
 from kbx_tui.search.retrieval.scope import find_scope
 
@@ -354,7 +356,7 @@ class Documents:
             self._session.fresh_index().generation().snapshot.paths,
             replace_surrogates(text),
         )
-        return complete(paths, text, self._session.root, limit) or similar(paths, text, limit)
+        return complete(paths, text, self._session.root, limit) or similar_paths(paths, text, limit)
 
     def complete_filter(self, unfinished: UnfinishedFilter, limit: int = 20) -> FilterCompletions:
         """Return completions of the unfinished filter (`unfinished_filter`) that ends a query."""
@@ -467,6 +469,27 @@ class Links:
         """Return the links to and from a document, by path, id, title or alias. Raises NotFound."""
         self._session.ensure_indexed()
         return self._links().of(self._path(replace_surrogates(name)))
+
+    def related(self, name: str, limit: int) -> RelatedDocuments:
+        """Return what is related to a document; see `KnowledgeBase.related`."""
+        from kbx_tui.search.related import RelatedSearch  # links need none of it
+
+        session = self._session
+        session.ensure_indexed()
+        path, links = self._path(replace_surrogates(name)), self._links()
+        generation, notes, vectors = session.fresh_index().generation(), list[str](), None
+        try:
+            embedder = session.embedder()
+            vectors = generation.vectors(model=embedder.model, dimension=embedder.dimension)
+            notes += vector_notes(vectors.coverage.share, vectors.coverage.missing)
+        except EmbeddingError as error:
+            notes.append(f"meaning was not compared: {error}")
+        muted = session.settings.search.muted_documents
+        search = RelatedSearch(generation.snapshot, links.graph, vectors)
+        found = search.find(path, limit + len(muted))
+        related = tuple(each for each in found if each.path not in muted)[:limit]
+        title = generation.snapshot.titles[generation.snapshot.row_of[path]]
+        return RelatedDocuments(path, title, related, (*notes, *session.outdated_notes()))
 
     def check(self, path: str | None = None) -> tuple[BrokenLink, ...]:
         """Return the links that lead to nothing, by path and line, with documents likely meant.

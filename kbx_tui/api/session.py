@@ -354,9 +354,8 @@ class Session:
                 raise refusal_to_index(question)
             what = "its text" if fast else "it"
             if foreign:
-                self.notice(
-                    f"{foreign}, so {what} is indexed first; `kbx trust` opens one that is yours"
-                )
+                trust = self.store().trust_advice()
+                self.notice(f"{foreign}: {trust}now {what} is indexed first")
             else:
                 self.notice(f"{self.root} is not indexed yet; indexing {what} first")
             self.index(fast=fast)

@@ -20,7 +20,7 @@ from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.noted_state import find_damage
 from kbx_tui.index.snapshot import generation_of, indexed_versions
-from kbx_tui.index.store import FOREIGN_ADVICE, Store, stored_problems
+from kbx_tui.index.store import Store, stored_problems
 from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.stored_vectors import Coverage, count_texts, read_coverage
 from kbx_tui.index.versions import hash_array
@@ -87,7 +87,7 @@ def read_status(root: Path, store: Store, settings: Settings) -> Status:
     """Compare the files with the index by content. Raises IndexForeign for another schema."""
     damage: list[str] = []
     if words := store.foreign_words():
-        damage = [f"{words}; {FOREIGN_ADVICE}"]
+        damage = [f"{words}; {store.foreign_advice()}"]
     try:
         if store.exists():
             damage = find_damage(store)

@@ -67,7 +67,6 @@ PATH_INDEX = "path_idx"
 
 
 REBUILD = "run `kbx index --full` to rebuild it"
-FOREIGN_ADVICE = "`kbx trust` opens it if it is yours, `kbx index` puts it aside and makes one"
 
 
 def wrong_model_error(model: str, wanted: str) -> IndexForeign:
@@ -106,11 +105,20 @@ class Store:
     def foreign_words(self) -> str:
         """Return a clause about an index that is there but is not opened; empty if none is."""
         is_hidden = not self._is_copy and is_foreign(Path(self.uri))
-        return f"the index at {self.uri} was not made here" if is_hidden else ""
+        by = "" if index_id(Path(self.uri)) else ", or by a version before 0.1.0"
+        return f"the index at {self.uri} was not made here{by}" if is_hidden else ""
+
+    def foreign_advice(self) -> str:
+        """Return what to do about that index, as after a semicolon."""
+        return f"{self.trust_advice()}`kbx index` puts it aside and makes one"
+
+    def trust_advice(self) -> str:
+        """Return how to open that index, as part of a list; empty without an id to trust."""
+        return "`kbx trust` opens it if it is yours, " if index_id(Path(self.uri)) else ""
 
     def missing_error(self) -> NotFound:
         if words := self.foreign_words():
-            return NotFound(f"{words}: {FOREIGN_ADVICE}")
+            return NotFound(f"{words}: {self.foreign_advice()}")
         return NotFound(f"no index at {self.uri}: run `kbx index` first")
 
     @cached_property

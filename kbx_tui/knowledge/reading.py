@@ -41,6 +41,7 @@ from kbx_tui.knowledge.markdown import (
 from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.knowledge.titles import Titles, title_of
 from kbx_tui.knowledge.toml_text import load_toml
+from kbx_tui.knowledge.turns import speakers_of
 from kbx_tui.safe_text import replace_surrogates
 
 MAX_PARSED = 25_000_000
@@ -88,6 +89,8 @@ def parse_document(
     kind, subtype = kind_of(place, properties)
     entity = is_entity_kind(kind, entity_types)
     title = title_of(path, front.values, front.body, entity=entity, titles=conventions.titles)
+    attendees = attendees_of(properties)
+    is_meeting = kind == "meeting" or len(attendees) > 1
     problems = []
     if note:
         problems.append(Problem(path, note, skipped=note == BINARY))
@@ -109,7 +112,10 @@ def parse_document(
         subtype=subtype,
         aliases=aliases_of(properties),
         tags=tuple(dict.fromkeys((*tags_of(properties), *inline_tags(front.body)))),
-        attendees=attendees_of(properties),
+        attendees=attendees,
+        speakers=tuple(speakers_of(front.body, (each.name for each in attendees)))
+        if is_meeting
+        else (),
         references=references_of(properties),
         links=tuple(
             link.target for link in links_of(front.body, labels_first=conventions.is_dendron)

@@ -5,7 +5,8 @@
 COPY is an indexed base; nothing is written to it.
 
 Measures the time from the start of `kbx mcp` to its answer to initialize, and the share of the SDK;
-warm kb_search calls in voice mode; eight concurrent MCP clients in this process, every answer
+what a tool costs over the owner's call for the same search, in turn, in processor time; warm
+kb_search calls in voice mode; eight concurrent MCP clients in this process, every answer
 compared with that of a single client; mixed JSONL requests, valid and invalid, with the growth of
 memory and open files.
 """
@@ -28,11 +29,15 @@ from mcp import Client
 
 from benchmarks.common import median, milliseconds, resident_mb, row
 from kbx_tui import KnowledgeBase
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.tools.dispatch import call
 from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tools.json_output import search_json
 from kbx_tui.tools.jsonl_server import serve
 from kbx_tui.tools.mcp_server import make_server
 
 CLIENTS, CALLS_EACH = 8, 20
+PAIRS = 12
 HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -54,6 +59,7 @@ def main() -> None:
     hello(options.base)
     worker = EngineWorker(lambda: KnowledgeBase(options.base))
     queries = queries_of(worker)
+    cost(options.base, queries)
     search(worker, queries)
     asyncio.run(clients(worker, queries))
     long_run(worker, queries, options.requests)
@@ -68,6 +74,32 @@ def queries_of(worker: EngineWorker) -> list[str]:
     pairs = zip(people, titles, strict=False)
     named = [f"what did {person.name} say about {title}" for person, title in pairs]
     return [text[:300] for text in (*titles[:25], *named)]
+
+
+def cost(base: Path, queries: Sequence[str]) -> None:
+    """Print what kbx_search takes, and the same search of the owner, whose JSON is the same."""
+    kb = KnowledgeBase(base)
+    calls = {
+        "owner": lambda query: search_json(kb.search(SearchRequest(query))),
+        "tool": lambda query: call(kb, "kbx.search", {"query": query}),
+    }
+    spent: dict[str, list[float]] = {name: [] for name in calls}
+    ratios = []
+    for query in queries:
+        times: dict[str, list[float]] = {name: [] for name in calls}
+        for turn in range(PAIRS):
+            for name in sorted(calls, reverse=turn % 2 == 0):
+                began = time.process_time()
+                calls[name](query)
+                times[name].append((time.process_time() - began) * 1000.0)
+        medians = {name: median(times[name][2:]) for name in calls}  # the first turns fill caches
+        ratios.append(medians["tool"] / medians["owner"])
+        for name, value in medians.items():
+            spent[name].append(value)
+    kb.close()
+    for name, values in spent.items():
+        row(f"a search, {name}", f"median {median(values):.2f} ms of processor time")
+    row("  tool over owner", f"{(median(ratios) - 1) * 100:+.1f} % (median of {len(ratios)})")
 
 
 def search(worker: EngineWorker, queries: Sequence[str]) -> None:
